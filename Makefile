@@ -1,0 +1,48 @@
+# Everything here sets up .venv by itself; `make` alone says what there is.
+PYTHON ?= python3
+BIN := .venv/bin
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+PYTEST_ARGS ?=
+
+.PHONY: help run test lint format unit bench clean
+
+help:
+	@echo "make run     set up, then run the main job on built-in data"
+	@echo "make test    set up, then all gates: format, lint, types, layers, tests"
+	@echo "make lint    the gates without the tests"
+	@echo "make format  put the code into its format"
+	@echo "make bench   the benchmarks of docs/benchmarks.md"
+	@echo "make clean   remove .venv and everything that was built"
+
+# The stamp is newer than pyproject.toml when the environment is up to date.
+.venv/stamp: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "vindeby needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version`. Try: make PYTHON=python3.12" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+run: .venv/stamp
+	$(BIN)/vindeby check energy-island
+
+test: lint unit
+
+lint: .venv/stamp
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: .venv/stamp
+	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS)
+
+format: .venv/stamp
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/stamp
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

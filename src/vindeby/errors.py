@@ -1,0 +1,110 @@
+"""The error tree, grouped by what its reader does next.
+
+Every error that vindeby raises on purpose is one of these. The class says what to do, the message says what
+is wrong, where (file, field, value) and what would be right; ``exit_status`` is what the command exits with.
+
+```
+VindebyError
+├── InputError        2    correct what you gave, then run the same command
+│   ├── CampaignError      ... the campaign file or an override of it; carries every problem found
+│   └── ArgumentError      ... an argument of a function or command
+├── ShortfallError    1    the work or the data falls short: read the list, then run or merge again
+│   ├── DataError          ... a file or record is damaged or missing
+│   └── TaskError          ... a task cannot give a valid result
+├── StorageError      1    make room or mend the disk, then run the same command; what was finished is safe
+├── BusyError         1    somebody else holds it: wait, or stop them
+└── StoppedError    130    you stopped it; the same command goes on from there
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+__all__ = [
+    "ArgumentError",
+    "BusyError",
+    "CampaignError",
+    "DataError",
+    "InputError",
+    "Problem",
+    "ShortfallError",
+    "StoppedError",
+    "StorageError",
+    "TaskError",
+    "VindebyError",
+]
+
+
+class VindebyError(Exception):
+    """The root: catch this to catch everything that vindeby raises on purpose."""
+
+    exit_status: ClassVar[int] = 1
+
+
+class InputError(VindebyError):
+    """What was given is wrong; nothing was changed."""
+
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with an input: where it stands, what it is, what would be right."""
+
+    source: str
+    field: str
+    message: str
+    value: str | None = None
+    remedy: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.source if self.line is None else f"{self.source}:{self.line}"
+        text = f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
+        if self.value is not None:
+            text += f" (got {self.value})"
+        return text if self.remedy is None else f"{text}; {self.remedy}"
+
+
+class CampaignError(InputError):
+    """A campaign cannot be used; ``problems`` lists everything that was found, not just the first."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def __reduce__(self) -> tuple[type[CampaignError], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
+
+class ArgumentError(InputError):
+    """An argument of a function or of the command is wrong."""
+
+
+class ShortfallError(VindebyError):
+    """Something asked for does not hold: results are missing, invalid, or could not be made."""
+
+
+class DataError(ShortfallError):
+    """A file or a record is damaged, missing, or not what it says it is."""
+
+
+class TaskError(ShortfallError):
+    """A task cannot give a valid result; the message says why and what would help."""
+
+
+class StorageError(VindebyError):
+    """The file system refuses: full, over quota, read-only, failing. What was acknowledged is safe."""
+
+
+class BusyError(VindebyError):
+    """Another process holds what is needed; the message says which."""
+
+
+class StoppedError(VindebyError):
+    """The user stopped the work; everything finished so far is safe."""
+
+    exit_status = 130

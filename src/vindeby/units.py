@@ -1,0 +1,36 @@
+"""Every unit conversion, once.
+
+Inside vindeby lengths are metres, speeds m/s, powers W, angles of the wind degrees (meteorological: where it
+comes from, clockwise from north) and yearly energy GWh. What a user writes or reads may be in MW or km2; the
+factors between the two live here and nowhere else.
+"""
+
+from __future__ import annotations
+
+HOURS_PER_YEAR = 8760.0
+"""The year of wind-energy practice: 365 days, no leap day."""
+
+
+def mw_to_w(power_mw: float) -> float:
+    """Megawatts to watts."""
+    return power_mw * 1e6
+
+
+def w_to_mw(power_w: float) -> float:
+    """Watts to megawatts."""
+    return power_w * 1e-6
+
+
+def mean_power_to_aep_gwh(power_w: float) -> float:
+    """A mean power in watts, held for a year, to GWh."""
+    return power_w * (HOURS_PER_YEAR * 1e-9)
+
+
+def gwh_to_mwh(energy_gwh: float) -> float:
+    """Gigawatt-hours to megawatt-hours."""
+    return energy_gwh * 1e3
+
+
+def m2_to_km2(area_m2: float) -> float:
+    """Square metres to square kilometres."""
+    return area_m2 * 1e-6
