@@ -18,7 +18,12 @@ def mw_to_w(power_mw: float) -> float:
 
 def w_to_mw(power_w: float) -> float:
     """Watts to megawatts."""
-    return power_w * 1e-6
+    return power_w / 1e6
+
+
+def kw_to_mw(power_kw: float) -> float:
+    """Kilowatts to megawatts."""
+    return power_kw / 1e3
 
 
 def mean_power_to_aep_gwh(power_w: float) -> float:
@@ -33,4 +38,4 @@ def gwh_to_mwh(energy_gwh: float) -> float:
 
 def m2_to_km2(area_m2: float) -> float:
     """Square metres to square kilometres."""
-    return area_m2 * 1e-6
+    return area_m2 / 1e6

@@ -1,0 +1,184 @@
+"""The campaign: what is to be computed, complete and checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import BeforeValidator, Field, Strict, ValidationError, field_validator, model_validator
+
+from vindeby.campaign import source
+from vindeby.campaign.farm import MAX_TURBINES, Amount, Farm
+from vindeby.campaign.method import Step, one_step_is_a_pipeline
+from vindeby.campaign.problems import explain
+from vindeby.campaign.run_options import RunOptions
+from vindeby.campaign.site import Site
+from vindeby.campaign.spacing import Spacing
+from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
+from vindeby.campaign.turbines import Turbine
+from vindeby.campaign.values import Name, Text, refusal
+from vindeby.campaign.wake_model import WakeModel
+from vindeby.campaign.yaml_text import Document, Origin, write
+from vindeby.errors import CampaignError
+
+MAX_TASKS = 10_000_000
+
+Seed = Annotated[int, Strict(), Field(ge=0, lt=2**32)]
+
+
+def _count_is_a_range(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 1 <= value <= MAX_TASKS:
+            raise refusal(
+                "is no number of seeds", remedy=f"give 1 to {MAX_TASKS:,}, or a list of seeds", value=value
+            )
+        return tuple(range(value))
+    if not isinstance(value, list | tuple):
+        raise refusal("is neither a number nor a list", remedy="write 50, or [0, 7, 12], say", value=value)
+    return value
+
+
+_Named = TypeVar("_Named", tuple[Farm, ...], tuple[Turbine, ...])
+
+
+class Campaign(Amount):
+    """Every farm x every turbine type x every seed, and how each is computed."""
+
+    name: Name
+    description: Text = ""
+    farms: Annotated[tuple[Farm, ...], Field(min_length=1)]
+    turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)]
+    min_spacing: Spacing
+    site: Site
+    wake: WakeModel
+    method: Annotated[tuple[Step, ...], BeforeValidator(one_step_is_a_pipeline), Field(min_length=1)]
+    seeds: Annotated[tuple[Seed, ...], BeforeValidator(_count_is_a_range), Field(min_length=1)]
+    run: RunOptions = RunOptions()
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
+        """Read a campaign file, or a preset by its name; overrides are like ``"seeds=2"``.
+
+        Raises CampaignError with everything that is wrong with it.
+        """
+        return cls.from_document(source.load(path), overrides)
+
+    @classmethod
+    def loads(cls, text: str, name: str = "campaign") -> Self:
+        """Read a campaign from YAML text; ``name`` is used in messages."""
+        return cls.from_document(source.from_text(text, name))
+
+    @classmethod
+    def from_document(cls, document: Document, overrides: Sequence[str] = ()) -> Self:
+        """Check data that was read, with overrides put in, and make a campaign of it."""
+        source.override(document, overrides)
+        try:
+            return cls.model_validate(document.data)
+        except ValidationError as error:
+            raise CampaignError(explain(cls, error, document)) from None
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Self:
+        """Make a campaign of plain data, as a campaign file has it."""
+        return cls.from_document(Document(data, {(): Origin("campaign")}))
+
+    def to_data(self) -> dict[str, Any]:
+        """The campaign as plain data, complete: nothing in it refers to another file."""
+        data = self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=False)
+        if self.seeds == tuple(range(len(self.seeds))):
+            data["seeds"] = len(self.seeds)
+        return data
+
+    def dumps(self) -> str:
+        """The campaign as YAML text that ``loads`` turns into an equal campaign."""
+        return write(self.to_data())
+
+    @property
+    def total_configs(self) -> int:
+        """How many tasks there are."""
+        return len(self.farms) * len(self.turbines) * len(self.seeds)
+
+    def tasks(self) -> tuple[Task, ...]:
+        """Every task, in order of farm, turbine type and seed, whatever the order of keys in the file."""
+        return tuple(task for cell in self.cells() for task in cell.tasks(self.seeds))
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Every farm with every turbine type, with the identity that the tasks of the cell share."""
+        shared = {
+            "revision": RESULT_REVISION,
+            "site": self.site.model_dump(by_alias=True, exclude_none=True),
+            "wake": self.wake.model_dump(by_alias=True, exclude_none=True),
+            "method": [step.model_dump(by_alias=True, exclude_none=True) for step in self.method],
+        }
+        common = digest(shared)
+        areas = [digest(farm.boundary.identity()) for farm in self.farms]
+        types = [digest(turbine.model_dump(exclude={"name"}, exclude_none=True)) for turbine in self.turbines]
+        cells = []
+        for farm_idx, farm in enumerate(self.farms):
+            for type_idx, turbine in enumerate(self.turbines):
+                count = self.turbine_count(farm, turbine)
+                spacing_m = self.min_spacing.in_metres(turbine.rotor_diameter_m)
+                decides = [common, areas[farm_idx], types[type_idx], count, spacing_m]
+                cells.append(Cell(farm_idx, type_idx, count, spacing_m, digest(decides)))
+        return tuple(cells)
+
+    def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
+        """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
+        level: Amount = farm if farm.amount_is_said else self
+        return level.count(turbine.rated_power_mw)
+
+    @field_validator("farms", "turbines", mode="after")
+    @classmethod
+    def _names_differ(cls, parts: _Named) -> _Named:
+        first: dict[str, int] = {}
+        for index, part in enumerate(parts):
+            if part.name in first:
+                raise refusal(
+                    f"entry {first[part.name]} has the same name",
+                    remedy="names must differ",
+                    at=(index, "name"),
+                    value=part.name,
+                )
+            first[part.name] = index
+        return parts
+
+    @field_validator("seeds", mode="after")
+    @classmethod
+    def _seeds_differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(seeds)) < len(seeds):
+            twice = next(seed for index, seed in enumerate(seeds) if seed in seeds[:index])
+            raise refusal("a seed stands twice", remedy="list each seed once", value=twice)
+        return seeds
+
+    @model_validator(mode="after")
+    def _counts_are_known(self) -> Self:
+        for index, farm in enumerate(self.farms):
+            if not farm.amount_is_said and not self.amount_is_said:
+                raise refusal(
+                    f"how many turbines stand in farm {farm.name!r} is not said",
+                    remedy="give n_turbines or capacity_mw, for the campaign or for the farm",
+                    at=("farms", index),
+                )
+        self._refuse_impossible_counts()
+        return self
+
+    def _refuse_impossible_counts(self) -> None:
+        for index, farm in enumerate(self.farms):
+            for turbine in self.turbines:
+                count = self.turbine_count(farm, turbine)
+                if not 1 <= count <= MAX_TURBINES:
+                    own = farm.capacity_mw is not None
+                    raise refusal(
+                        f"makes {count:,} turbines of type {turbine.name!r} ({turbine.rated_power_mw:g} MW) in farm "
+                        f"{farm.name!r}",
+                        remedy=f"it must come to 1 to {MAX_TURBINES:,}; the unit is MW",
+                        at=("farms", index, "capacity_mw") if own else ("capacity_mw",),
+                        value=farm.capacity_mw if own else self.capacity_mw,
+                    )
+        if self.total_configs > MAX_TASKS:
+            raise refusal(
+                f"the campaign has {self.total_configs:,} tasks",
+                remedy=f"stay below {MAX_TASKS:,}",
+                at=("seeds",),
+            )

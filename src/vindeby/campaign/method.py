@@ -1,0 +1,92 @@
+"""How layouts are searched: a pipeline of steps, each starting from what the one before found."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, JsonValue, Strict, model_validator
+
+from vindeby.campaign.site import Direction
+from vindeby.campaign.values import Count, Increasing, Number, OneOf, Part, Positive, refusal
+from vindeby.campaign.wake_model import bare_name
+
+
+class SmartStart(Part):
+    """Greedy construction on a grid: one turbine after the other where it would give most."""
+
+    grid_size: Annotated[int, Strict(), Field(ge=2, le=1000)] = 18
+    random_pct: Annotated[Number, Field(ge=0.0, le=100.0)] = 30.0
+    wind_speeds: Increasing | None = None
+    wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)] | None = None
+
+
+class Gradient(Part):
+    """Continuous refinement along the gradient of AEP."""
+
+    max_iterations: Count = 200
+
+
+class RandomSearch(Part):
+    """Relocation of single turbines at random, kept where AEP rises."""
+
+    max_evaluations: Count = 10_000
+    max_step_m: Positive | None = None
+
+
+def _a_function(text: str) -> str:
+    if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*", text):
+        raise refusal(
+            "is not of the form package.module:function", remedy='write it like "mypackage.module:function"'
+        )
+    return text
+
+
+def _only_finite(parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    try:
+        json.dumps(parameters, allow_nan=False)
+    except ValueError:
+        raise refusal(
+            "holds a number that is not finite", remedy="write it as text, or leave it out"
+        ) from None
+    return parameters
+
+
+class Call(Part):
+    """A Python function of the user's own, and the parameters it is given."""
+
+    function: Annotated[str, Strict(), AfterValidator(_a_function)]
+    parameters: Annotated[dict[str, JsonValue], AfterValidator(_only_finite)] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_function(cls, data: Any) -> Any:
+        return {"function": data} if isinstance(data, str) else data
+
+
+class Step(OneOf):
+    """One search step under its name; a bare name takes the defaults."""
+
+    smart_start: SmartStart | None = Field(None, alias="smart-start")
+    gradient: Gradient | None = None
+    random_search: RandomSearch | None = Field(None, alias="random-search")
+    call: Call | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_name(cls, data: Any) -> Any:
+        return bare_name(data)
+
+
+def one_step_is_a_pipeline(data: Any) -> Any:
+    """A single step need not be written as a list of one.
+
+    Several steps must be: their order matters, and the order of the keys of a mapping never does.
+    """
+    if isinstance(data, dict) and len(data) > 1:
+        steps = ", ".join(map(str, data))
+        raise refusal(
+            f"several steps ({steps}) need an order", remedy="write them as a list, each behind a dash"
+        )
+    return [data] if isinstance(data, dict | str) else data

@@ -1,0 +1,26 @@
+"""The campaign files that are shipped with the package, ready to run or to change."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import resources
+
+_SUFFIX = ".yaml"
+
+
+def names() -> tuple[str, ...]:
+    """The presets there are."""
+    files = (entry.name for entry in resources.files(__name__).iterdir())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX)))
+
+
+def text(name: str) -> str:
+    """A preset's campaign file, comments and all."""
+    return (resources.files(__name__) / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def remedy(name: str) -> str:
+    """What to say to somebody who asked for a preset that is not there."""
+    close = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)
+    told = f"the presets are: {', '.join(names())}"
+    return f"did you mean {close[0]!r}? {told}" if close else told

@@ -1,0 +1,97 @@
+"""The wind of a campaign, as people describe it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from vindeby.campaign.values import Fraction, Increasing, Number, OneOf, Part, Positive, refusal
+
+Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
+TurbulenceIntensity = Annotated[Number, Field(gt=0.0, lt=1.0)]
+
+_SUM_TOLERANCE = 0.01
+
+
+def _refuse_bad_sum(total: float, what: str, at: str) -> None:
+    if abs(total - 1.0) > _SUM_TOLERANCE:
+        raise refusal(
+            f"the {what} sum to {total:.6g}, not to 1", remedy="divide each of them by their sum", at=(at,)
+        )
+
+
+class Sector(Part):
+    """A direction sector's Weibull distribution and how often the wind comes from it."""
+
+    direction: Direction
+    a: Positive
+    k: Positive
+    frequency: Fraction
+
+
+class Weibull(Part):
+    """Sector-wise Weibull; scale, shape and frequency density are linear in direction between sectors."""
+
+    turbulence_intensity: TurbulenceIntensity
+    sectors: Annotated[tuple[Sector, ...], Field(min_length=1)]
+    wind_speeds: Increasing = tuple(float(speed) for speed in range(3, 26))
+    direction_step: Annotated[Number, Field(gt=0.0, le=360.0)] = 1.0
+
+    @model_validator(mode="after")
+    def _evenly_around(self) -> Self:
+        width = 360.0 / len(self.sectors)
+        for index, sector in enumerate(self.sectors):
+            if abs(sector.direction - index * width) > 1e-9:
+                raise refusal(
+                    f"with {len(self.sectors)} sectors, sector {index} must be at {index * width:g} degrees",
+                    remedy="list the sectors from north clockwise, at even distances",
+                    at=("sectors", index, "direction"),
+                    value=sector.direction,
+                )
+        steps = 360.0 / self.direction_step
+        if abs(steps - round(steps)) > 1e-9:
+            raise refusal(
+                "does not divide 360 degrees",
+                remedy="use 1, 2, 5 or 10, say",
+                at=("direction_step",),
+                value=self.direction_step,
+            )
+        _refuse_bad_sum(sum(sector.frequency for sector in self.sectors), "frequencies", "sectors")
+        return self
+
+
+class ProbabilityTable(Part):
+    """How often each pair of direction and speed occurs: one row a direction, one column a speed."""
+
+    turbulence_intensity: TurbulenceIntensity
+    wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)]
+    wind_speeds: Increasing
+    probability: tuple[tuple[Fraction, ...], ...]
+
+    @model_validator(mode="after")
+    def _shape_and_sum(self) -> Self:
+        if len(set(self.wind_directions)) < len(self.wind_directions):
+            raise refusal("a direction stands twice", remedy="add the two rows up", at=("wind_directions",))
+        if len(self.probability) != len(self.wind_directions):
+            raise refusal(
+                f"has {len(self.probability)} rows, but there are {len(self.wind_directions)} wind_directions",
+                remedy="give one row for each direction",
+                at=("probability",),
+            )
+        for index, row in enumerate(self.probability):
+            if len(row) != len(self.wind_speeds):
+                raise refusal(
+                    f"row {index} has {len(row)} entries, but there are {len(self.wind_speeds)} wind_speeds",
+                    remedy="give one entry for each speed",
+                    at=("probability", index),
+                )
+        _refuse_bad_sum(sum(map(sum, self.probability)), "probabilities", "probability")
+        return self
+
+
+class Site(OneOf):
+    """The wind, in one of the ways it can be described."""
+
+    weibull: Weibull | None = None
+    table: ProbabilityTable | None = None

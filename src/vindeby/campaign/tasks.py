@@ -1,0 +1,67 @@
+"""The tasks of a campaign and their stable identity.
+
+A task's key (``farm0_t5_s12``) says which cell of the campaign it fills. Its fingerprint says what decides the
+result: equal fingerprints mean equal results, so that a result made earlier can be taken for done. It is a
+SHA-256 over canonical JSON: keys sorted, floats in their shortest exact form, so it is the same on every machine
+and Python version, and does not depend on names, comments, key order, defaults written out, or the ``run`` part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+RESULT_REVISION = 1
+"""Raised when a change of vindeby changes results for the same campaign, so that old ones are not taken for new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One layout to be found: a farm, a turbine type, a seed."""
+
+    key: str
+    fingerprint: str
+    farm_idx: int
+    type_idx: int
+    seed: int
+    n_turbines: int
+    spacing_m: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A farm with a turbine type: all that its tasks have in common."""
+
+    farm_idx: int
+    type_idx: int
+    n_turbines: int
+    spacing_m: float
+    identity: str
+    """Digest of everything that decides the cell's results, but for the seed."""
+
+    def tasks(self, seeds: Iterable[int]) -> Iterator[Task]:
+        """One task for each seed, in their order."""
+        for seed in seeds:
+            yield Task(
+                key=task_key(self.farm_idx, self.type_idx, seed),
+                fingerprint=digest({"cell": self.identity, "seed": seed}),
+                farm_idx=self.farm_idx,
+                type_idx=self.type_idx,
+                seed=seed,
+                n_turbines=self.n_turbines,
+                spacing_m=self.spacing_m,
+            )
+
+
+def task_key(farm_idx: int, type_idx: int, seed: int) -> str:
+    """The name of a task's group in the database."""
+    return f"farm{farm_idx}_t{type_idx}_s{seed}"
+
+
+def digest(data: Any) -> str:
+    """SHA-256 of plain data in canonical JSON, as hexadecimal digits."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

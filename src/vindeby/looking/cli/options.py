@@ -1,0 +1,32 @@
+"""The arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vindeby.campaign import Campaign
+
+CampaignArgument = Annotated[
+    str, typer.Argument(metavar="CAMPAIGN", help="A campaign file, or a preset's name.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="FIELD=VALUE", help="Override a field, e.g. method.smart-start.grid_size=12."
+    ),
+]
+SeedsOption = Annotated[
+    str | None,
+    typer.Option("--seeds", metavar="N|LIST", help="Override the seeds: a number, or a list such as 0,7,12."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def load_campaign(campaign: str, set_: list[str] | None, seeds: str | None) -> Campaign:
+    """Load a campaign with what the command line overrides in it."""
+    overrides = list(set_ or [])
+    if seeds is not None:
+        overrides.append(f"seeds=[{seeds}]" if "," in seeds else f"seeds={seeds}")
+    return Campaign.load(campaign, overrides)
