@@ -63,8 +63,8 @@ def _refuse_nearly_closed(ring: Sequence[Vertex], last: int) -> None:
 
 
 def _refuse_flat(ring: Sequence[Vertex]) -> None:
-    polygon = shapely.Polygon(ring)
-    if polygon.area > 1e-9 * polygon.length**2:
+    hull = shapely.MultiPoint(ring).convex_hull  # the ring itself may cross, and then its area says nothing
+    if hull.area > 1e-9 * hull.length**2:
         return
     middle = max(range(1, len(ring)), key=lambda index: math.dist(ring[0], ring[index]))
     raise refusal(

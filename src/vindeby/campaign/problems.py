@@ -23,6 +23,14 @@ _REMEDIES = {
     "dict_type": "write key: value lines",
     "model_type": "write key: value lines",
     "model_attributes_type": "write key: value lines",
+    "greater_than": "write a larger number",
+    "greater_than_equal": "write a larger number",
+    "less_than": "write a smaller number",
+    "less_than_equal": "write a smaller number",
+    "too_short": "add what is lacking",
+    "too_long": "remove what is too much",
+    "string_too_short": "write a word",
+    "string_too_long": "write fewer words",
 }
 _MESSAGES = {
     "missing": "is missing",
@@ -40,6 +48,7 @@ _MESSAGES = {
     "less_than": "must be less than {lt}",
     "less_than_equal": "must be at most {le}",
     "too_short": "must have at least {min_length} entries, but has {actual_length}",
+    "too_long": "must have at most {max_length} entries, but has {actual_length}",
     "string_too_short": "must not be empty",
     "string_too_long": "must have at most {max_length} characters",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import io
+import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +19,11 @@ from vindeby.errors import CampaignError, Problem
 
 def load(path: str | Path) -> Document:
     """Read a campaign file or, where no such file is, the preset of that name."""
-    if not Path(path).exists() and str(path) in presets.names():
-        return read(presets.text(str(path)), f"preset {path}")
-    if not Path(path).exists() and Path(path).suffix == "" and Path(path).name == str(path):
-        raise _refused(
-            str(path), "there is neither a file nor a preset of this name", presets.remedy(str(path))
-        )
+    name = str(path)
+    if name in presets.names() and not Path(path).exists():
+        return read(presets.text(name), f"preset {name}")
+    if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
+        raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
     return _with_boundary_files(from_text(_text_of(Path(path)), str(path)), Path(path).parent)
 
 
@@ -133,9 +133,11 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         option = f"--set {assignment}"
         if not equals or not steps:
             raise _refused(option, "is not of the form field=value", "write it like seeds=2")
-        value = read(text, option).data if text.strip() else None
+        value = read(text, option, has_lines=False).data if text.strip() else None
         holder, path = _descend(document.data, steps, option)
         holder[path[-1]] = value
+        for length in range(1, len(path)):
+            document.origins.setdefault(path[:length], Origin(option))
         document.origins[path] = Origin(option)
 
 

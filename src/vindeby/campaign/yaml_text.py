@@ -20,6 +20,7 @@ from vindeby.errors import CampaignError, Problem
 MAX_BYTES = 16_000_000
 MAX_DEPTH = 40
 MAX_NODES = 2_000_000
+_LONGEST_FIELD = 100
 
 Path = tuple[str | int, ...]
 
@@ -67,9 +68,9 @@ def resolve(text: str) -> str | int | float | bool | None:
     return float(text) if _FLOAT.fullmatch(text) else text
 
 
-def read(text: str, source: str) -> Document:
-    """Read one YAML document; ``source`` is the name used in messages."""
-    reader = _Reader(source)
+def read(text: str, source: str, *, has_lines: bool = True) -> Document:
+    """Read one YAML document; ``source`` is the name used in messages, with the line unless it has none."""
+    reader = _Reader(source, has_lines)
     try:
         for event in yaml.parse(text, Loader=_PARSER):
             reader.take(event)
@@ -127,8 +128,9 @@ class _Frame:
 class _Reader:
     """Builds data from parser events without recursion."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, has_lines: bool) -> None:
         self.source = source
+        self.has_lines = has_lines
         self.frames: list[_Frame] = []
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.origins: dict[Path, Origin] = {(): Origin(source)}
@@ -222,7 +224,9 @@ class _Reader:
         if not self.frames:
             return ()
         frame = self.frames[-1]
-        return (*frame.path, len(frame.value) if frame.key is None else frame.key)
+        if isinstance(frame.value, list):
+            return (*frame.path, len(frame.value))
+        return frame.path if frame.key is None else (*frame.path, frame.key)
 
     def _note(self, path: Path, event: Any) -> None:
         line = event.start_mark.line + 1
@@ -256,7 +260,7 @@ class _Reader:
             )
 
     def refuse(self, message: str, mark: Any, *, remedy: str, value: str | None = None) -> NoReturn:
-        line = None if mark is None else mark.line + 1
+        line = mark.line + 1 if mark is not None and self.has_lines else None
         raise CampaignError(
             [Problem(self.source, field_name(self._next_path()), message, value, remedy, line)]
         ) from None
@@ -264,7 +268,8 @@ class _Reader:
 
 def field_name(path: Path) -> str:
     """A path as people write it: ``farms[2].boundary.polygon[0]``."""
-    return "".join(_steps(path)).lstrip(".")
+    name = "".join(_steps(path)).lstrip(".")
+    return name if len(name) <= _LONGEST_FIELD else f"{name[:_LONGEST_FIELD]}..."
 
 
 def _steps(path: Path) -> Iterator[str]:

@@ -1,0 +1,5 @@
+"""``python -m vindeby`` is the command ``vindeby``."""
+
+from vindeby.looking.cli import main
+
+main()

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.campaign.examples import SMALL, changed, small
+from vindeby.campaign import Campaign, Task
+
+
+def tasks_of(data: dict[str, Any]) -> tuple[Task, ...]:
+    return Campaign.from_data(data).tasks()
+
+
+ORIGINAL = tasks_of(small())
+
+
+def different(data: dict[str, Any]) -> set[str]:
+    """The keys of the tasks whose fingerprint is another one than in the small campaign."""
+    before = {task.key: task.fingerprint for task in ORIGINAL}
+    return {task.key for task in tasks_of(data) if before[task.key] != task.fingerprint}
+
+
+def keys(farms: str = "01", types: str = "01") -> set[str]:
+    return {f"farm{farm}_t{type_}_s{seed}" for farm in farms for type_ in types for seed in range(3)}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "affected"),
+    [
+        ("farms.0.boundary.1", [4000.001, 0], keys(farms="0")),
+        ("farms.1.boundary.polygons.0.0", [0.5, -9000], keys(farms="1")),
+        ("farms.1.boundary.exclusions.0.circle.radius_m", 200.5, keys(farms="1")),
+        ("farms.1.boundary.exclusions", [], keys(farms="1")),
+        ("farms.0.capacity_mw", 25, keys(farms="0")),
+        ("farms.0.n_turbines", 7, keys(farms="0")),
+        ("turbines.0.generic.rated_power_mw", 5.5, keys(types="0")),
+        ("turbines.0.generic.hub_height_m", 91, keys(types="0")),
+        ("turbines.1.table.ct.4", 0.11, keys(types="1")),
+        ("turbines.1.table.power_kw.1", 71, keys(types="1")),
+        ("min_spacing", "3.5 D", keys()),
+        ("site.weibull.sectors.0.a", 9.0000001, keys()),
+        ("site.weibull.turbulence_intensity", 0.11, keys()),
+        ("site.weibull.direction_step", 2, keys()),
+        ("wake", "jensen", keys()),
+        ("wake", {"nygaard-2022": {"a": 0.05}}, keys()),
+        ("method.0.smart-start.grid_size", 19, keys()),
+        ("method.0.smart-start.wind_speeds", [8], keys()),
+        ("method.1", {"gradient": {"max_iterations": 201}}, keys()),
+        ("method", ["gradient", {"smart-start": {"grid_size": 18, "random_pct": 30}}], keys()),
+        ("method", [{"smart-start": {"grid_size": 18, "random_pct": 30}}], keys()),
+    ],
+)
+def test_what_decides_a_result_changes_its_fingerprint_and_no_other(
+    path: str, value: Any, affected: set[str]
+) -> None:
+    assert different(changed(path, value)) == affected
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("name", "other"),
+        ("description", "words"),
+        ("farms.0.name", "renamed"),
+        ("turbines.0.name", "renamed"),
+        ("run", {"workers": 7, "time_limit_s": 5, "retries": 0, "memory_limit_mb": 500, "max_failures": 3}),
+        ("capacity_mw", 30.0),
+        ("wake", {"nygaard-2022": {}}),
+        ("wake", {"nygaard-2022": {"a": 0.04}}),
+        ("min_spacing", {"diameters": 3}),
+        ("farms.0.boundary", {"polygon": [[0, 0], [4000, 0], [4000, 3000], [0, 3000]]}),
+        ("farms.0.boundary", {"polygons": [[[0, 0], [4000, 0], [4000, 3000], [0, 3000]]]}),
+        ("farms.0.boundary", [[0, -0.0], [4000, 0], [4000, 3000], [0, 3000], [0, 0]]),
+        ("method.1", {"gradient": None}),
+        ("site.weibull.direction_step", 1.0),
+    ],
+)
+def test_what_does_not_decide_a_result_leaves_its_fingerprint(path: str, value: Any) -> None:
+    assert different(changed(path, value)) == set()
+
+
+def test_capacity_and_count_that_mean_the_same_have_the_same_fingerprints() -> None:
+    by_count = small()
+    del by_count["capacity_mw"]
+    by_count["n_turbines"] = 6
+    assert different(by_count) == keys(types="1")  # 15 of 2 MW became 6; the type of 5 MW has 6 either way
+
+
+def test_spacing_in_metres_and_in_diameters_are_the_same_where_they_are_equal() -> None:
+    assert different(changed("min_spacing", "378 m")) == keys(types="1")
+
+
+def test_more_seeds_add_tasks_and_leave_the_others() -> None:
+    more = tasks_of(changed("seeds", 5))
+    assert set(ORIGINAL) < set(more)
+
+
+def test_comments_and_blank_lines_change_nothing() -> None:
+    text = "# a comment\n\n" + SMALL.replace("seeds: 3", "seeds: 3   # three\n")
+    assert Campaign.loads(text).tasks() == ORIGINAL
+
+
+def test_fingerprints_are_those_of_the_first_version() -> None:
+    """They are kept in databases for years: a change of these digests makes every stored result stale."""
+    assert [(task.key, task.fingerprint) for task in (ORIGINAL[0], ORIGINAL[-1])] == [
+        ("farm0_t0_s0", "16a2a08b008ff3256fd9cf70e0061e6bdbec9361ff175c5500b7cb24f0feed8d"),
+        ("farm1_t1_s2", "bf92816bb5d90f1830a9fe948b67b8dde619fbcf40f1a2f105f0afdca2b62a6a"),
+    ]
+
+
+def test_tasks_come_farm_by_farm_type_by_type_seed_by_seed() -> None:
+    assert [task.key for task in ORIGINAL] == [
+        f"farm{farm}_t{type_}_s{seed}" for farm in range(2) for type_ in range(2) for seed in range(3)
+    ]

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import inspect
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import vindeby
+from vindeby import errors, units
+
+
+def test_the_public_names_are_these() -> None:
+    """A name here is a promise; adding or removing one is a decision."""
+    assert set(vindeby.__all__) == {"Campaign", "VindebyError", "__version__"}
+    for name in vindeby.__all__:
+        assert getattr(vindeby, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        vindeby.nothing  # noqa: B018
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import sys, vindeby; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    heavy = {
+        "numpy",
+        "numba",
+        "dask",
+        "matplotlib",
+        "h5py",
+        "pydantic",
+        "shapely",
+        "xarray",
+        "rich",
+        "typer",
+        "scipy",
+    }
+    assert heavy & set(loaded) == set()
+
+
+def error_classes() -> list[type[errors.VindebyError]]:
+    members: list[type] = [member for _, member in inspect.getmembers(errors, inspect.isclass)]
+    return [member for member in members if issubclass(member, errors.VindebyError)]
+
+
+@pytest.mark.parametrize("error", error_classes())
+def test_every_error_is_in_the_tree_of_the_docstring_with_its_exit_status(
+    error: type[errors.VindebyError],
+) -> None:
+    assert error.__name__ in errors.__all__
+    assert error.__name__ in (errors.__doc__ or "")
+    expected = (
+        2 if issubclass(error, errors.InputError) else 130 if issubclass(error, errors.StoppedError) else 1
+    )
+    assert error.exit_status == expected
+
+
+def test_a_campaign_error_survives_pickling_with_its_problems() -> None:
+    error = errors.CampaignError([errors.Problem("c.yaml", "seeds", "is wrong", "0", "write 1", 7)])
+    again = pickle.loads(pickle.dumps(error))
+    assert again.problems == error.problems
+    assert str(again) == "c.yaml:7: seeds: is wrong (got 0); write 1"
+
+
+def test_conversions_are_right() -> None:
+    assert units.mean_power_to_aep_gwh(1e9) == pytest.approx(8760.0, rel=1e-15)
+    assert units.w_to_mw(units.mw_to_w(15.0)) == 15.0
+    assert units.kw_to_mw(15000) == 15.0
+    assert units.m2_to_km2(1e6) == 1.0
+    assert units.gwh_to_mwh(1.5) == 1500.0
