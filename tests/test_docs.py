@@ -1,0 +1,106 @@
+"""Everything a page shows is run: the commands with their output, the Python, the campaign files.
+
+In a ``console`` block a line after ``$ `` is a command; the lines below it, up to the next command, are what it prints
+(``...`` on a line of its own stands for any lines, inside a line for any characters). The blocks of a page run one
+after the other in one folder. ``python`` blocks share a namespace. A ``yaml`` block that starts with ``name:`` is a
+campaign.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from vindeby.campaign import Campaign
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+NOT_RUN = ("make ", "git ", "pip ", "python3 -m venv", "cd ", "sbatch ", "srun ")
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text()
+    found = re.finditer(r"^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [Block(match[1], match[2], text.count("\n", 0, match.start()) + 1) for match in found]
+
+
+def pattern(lines: list[str]) -> str:
+    """A regular expression for the output that a page shows."""
+    parts = []
+    for line in lines:
+        if line.strip() == "...":
+            parts.append(r"(?:.*\n)*?")
+        else:
+            parts.append(r".*?".join(re.escape(part.rstrip()) for part in line.split("...")) + r"[ \t]*\n")
+    return "".join(parts)
+
+
+def run_console(block: Block, folder: Path) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shown = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
+    for command, *output in (part.splitlines() for part in shown):
+        if command.startswith(NOT_RUN):
+            continue
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=folder,
+            env=os.environ | {"PATH": path, "COLUMNS": "120"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert re.fullmatch(pattern(output), done.stdout), (
+            f"`{command}` printed:\n{done.stdout}\nnot:\n" + "\n".join(output)
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_shows_is_true(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "page"}
+    for block in blocks(page):
+        if block.language == "console":
+            run_console(block, tmp_path)
+        elif block.language == "python":
+            exec(compile("\n" * block.line + block.text, str(page), "exec"), namespace)
+        elif block.language == "yaml" and block.text.startswith("name:"):
+            Campaign.loads(block.text, f"{page.name}:{block.line}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_campaign_file_reference_names_every_key() -> None:
+    text = (ROOT / "docs" / "campaign-file.md").read_text()
+    assert [key for key in _keys(Campaign.model_json_schema()) if f"`{key}`" not in text] == []
+
+
+def _keys(schema: dict[str, Any]) -> set[str]:
+    found = set(schema.get("properties", {}))
+    for part in schema.get("$defs", {}).values():
+        found |= _keys(part)
+    return found
+
+
+def test_the_changelog_has_the_version() -> None:
+    assert f"\n## {__import__('vindeby').__version__}" in (ROOT / "CHANGELOG.md").read_text()
