@@ -1,0 +1,30 @@
+"""What a layout is worth: turbines, sites, wake models, yearly energy and its gradient.
+
+May import ``vindeby.errors`` and ``vindeby.units``; ``layout``, ``runner`` and what stands above them may
+import it. Start at ``WindFarm``.
+"""
+
+from __future__ import annotations
+
+from vindeby.wake.farm import FlowMap, Neighbours, WindFarm
+from vindeby.wake.models import MODELS, WakeModel, model_named
+from vindeby.wake.site import Site, TableSite, TimeSeriesSite, UniformSite, WeibullSite, WindStates
+from vindeby.wake.turbine import Turbine, iea37_10mw, iea37_335mw
+
+__all__ = [
+    "MODELS",
+    "FlowMap",
+    "Neighbours",
+    "Site",
+    "TableSite",
+    "TimeSeriesSite",
+    "Turbine",
+    "UniformSite",
+    "WakeModel",
+    "WeibullSite",
+    "WindFarm",
+    "WindStates",
+    "iea37_10mw",
+    "iea37_335mw",
+    "model_named",
+]

@@ -1,0 +1,281 @@
+"""A wind farm's yearly energy, its gradient, and what every turbine makes of every wind.
+
+This is the front of the engine: it checks what it is given once, keeps what does not change between layouts,
+and hands plain arrays to the compiled loops. Positions are metres east (x) and north (y), in any frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.errors import ArgumentError
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake.curves import machines_of
+from vindeby.wake.direct import direct_kernels
+from vindeby.wake.models import ModelData, WakeModel, model_named
+from vindeby.wake.overlap import overlap_table
+from vindeby.wake.pair_tables import PairTables, can_tabulate, pair_tables
+from vindeby.wake.site import Site, UniformSite
+from vindeby.wake.tabulated import tabulated_kernels
+from vindeby.wake.turbine import Turbine
+from vindeby.wake.wind import BLOCK, legs_of, wind_of
+
+__all__ = ["FlowMap", "Neighbours", "WindFarm"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Turbines that stand already: they cast wakes and stand in them, but are neither counted nor moved."""
+
+    x: npt.ArrayLike
+    y: npt.ArrayLike
+    types: npt.ArrayLike = 0
+
+
+@dataclass(frozen=True, eq=False)
+class FlowMap:
+    """Wind speed (m/s) at every point of a grid: ``wind_speed[row, column]`` at ``y[row]``, ``x[column]``."""
+
+    x: FloatArray
+    y: FloatArray
+    wind_speed: FloatArray
+    direction: float
+    speed: float
+    height: float
+
+
+class WindFarm:
+    """What layouts are worth on a site.
+
+    ``turbine`` is one type or several; with several, ``types`` in the calls tells which stands where (an
+    index a turbine, or one for all). ``wake`` is a model or its name. ``directions`` (degrees) and ``speeds``
+    (m/s) choose the wind states; by default they are the site's. ``threads`` share out the directions of one
+    evaluation; the result does not depend on their number. ``tabulate=False`` evaluates the model itself for
+    every pair and wind speed, where tables of it would be used (``pair_tables`` says when, and how exact they
+    are).
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        turbine: Turbine | Sequence[Turbine],
+        wake: str | WakeModel = "nygaard-2022",
+        *,
+        directions: npt.ArrayLike | None = None,
+        speeds: npt.ArrayLike | None = None,
+        neighbours: Neighbours | None = None,
+        threads: int = 1,
+        tabulate: bool = True,
+    ) -> None:
+        self.site = site
+        self.turbines = (turbine,) if isinstance(turbine, Turbine) else tuple(turbine)
+        if not self.turbines or not all(isinstance(t, Turbine) for t in self.turbines):
+            raise ArgumentError("turbine must be a Turbine or a non-empty list of them")
+        if threads < 1:
+            raise ArgumentError(f"threads must be a whole number >= 1, not {threads!r}")
+        self.model = wake if isinstance(wake, WakeModel) else model_named(wake)
+        self.states = site.states(directions, speeds)
+        if self.model.needs_turbulence and self.states.turbulence.min() <= 0:
+            raise ArgumentError(
+                f"wake model {self.model.name} needs a turbulence intensity above 0 in every wind state"
+            )
+        self.threads = threads
+        self.neighbours = neighbours
+        self.machines = machines_of(self.turbines)
+        self.wind = wind_of(self.states)
+        table = overlap_table() if self.model.averages_gaussian else np.zeros((1, 1))
+        self.data = ModelData(np.array(self.model.constants), table)
+        self._kernels = direct_kernels(self.model)
+        self.tabulated = tabulate and can_tabulate(self.model, self.turbines, self.states.turbulence)
+        self._power, self._gradient = self._kernels.power, self._kernels.gradient
+        self.pair_tables: PairTables | None = None
+        self._before: tuple[Any, ...] = (self.data,)
+        self._blocks = -(-len(self.states.direction) // BLOCK)
+        if self.tabulated:
+            legs = legs_of(self.states, opposites=len(self.turbines) == 1)
+            tables = pair_tables(self.model, self.turbines, float(self.states.turbulence[0]))
+            self.pair_tables = tables
+            self._before = (self.data, tables, legs)
+            self._power, self._gradient = tabulated_kernels(self.model)
+            self._blocks = -(-len(legs.ahead) // BLOCK)
+        self._neighbours = (
+            self._checked_layout(neighbours.x, neighbours.y, neighbours.types) if neighbours else None
+        )
+
+    def aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
+        """Annual energy production of the layout in GWh."""
+        return float(self.turbine_aep(x, y, types).sum())
+
+    def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
+        """Annual energy production of every turbine in GWh."""
+        layout, counted = self._layout(x, y, types)
+        out = np.zeros((self._blocks, counted))
+        if counted:
+            nothing = () if self.tabulated else [np.empty((0, 0))] * 4
+            self._run(self._power, self._before, self._blocks, layout, counted, out, *nothing)
+        return out.sum(axis=0) * mean_power_to_aep_gwh(1.0)
+
+    def aep_and_gradient(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
+        layout, counted = self._layout(x, y, types)
+        everyone = len(layout[0])
+        out = np.zeros((self._blocks, counted))
+        out_x, out_y = np.zeros((self._blocks, everyone)), np.zeros((self._blocks, everyone))
+        if counted:
+            self._run(self._gradient, self._before, self._blocks, layout, counted, out, out_x, out_y)
+        unit = mean_power_to_aep_gwh(1.0)
+        total = float((out.sum(axis=0) * unit).sum())
+        return total, out_x.sum(axis=0)[:counted] * unit, out_y.sum(axis=0)[:counted] * unit
+
+    def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
+        """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
+        return self._hand_out(self._state_arrays(x, y, types)[0])
+
+    def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
+        """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
+        return self._hand_out(self._state_arrays(x, y, types)[1])
+
+    def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
+        """AEP in GWh that this many turbines would have if none stood in a wake."""
+        kind = self._checked_types(types, count)
+        alone = [
+            float((t.power_at(self.states.speed) * self.states.probability).sum()) for t in self.turbines
+        ]
+        return mean_power_to_aep_gwh(float(np.array(alone)[kind].sum()))
+
+    def wake_loss(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
+        """The fraction of the wake-free AEP that wakes take; 0 for an empty layout."""
+        free = self.wake_free_aep(len(np.atleast_1d(np.asarray(x))), types)
+        return 1.0 - self.aep(x, y, types) / free if free > 0 else 0.0
+
+    def flow_map(
+        self,
+        x: npt.ArrayLike,
+        y: npt.ArrayLike,
+        types: npt.ArrayLike = 0,
+        *,
+        direction: float,
+        speed: float,
+        grid_x: npt.ArrayLike,
+        grid_y: npt.ArrayLike,
+        height: float | None = None,
+        turbulence: float | None = None,
+    ) -> FlowMap:
+        """Wind speed on a grid for one direction (degrees) and free wind speed (m/s), for pictures.
+
+        ``height`` is that of the map, by default the hub height of the first turbine type; ``turbulence`` is
+        the intensity of the free wind, by default the site's mean.
+        """
+        if turbulence is None:
+            turbulence = float(np.average(self.states.turbulence, weights=self.states.probability + 1e-300))
+        east, north = (np.atleast_1d(np.array(g, np.float64)) for g in (grid_x, grid_y))
+        if not (np.isfinite(east).all() and np.isfinite(north).all()):
+            raise ArgumentError("grid_x and grid_y must hold finite numbers")
+        at = self.turbines[0].hub_height if height is None else float(height)
+        (px, py, kind), _ = self._layout(x, y, types)
+        point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
+        out = np.full(point_x.shape, float(speed))
+        if len(px):
+            wind = wind_of(UniformSite((1.0,), speed, turbulence).states([direction]))
+            arrays = [np.zeros((len(px), 1)) for _ in range(4)]
+            self._kernels.power(
+                self.data, self.machines, *self._centred(px, py), kind, len(px), wind, 0, 1,
+                np.zeros((1, len(px))), *arrays,
+            )  # fmt: skip
+            u, ct, ti = (np.ascontiguousarray(a[:, 0]) for a in arrays[1:])
+            self._kernels.field(
+                self.data, self.machines, px, py, kind, wind.cosine[0], wind.sine[0], float(speed),
+                u, ct, ti, point_x, point_y, at, out,
+            )  # fmt: skip
+        return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
+
+    def _run(
+        self,
+        kernel: Callable[..., None],
+        before: tuple[Any, ...],
+        blocks: int,
+        layout: tuple[FloatArray, FloatArray, IntArray],
+        counted: int,
+        *out: FloatArray,
+    ) -> None:
+        x, y, kind = layout
+        arguments = (*before, self.machines, *self._centred(x, y), kind, counted, self.wind)
+        shares = min(self.threads, blocks)
+        if shares <= 1:
+            kernel(*arguments, 0, blocks, *out)
+            return
+        edges = [round(share * blocks / shares) for share in range(shares + 1)]
+        with ThreadPoolExecutor(shares) as pool:
+            for job in [pool.submit(kernel, *arguments, a, b, *out) for a, b in pairwise(edges)]:
+                job.result()
+
+    def _state_arrays(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike) -> list[FloatArray]:
+        layout, counted = self._layout(x, y, types)
+        arrays = [np.zeros((counted, len(self.states.speed))) for _ in range(4)]
+        if counted:
+            blocks = -(-len(self.states.direction) // BLOCK)
+            out = np.zeros((blocks, counted))
+            self._run(self._kernels.power, (self.data,), blocks, layout, counted, out, *arrays)
+        return arrays
+
+    def _hand_out(self, array: FloatArray) -> FloatArray:
+        if self.states.step is not None:
+            in_time = np.empty_like(array)
+            in_time[:, self.states.step] = array
+            array = in_time
+        return array.reshape((len(array), *self.states.shape))
+
+    @staticmethod
+    def _centred(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        # Map coordinates are millions of metres; near zero, turning them loses no digits.
+        return x - 0.5 * (x.min() + x.max()), y - 0.5 * (y.min() + y.max())
+
+    def _layout(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
+    ) -> tuple[tuple[FloatArray, FloatArray, IntArray], int]:
+        own = self._checked_layout(x, y, types)
+        counted = len(own[0])
+        if self._neighbours is None:
+            return own, counted
+        px, py, kind = (np.concatenate(pair) for pair in zip(own, self._neighbours, strict=True))
+        return (px, py, kind), counted
+
+    def _checked_layout(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, IntArray]:
+        try:
+            px, py = (np.ascontiguousarray(v, np.float64) for v in (x, y))
+        except (TypeError, ValueError) as problem:
+            raise ArgumentError(f"x and y must be numbers: {problem}") from None
+        if px.ndim != 1 or px.shape != py.shape:
+            raise ArgumentError(
+                f"x and y must be lists of the same length, not of shapes {px.shape} and {py.shape}"
+            )
+        for name, values in (("x", px), ("y", py)):
+            if not np.isfinite(values).all():
+                place = int(np.argmin(np.isfinite(values)))
+                raise ArgumentError(
+                    f"{name}[{place}] is {values[place]}; positions must be finite numbers of metres"
+                )
+        return px, py, self._checked_types(types, len(px))
+
+    def _checked_types(self, types: npt.ArrayLike, count: int) -> IntArray:
+        given = np.asarray(types)
+        if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
+            raise ArgumentError(f"types must be one index or {count}, whole numbers, not {types!r}")
+        kind = np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
+        if count and (kind.min() < 0 or kind.max() >= len(self.turbines)):
+            raise ArgumentError(f"types must be from 0 to {len(self.turbines) - 1}, not {types!r}")
+        return kind

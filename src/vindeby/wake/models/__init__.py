@@ -1,0 +1,43 @@
+"""The wake models, one a file, and the names they go by. ``contract`` says what a model is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+
+from vindeby.errors import ArgumentError
+from vindeby.wake.models.bastankhah_2014 import bastankhah_2014
+from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.models.iea37 import iea37
+from vindeby.wake.models.jensen import jensen
+from vindeby.wake.models.niayifar_2016 import niayifar_2016
+from vindeby.wake.models.nygaard_2022 import nygaard_2022
+
+__all__ = [
+    "MODELS",
+    "ModelData",
+    "WakeModel",
+    "bastankhah_2014",
+    "iea37",
+    "jensen",
+    "model_named",
+    "niayifar_2016",
+    "nygaard_2022",
+]
+
+MODELS: dict[str, Callable[[], WakeModel]] = {
+    "bastankhah-2014": bastankhah_2014,
+    "iea37": iea37,
+    "jensen": jensen,
+    "niayifar-2016": niayifar_2016,
+    "nygaard-2022": nygaard_2022,
+}
+
+
+def model_named(name: str) -> WakeModel:
+    """Give the wake model of this name with its published constants."""
+    if name in MODELS:
+        return MODELS[name]()
+    near = difflib.get_close_matches(name, MODELS, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ArgumentError(f"there is no wake model {name!r}{hint} Known: {', '.join(MODELS)}")

@@ -1,0 +1,120 @@
+"""What a wake model is: a few small compiled functions and how their results are put together.
+
+The loops (``vindeby.wake.direct``) know turbines, directions and speeds, and no wake physics. A model tells
+them, for one source and one rotor downwind of it, all lengths in metres:
+
+``deficit(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence)``
+    the fraction by which the wind is reduced, averaged over the rotor as the model sees fit. ``crosswind`` is
+    the horizontal distance (signed), ``rise`` the rotor's hub height less the source's, ``heights`` their sum
+    (for a mirrored wake), ``diameter`` the source's, ``rotor`` the other's (0: a point), ``thrust`` the
+    source's thrust coefficient and ``turbulence`` the turbulence intensity at the source. ``downwind`` is
+    never negative.
+``deficit_with_slopes(...)``
+    of the same arguments: the deficit and its slopes with downwind, crosswind, thrust and turbulence.
+``reach(data, downwind, diameter, rotor, thrust, turbulence)``
+    a crosswind distance beyond which the deficit (and the added turbulence) is below ``NEGLIGIBLE``; it must
+    grow with thrust and turbulence, of which the largest of all wind speeds are given.
+
+A model that adds turbulence has two more, ``added_turbulence`` and ``added_turbulence_with_slopes``, of the
+arguments of ``deficit`` and then the turbulence intensity of the free wind; the largest addition counts,
+added to the free one as squares. ``data.constants`` holds the model's numbers, ``data.overlap`` the table of
+``vindeby.wake.overlap`` for models that average a Gaussian over the rotor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake.compiled import scalar
+
+__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel"]
+
+FloatArray = npt.NDArray[np.float64]
+
+NEGLIGIBLE = 1e-10
+"""A deficit, as a fraction of the wind speed, that may be left out: so few are so near this that a farm's energy
+changes by less than 1e-10 of itself."""
+
+SIGMAS = 7.2
+"""Where a Gaussian wake ends: exp(-SIGMAS^2/2) is 5e-12."""
+
+
+class ModelData(NamedTuple):
+    """The numbers a model's compiled functions read."""
+
+    constants: FloatArray
+    overlap: FloatArray
+
+
+@scalar
+def _adds_nothing(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+    free_turbulence: float,
+) -> float:
+    return 0.0
+
+
+@scalar
+def _adds_nothing_with_slopes(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+    free_turbulence: float,
+) -> tuple[float, float, float, float, float]:
+    return 0.0, 0.0, 0.0, 0.0, 0.0
+
+
+@dataclass(frozen=True)
+class WakeModel:
+    """A wake model: its functions (see the module), its numbers, and how deficits are put together.
+
+    ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do.
+    ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of that at the ``"source"`` in the
+    wakes of others. ``thrust_limit``: above this thrust coefficient the functions have a kink (see
+    ``vindeby.wake.tabulated``).
+    """
+
+    name: str
+    constants: tuple[float, ...]
+    deficit: Callable[..., float]
+    deficit_with_slopes: Callable[..., tuple[float, float, float, float, float]]
+    reach: Callable[..., float]
+    superposition: Literal["linear", "squares"]
+    reference: Literal["free", "source"]
+    averages_gaussian: bool = False
+    needs_turbulence: bool = False
+    added_turbulence: Callable[..., float] | None = None
+    added_turbulence_with_slopes: Callable[..., tuple[float, float, float, float, float]] | None = None
+    tabulate: bool = False
+    thrust_limit: float = 1.0
+
+    @property
+    def identity(self) -> str:
+        """What tells the machine code made for this model from that made for others."""
+        return f"{self.name} {self.deficit.__module__}"
+
+    @property
+    def turbulence_functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """The two functions of added turbulence, for a model that adds none too."""
+        if self.added_turbulence is None or self.added_turbulence_with_slopes is None:
+            return _adds_nothing, _adds_nothing_with_slopes
+        return self.added_turbulence, self.added_turbulence_with_slopes

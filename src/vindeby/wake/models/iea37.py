@@ -1,0 +1,84 @@
+"""``iea37``: the simple Gaussian model of the IEA Wind Task 37 layout case studies.
+
+N. F. Baker et al., "Best practices for wake model and optimization algorithm selection in wind farm layout
+optimization", AIAA 2019-0540, eqs. 1-2 (after Bastankhah and Porté-Agel 2016 without yaw):
+
+    sigma = k x + D / sqrt(8),  deficit = (1 - sqrt(1 - ct / (8 sigma^2 / D^2))) exp(-y^2 / (2 sigma^2)),
+
+k = 0.0324555, at the rotor's centre; the wakes of all turbines add as squares, as fractions of the free wind
+speed.
+"""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+
+from vindeby.wake.compiled import scalar
+from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel
+from vindeby.wake.models.momentum import centre_deficit
+
+__all__ = ["iea37"]
+
+
+@scalar
+def _deficit_with_slopes(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+) -> tuple[float, float, float, float, float]:
+    growth = data.constants[0]
+    sigma = growth * downwind + diameter / sqrt(8.0)
+    off_square = crosswind * crosswind + rise * rise
+    profile = exp(-0.5 * off_square / (sigma * sigma))
+    centre, centre_thrust, centre_sigma = centre_deficit(thrust, diameter, sigma)
+    deficit = centre * profile
+    with_sigma = centre_sigma * profile + deficit * off_square / (sigma * sigma * sigma)
+    return deficit, with_sigma * growth, -deficit * crosswind / (sigma * sigma), centre_thrust * profile, 0.0
+
+
+@scalar
+def _deficit(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+) -> float:
+    return _deficit_with_slopes(
+        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
+    )[0]
+
+
+@scalar
+def _reach(
+    data: ModelData,
+    downwind: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+) -> float:
+    return SIGMAS * (data.constants[0] * downwind + diameter / sqrt(8.0))
+
+
+def iea37(growth: float = 0.0324555) -> WakeModel:
+    """The case studies' model; ``growth`` is k."""
+    return WakeModel(
+        name="iea37",
+        constants=(growth,),
+        deficit=_deficit,
+        deficit_with_slopes=_deficit_with_slopes,
+        reach=_reach,
+        superposition="squares",
+        reference="free",
+    )

@@ -1,0 +1,168 @@
+"""``niayifar-2016``: a Gaussian wake that spreads with the turbulence the wakes themselves add.
+
+A. Niayifar, F. Porté-Agel, "Analytical modeling of wind farms: a new approach for power prediction", Energies
+9 (2016) 741: sigma = k x + eps D with k = 0.3837 I + 0.003678 (eq. 15) and I the turbulence intensity at the
+source, eps = 0.2 sqrt(beta); the deficit, averaged over the rotor, is a fraction of the wind speed at the
+source and deficits add linearly (eqs. 10, 13). Added turbulence after A. Crespo, J. Hernández, J. Wind Eng.
+Ind. Aerodyn. 61 (1996) 71-85, with the exponents of Niayifar's eq. 14,
+
+    I+ = 0.73 a^0.8325 I0^0.0325 (x/D)^-0.32,  a = (1 - sqrt(1 - ct))/2,
+
+on the share of the rotor inside the wake's radius of 2 sigma; the largest I+ counts, I = sqrt(I0^2 + I+^2).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from vindeby.wake.compiled import scalar
+from vindeby.wake.models.circles import covered_share
+from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel
+from vindeby.wake.models.momentum import centre_deficit, initial_width
+from vindeby.wake.overlap import overlap_with_slopes
+
+__all__ = ["niayifar_2016"]
+
+
+@scalar
+def _width(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    """Width sigma and its slopes with downwind distance, thrust coefficient and turbulence intensity."""
+    growth = data.constants[0] * turbulence + data.constants[1]
+    eps, eps_slope = initial_width(data.constants[2], data.constants[3], thrust)
+    return growth * downwind + eps * diameter, growth, eps_slope * diameter, data.constants[0] * downwind
+
+
+@scalar
+def _deficit_with_slopes(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+) -> tuple[float, float, float, float, float]:
+    sigma, sigma_downwind, sigma_thrust, sigma_turbulence = _width(
+        data, downwind, diameter, thrust, turbulence
+    )
+    per_sigma = 1.0 / sigma
+    rho = 0.5 * rotor * per_sigma
+    off = sqrt(crosswind * crosswind + rise * rise)
+    share, share_rho, share_kappa = overlap_with_slopes(data.overlap, rho, off * per_sigma)
+    centre, centre_thrust, centre_sigma = centre_deficit(thrust, diameter, sigma)
+    share_sigma = -(rho * share_rho + off * per_sigma * share_kappa) * per_sigma
+    with_sigma = centre_sigma * share + centre * share_sigma
+    with_crosswind = 0.0
+    if off > 0.0:
+        with_crosswind = centre * share_kappa * per_sigma * crosswind / off
+    return (
+        centre * share,
+        with_sigma * sigma_downwind,
+        with_crosswind,
+        with_sigma * sigma_thrust + centre_thrust * share,
+        with_sigma * sigma_turbulence,
+    )
+
+
+@scalar
+def _deficit(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+) -> float:
+    return _deficit_with_slopes(
+        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
+    )[0]
+
+
+@scalar
+def _added_turbulence_with_slopes(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+    free_turbulence: float,
+) -> tuple[float, float, float, float, float]:
+    if downwind <= 1e-10:
+        return 0.0, 0.0, 0.0, 0.0, 0.0
+    sigma, sigma_downwind, sigma_thrust, sigma_turbulence = _width(
+        data, downwind, diameter, thrust, turbulence
+    )
+    off = sqrt(crosswind * crosswind + rise * rise)
+    share, share_radius, share_distance = covered_share(2.0 * sigma, 0.5 * rotor, off)
+    if share == 0.0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0
+    root = sqrt(1.0 - min(1.0, thrust))
+    induction = max(0.5 * (1.0 - root), 1e-10)
+    whole = 0.73 * induction**0.8325 * free_turbulence**0.0325 * (downwind / diameter) ** -0.32
+    with_crosswind = 0.0
+    if off > 0.0:
+        with_crosswind = whole * share_distance * crosswind / off
+    induction_slope = 0.0
+    if root > 0.0 and induction > 1e-10:
+        induction_slope = 0.25 / root
+    with_sigma = 2.0 * whole * share_radius
+    return (
+        whole * share,
+        with_sigma * sigma_downwind - 0.32 * whole * share / downwind,
+        with_crosswind,
+        with_sigma * sigma_thrust + 0.8325 * whole * share / induction * induction_slope,
+        with_sigma * sigma_turbulence,
+    )
+
+
+@scalar
+def _added_turbulence(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+    free_turbulence: float,
+) -> float:
+    return _added_turbulence_with_slopes(
+        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence, free_turbulence
+    )[0]
+
+
+@scalar
+def _reach(
+    data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
+) -> float:
+    return 0.5 * rotor + SIGMAS * _width(data, downwind, diameter, thrust, turbulence)[0]
+
+
+def niayifar_2016(growth: tuple[float, float] = (0.3837, 0.003678)) -> WakeModel:
+    """The model of 2016; ``growth`` holds the slope and the constant of k(I)."""
+    return WakeModel(
+        name="niayifar-2016",
+        constants=(growth[0], growth[1], 0.2, 0.899),
+        deficit=_deficit,
+        deficit_with_slopes=_deficit_with_slopes,
+        reach=_reach,
+        superposition="linear",
+        reference="source",
+        averages_gaussian=True,
+        needs_turbulence=True,
+        added_turbulence=_added_turbulence,
+        added_turbulence_with_slopes=_added_turbulence_with_slopes,
+    )

@@ -1,0 +1,144 @@
+"""``nygaard-2022``: the TurbOPark model with a Gaussian profile.
+
+N. G. Nygaard, L. Poulsen, E. Svensson, J. Grønnegaard Pedersen, "Large-scale benchmarking of wake models for
+offshore wind farms", J. Phys.: Conf. Ser. 2265 (2022) 022008; the width as in N. G. Nygaard et al.,
+"Modelling cluster wakes and wind farm blockage", J. Phys.: Conf. Ser. 1618 (2020) 062072, and Ørsted's
+"TurbOPark description". The wake grows with the turbulence in it (Frandsen 2007), d(sigma)/dx = A I(x), which
+integrates to
+
+    sigma/D = eps + A sqrt(ct)/c2 (g(y) - g(y0)),  g(y) = sqrt(1 + y^2) - log((1 + sqrt(1 + y^2))/y),
+    y = I0 (c1 + c2 x / (D sqrt(ct))),  y0 = c1 I0,  eps = 0.25 sqrt(beta(min(ct, 0.96))),
+
+with g' = sqrt(1 + y^2)/y. The deficit at the centre follows from momentum, its profile is averaged over the
+rotor, a mirrored wake stands for the ground (both add as squares), the wakes of all turbines add as squares,
+and all are fractions of the free wind speed. I0 is the turbulence intensity of the free wind.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+from vindeby.wake.compiled import scalar
+from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.models.momentum import centre_deficit, initial_width
+from vindeby.wake.overlap import overlap, overlap_with_slopes
+
+__all__ = ["nygaard_2022", "width"]
+
+
+@scalar
+def _growth(y: float) -> float:
+    root = sqrt(1.0 + y * y)
+    return root - log((1.0 + root) / y)
+
+
+@scalar
+def width(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float]:
+    """Width sigma of the wake (m), and its slopes with downwind distance and thrust coefficient."""
+    expansion, c1, c2, eps_factor, limit = (
+        data.constants[0],
+        data.constants[1],
+        data.constants[2],
+        data.constants[3],
+        data.constants[4],
+    )
+    thrust = max(thrust, 1e-20)
+    eps, eps_slope = initial_width(eps_factor, limit, thrust)
+    root_thrust = sqrt(thrust)
+    y0 = c1 * turbulence
+    y = y0 + c2 * turbulence * downwind / (diameter * root_thrust)
+    grown = _growth(y) - _growth(y0)
+    growth_slope = sqrt(1.0 + y * y) / y
+    sigma = diameter * (eps + expansion * root_thrust / c2 * grown)
+    with_thrust = diameter * (
+        eps_slope + expansion / c2 * (grown - growth_slope * (y - y0)) / (2.0 * root_thrust)
+    )
+    return sigma, expansion * turbulence * growth_slope, with_thrust
+
+
+@scalar
+def _deficit(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+) -> float:
+    sigma = width(data, downwind, diameter, thrust, turbulence)[0]
+    per_sigma = 1.0 / sigma
+    rho = 0.5 * rotor * per_sigma
+    real = overlap(data.overlap, rho, sqrt(crosswind * crosswind + rise * rise) * per_sigma)
+    mirrored = overlap(data.overlap, rho, sqrt(crosswind * crosswind + heights * heights) * per_sigma)
+    return centre_deficit(thrust, diameter, sigma)[0] * sqrt(real * real + mirrored * mirrored)
+
+
+@scalar
+def _deficit_with_slopes(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+) -> tuple[float, float, float, float, float]:
+    sigma, sigma_downwind, sigma_thrust = width(data, downwind, diameter, thrust, turbulence)
+    centre, centre_thrust, centre_sigma = centre_deficit(thrust, diameter, sigma)
+    per_sigma = 1.0 / sigma
+    rho = 0.5 * rotor * per_sigma
+    off = sqrt(crosswind * crosswind + rise * rise)
+    off_mirror = sqrt(crosswind * crosswind + heights * heights)
+    real, real_rho, real_kappa = overlap_with_slopes(data.overlap, rho, off * per_sigma)
+    mirror, mirror_rho, mirror_kappa = overlap_with_slopes(data.overlap, rho, off_mirror * per_sigma)
+    both = sqrt(real * real + mirror * mirror)
+    if both == 0.0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0
+    real_sigma = -(rho * real_rho + off * per_sigma * real_kappa) * per_sigma
+    mirror_sigma = -(rho * mirror_rho + off_mirror * per_sigma * mirror_kappa) * per_sigma
+    both_sigma = (real * real_sigma + mirror * mirror_sigma) / both
+    both_crosswind = 0.0
+    if off > 0.0:
+        both_crosswind += real * real_kappa * crosswind / off
+    if off_mirror > 0.0:
+        both_crosswind += mirror * mirror_kappa * crosswind / off_mirror
+    with_sigma = centre_sigma * both + centre * both_sigma
+    return (
+        centre * both,
+        with_sigma * sigma_downwind,
+        centre * both_crosswind * per_sigma / both,
+        with_sigma * sigma_thrust + centre_thrust * both,
+        0.0,
+    )
+
+
+@scalar
+def _reach(
+    data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
+) -> float:
+    # At this many sigmas beyond the rotor's edge, the mean over the rotor is 1e-10 of the centre's.
+    return 0.5 * rotor + 6.5 * width(data, downwind, diameter, thrust, turbulence)[0]
+
+
+def nygaard_2022(expansion: float = 0.04) -> WakeModel:
+    """TurbOPark with its published constants c1 = 1.5 and c2 = 0.8; ``expansion`` is A."""
+    return WakeModel(
+        name="nygaard-2022",
+        constants=(expansion, 1.5, 0.8, 0.25, 0.96),
+        deficit=_deficit,
+        deficit_with_slopes=_deficit_with_slopes,
+        reach=_reach,
+        superposition="squares",
+        reference="free",
+        averages_gaussian=True,
+        needs_turbulence=True,
+        tabulate=True,
+        thrust_limit=0.96,
+    )

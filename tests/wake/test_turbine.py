@@ -1,0 +1,115 @@
+"""Power and thrust curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.physics.oracle import needs_pywake, pywake_generic
+from vindeby.errors import ArgumentError
+from vindeby.wake import Turbine, iea37_10mw, iea37_335mw
+from vindeby.wake.curves import curves_at, curves_with_slopes, machines_of, thrust_variable
+
+
+@needs_pywake
+@pytest.mark.parametrize(("rated", "diameter"), [(10, 195), (15, 240), (3.35, 130), (22, 284)])
+def test_the_generic_turbine_is_pywakes(rated: float, diameter: float) -> None:
+    turbine, theirs = Turbine.generic("generic", rated, diameter, 100), pywake_generic(rated, diameter, 100)
+    speed = np.linspace(0, 40, 1234)
+    np.testing.assert_allclose(turbine.power_at(speed), theirs.power(speed), rtol=1e-12, atol=1e-6)
+    np.testing.assert_allclose(turbine.thrust_coefficient_at(speed), theirs.ct(speed), rtol=1e-12)
+
+
+def test_a_table_is_interpolated_linearly_and_held_at_its_ends() -> None:
+    rows = ([3.0, 5.0, 11.0, 25.0], [0.0, 1e6, 8e6, 8e6], [0.9, 0.8, 0.7, 0.1])
+    turbine = Turbine.tabulated("table", 150, 100, *rows)
+    speed = np.linspace(0, 35, 777)
+    np.testing.assert_allclose(
+        turbine.power_at(speed), np.interp(speed, rows[0], rows[1]), rtol=1e-13, atol=1e-8
+    )
+    np.testing.assert_allclose(
+        turbine.thrust_coefficient_at(speed), np.interp(speed, rows[0], rows[2]), rtol=1e-13
+    )
+    assert turbine.thrust_range() == pytest.approx((0.1, 0.9), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("turbine", "rated", "rated_speed"), [(iea37_335mw(), 3.35e6, 9.8), (iea37_10mw(), 1e7, 11.0)]
+)
+def test_the_case_study_turbines(turbine: Turbine, rated: float, rated_speed: float) -> None:
+    speed = np.array([0.0, 4.0, 7.0, rated_speed, 20.0, 25.0, 25.1])
+    cube = rated * ((7.0 - 4.0) / (rated_speed - 4.0)) ** 3
+    np.testing.assert_allclose(turbine.power_at(speed), [0, 0, cube, rated, rated, rated, 0], rtol=1e-14)
+    assert turbine.thrust_range() == (8 / 9, 8 / 9)
+
+
+@pytest.mark.parametrize(
+    "turbine",
+    [
+        Turbine.generic("generic", 12, 214, 133),
+        iea37_335mw(),
+        Turbine.tabulated(
+            "rough",
+            90,
+            80,
+            [3, 3 + 1e-8, 9, 14, 25, 25 + 1e-8],
+            [0, 1e5, 2e6, 3e6, 3e6, 0],
+            [0, 0.85, 0.8, 0.5, 0.1, 0],
+        ),
+    ],
+    ids=lambda t: t.name,
+)
+def test_the_compiled_curves_are_the_same(turbine: Turbine) -> None:
+    machines = machines_of([iea37_10mw(), turbine])
+    knots = np.concatenate([turbine.start, turbine.start + 1e-9, [0.0, 99.0]])
+    for speed in np.concatenate([np.random.default_rng(0).uniform(0, 32, 400), knots]):
+        power, thrust = curves_at(machines, 1, float(speed))
+        assert power == pytest.approx(float(turbine.power_at(speed)), rel=1e-9, abs=1e-3)
+        assert thrust == pytest.approx(float(turbine.thrust_coefficient_at(speed)), rel=1e-9, abs=1e-12)
+        same_power, same_thrust, slope, _ = curves_with_slopes(machines, 1, float(speed))
+        assert (same_power, same_thrust) == (power, thrust)
+        assert np.isfinite(slope)
+    assert curves_at(machines, 1, -3.0) == curves_at(machines, 1, 0.0)
+
+
+def test_pieces_hold_the_thrust_variable_to_1e_9() -> None:
+    turbine = Turbine.generic("generic", 15, 240, 150)
+    rows = machines_of([turbine]).piece.reshape(-1, 12)
+    for row in rows[:-1]:
+        for part in (0.0, 0.25, 0.7):
+            along = part * (row[11] - row[10])
+            t = ((row[9] * along + row[8]) * along + row[7]) * along + row[6]
+            thrust = float(turbine.thrust_coefficient_at(row[10] + along))
+            assert t == pytest.approx(thrust_variable(thrust), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rotor_diameter": 0}, "rotor_diameter must be a positive"),
+        ({"hub_height": np.nan}, "hub_height must be a positive"),
+        ({"wind_speed": [3, 3, 5]}, "must increase"),
+        ({"power": [0, 1]}, "one length"),
+        ({"power": [0, np.nan, 1]}, "power must hold finite"),
+        ({"thrust_coefficient": [0.5, -0.1, 0.2]}, "thrust_coefficient must hold finite"),
+        ({"thrust_coefficient": [0.5, 2.0, 0.2]}, "not a thrust coefficient"),
+    ],
+)
+def test_wrong_tables_are_refused(change: dict[str, object], message: str) -> None:
+    right = {
+        "name": "table",
+        "rotor_diameter": 100,
+        "hub_height": 90,
+        "wind_speed": [3, 4, 5],
+        "power": [0, 1, 2],
+        "thrust_coefficient": [0.8, 0.8, 0.8],
+    }
+    with pytest.raises(ArgumentError, match=message):
+        Turbine.tabulated(**{**right, **change})  # type: ignore[arg-type]
+
+
+def test_a_curve_that_would_go_on_for_ever_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="must be constant"):
+        Turbine("endless", 100, 90, np.array([0.0]), np.array([[0.0, 1.0, 0.0, 0.0]]), np.array([[0.8, 0.0]]))
+    with pytest.raises(ArgumentError, match="positive"):
+        Turbine.generic("none", 0, 100, 90)
