@@ -1,0 +1,65 @@
+"""What runs inside a guarded child: ``python -m vindeby.store.guarded MEMORY_BYTES``.
+
+It reads requests, one JSON object a line, and writes frames (``guard``). It may die at any moment; it changes
+nothing on disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import sys
+from typing import Any
+
+from vindeby.errors import VindebyError
+from vindeby.store.foreign import read_foreign
+from vindeby.store.guard import DONE, FAILED, FRAME, PROGRESS, RESULT
+
+
+def main() -> None:
+    """Answer requests until the pipe closes."""
+    memory = int(sys.argv[1])
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    output = os.dup(1)
+    os.dup2(2, 1)
+
+    def send(kind: bytes, data: bytes) -> None:
+        view = memoryview(FRAME.pack(kind, len(data)) + data)
+        while view:
+            view = view[os.write(output, view) :]
+
+    send(PROGRESS, b"ready")
+    for line in sys.stdin.buffer:
+        request: dict[str, Any] = json.loads(line)
+        task = request.pop("task")
+        try:
+            if task == "probe":
+                answer = _probe(request["name"])
+            else:
+                answer = read_foreign(
+                    progress=lambda text: send(PROGRESS, text.encode()),
+                    result=lambda data: send(RESULT, data),
+                    **request,
+                )
+            send(DONE, json.dumps(answer).encode())
+        except (VindebyError, OSError, ValueError, KeyError, RuntimeError, MemoryError, TypeError) as error:
+            send(FAILED, f"{type(error).__name__}: {error}".encode())
+
+
+def _probe(name: str) -> dict[str, str]:
+    """Misbehave on purpose, so that the guard itself can be tested."""
+    if name == "crash":
+        os.abort()
+    if name == "hang":
+        os.read(os.pipe()[0], 1)
+    if name == "memory":
+        return {"length": str(len(bytearray(1 << 36)))}
+    return {"name": name}
+
+
+if __name__ == "__main__":
+    main()

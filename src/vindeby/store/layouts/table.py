@@ -1,0 +1,321 @@
+"""The table layout: one column a name and one row a record, for more than about 50,000 results.
+
+```
+key, fingerprint, status, checksum    text of fixed width, one row a record
+schema                                which entry of the root attribute ``schemas`` says what the row holds
+attributes/NAME                       one value a row
+arrays/NAME                           (rows, ...): padded to the largest shape with NaN, or 0 for integers
+```
+A name that has several types, in different records, gets a column for each (``NAME@type``). All columns are
+chunked alike, 1024 rows a chunk, with Fletcher-32; the seal's directory has the place of every chunk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby.errors import ArgumentError, StorageError
+from vindeby.store.blockfile import read_back, write_at
+from vindeby.store.carefulfile import CarefulFile
+from vindeby.store.layouts.base import SAMPLE, Content, Layout, directory_of, refuse_unless_intact
+from vindeby.store.rows import CHECKSUM_WIDTH, Schema, Segment, array_field, attribute_field
+from vindeby.store.seal import SealedFile, block_digests, seal_bytes
+
+CHUNK_ROWS = 1024
+_TYPES = {"int": "<i8", "float": "<f8", "bool": "|b1"}
+_MARKS = ("key", "fingerprint", "status", "checksum")
+_ALLOWED_PADDING = 1 << 26
+
+
+@dataclass(frozen=True)
+class Column:
+    """A dataset, and the field of which schemas it holds."""
+
+    path: str
+    field: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def fill(self) -> Any:
+        """What stands where a row has nothing."""
+        return {"f": float("nan"), "S": b"", "b": False}.get(np.dtype(self.dtype).kind, 0)
+
+    def to_json(self) -> list[Any]:
+        """For the directory."""
+        return [self.path, self.field, self.dtype, self.shape]
+
+    @classmethod
+    def from_json(cls, data: list[Any]) -> Column:
+        """Back from the directory."""
+        return cls(data[0], data[1], data[2], tuple(data[3]))
+
+
+def plan_columns(content: Content) -> list[Column]:
+    """Every column that the records need."""
+    wanted: dict[tuple[str, str, int], list[int]] = {}
+    for schema in content.schemas:
+        for name, kind in schema.attributes:
+            wanted.setdefault((attribute_field(name), kind, 0), [])
+        for name, dtype, shape in schema.arrays:
+            if 0 not in shape:
+                largest = wanted.setdefault((array_field(name), dtype, len(shape)), [0] * len(shape))
+                largest[:] = [max(pair) for pair in zip(largest, shape, strict=True)]
+    variants: dict[str, int] = {}
+    for field, _, _ in wanted:
+        variants[field] = variants.get(field, 0) + 1
+    columns = [
+        Column("checksum" if mark == "checksum" else mark, mark, f"S{_width(content, mark)}", ())
+        for mark in _MARKS
+    ]
+    for (field, kind, dimensions), padded in wanted.items():
+        part, name = field.split(":", 1)
+        suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if part == "array" else "")
+        path = f"{part}s/{name}{suffix if variants[field] > 1 else ''}"
+        dtype = f"S{_width(content, field)}" if kind == "str" else _TYPES.get(kind, kind)
+        columns.append(Column(path, field, dtype, tuple(padded)))
+    _check_padding(content, columns)
+    return columns
+
+
+def _width(content: Content, field: str) -> int:
+    return CHECKSUM_WIDTH if field == "checksum" else content.widths.get(field, 1)
+
+
+def _check_padding(content: Content, columns: list[Column]) -> None:
+    for column in columns:
+        row = int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
+        if row * CHUNK_ROWS > _ALLOWED_PADDING * 16 and content.count > 1:
+            raise ArgumentError(
+                f"--layout table: {column.path} would need {row} bytes a row, too much for {content.count} padded "
+                "rows; use --layout classic"
+            )
+
+
+class TableLayout(Layout):
+    """A column a name."""
+
+    name: ClassVar[str] = "table"
+
+    def write(self, path: Path, content: Content) -> None:
+        """Write a new sealed file and force it to the disk."""
+        columns = plan_columns(content)
+        schemas = [schema.to_json() for schema in content.schemas]
+        numbers = {schema: number for number, schema in enumerate(content.schemas)}
+        target = CarefulFile(path)
+        try:
+            places = _write_hdf5(target, content, columns, numbers, schemas)
+            rest = {
+                "schemas": schemas,
+                "chunk_rows": CHUNK_ROWS,
+                "columns": [column.to_json() for column in [*columns, _SCHEMA_COLUMN]],
+                "places": places,
+            }
+            _seal(path, directory_of(self, content, rest))
+            read_back(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            raise
+
+    def look(self, path: Path, count: int) -> None:
+        """Read the first and the last rows through the HDF5 library."""
+        with h5py.File(path, "r", locking=False) as file:
+            known = [Schema.from_json(entry) for entry in json.loads(file.attrs["schemas"])]
+            if len(file["key"]) != count:
+                raise StorageError(
+                    f"{path}: HDF5 sees {len(file['key'])} rows, not {count}; nothing was changed"
+                )
+            for rows in (slice(0, SAMPLE), slice(max(0, count - SAMPLE), count)):
+                codes = file["schema"][rows]
+                for code in np.unique(codes):
+                    segment = table_segment(file, known[code], rows, np.flatnonzero(codes == code))
+                    refuse_unless_intact(path, segment)
+
+    def chunk_count(self, directory: Mapping[str, Any]) -> int:
+        """How many chunks of records there are."""
+        return -(-int(directory["count"]) // int(directory["chunk_rows"]))
+
+    def read_keys(self, file: SealedFile, number: int) -> NDArray[np.bytes_]:
+        """The keys of one chunk."""
+        return _read_column(file, 0, number)
+
+    def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
+        """The records of one chunk."""
+        directory = file.seal.directory
+        columns = [Column.from_json(entry) for entry in directory["columns"]]
+        values = [_read_column(file, place, number) for place in range(len(columns))]
+        by_type = {
+            (column.field, _kind(column), len(column.shape)): place for place, column in enumerate(columns)
+        }
+        which = values[-1]
+        segments = []
+        for code in np.unique(which):
+            schema = Schema.from_json(directory["schemas"][code])
+            members = slice(None) if (which == code).all() else np.flatnonzero(which == code)
+            segments.append(_segment(schema, columns, values, by_type, members))
+        return segments
+
+
+_SCHEMA_COLUMN = Column("schema", "schema", "<i4", ())
+
+
+def _kind(column: Column) -> str:
+    return "text" if column.dtype.startswith("S") else column.dtype
+
+
+def _segment(
+    schema: Schema,
+    columns: list[Column],
+    values: list[NDArray[Any]],
+    by_type: dict[tuple[str, str, int], int],
+    members: Any,
+) -> Segment:
+    def place_of(field: str, kind: str, dimensions: int) -> int:
+        return by_type[field, kind, dimensions]
+
+    widths = {field: columns[place_of(field, "text", 0)].dtype for field in schema.text_fields}
+    dtype = schema.row_type({field: int(text[1:]) for field, text in widths.items()})
+    rows = np.empty(len(values[0][members]), dtype)
+    for field in (*schema.text_fields, "checksum"):
+        rows[field] = values[place_of(field, "text", 0)][members]
+    for name, kind in schema.attributes:
+        if kind != "str":
+            rows[attribute_field(name)] = values[place_of(attribute_field(name), _TYPES[kind], 0)][members]
+    for name, kind, shape in schema.arrays:
+        if 0 not in shape:
+            padded = values[place_of(array_field(name), kind, len(shape))][members]
+            rows[array_field(name)] = padded[(slice(None), *(slice(length) for length in shape))]
+    return Segment(schema, rows)
+
+
+def table_segment(file: h5py.File, schema: Schema, rows: slice, members: NDArray[np.intp]) -> Segment:
+    """Some rows of a table, of one schema, read through the HDF5 library."""
+    columns: dict[str, NDArray[Any]] = {name: file[name][rows][members] for name in _MARKS}
+    for name, kind in schema.attributes:
+        path = f"attributes/{name}"
+        columns[attribute_field(name)] = file[path if path in file else f"{path}@{kind}"][rows][members]
+    for name, dtype, shape in schema.arrays:
+        if 0 not in shape:
+            path = f"arrays/{name}"
+            path = path if path in file else f"{path}@{dtype.strip('<|')}x{len(shape)}"
+            inner = tuple(slice(length) for length in shape)
+            columns[array_field(name)] = file[path][rows][members][(slice(None), *inner)]
+    widths = {field: columns[field].dtype.itemsize for field in schema.text_fields}
+    made = np.zeros(len(members), schema.row_type(widths))
+    for field in made.dtype.names or ():
+        made[field] = columns[field]
+    return Segment(schema, made)
+
+
+def _read_column(file: SealedFile, place: int, number: int) -> NDArray[Any]:
+    directory = file.seal.directory
+    column = Column.from_json(directory["columns"][place])
+    start = number * directory["chunk_rows"]
+    count = min(directory["chunk_rows"], directory["count"] - start)
+    dtype = np.dtype(column.dtype)
+    length = count * int(np.prod(column.shape, dtype=np.int64)) * dtype.itemsize
+    data = file.read(directory["places"][place][number], length)
+    return np.frombuffer(data, dtype).reshape(count, *column.shape)
+
+
+def _write_hdf5(
+    target: CarefulFile,
+    content: Content,
+    columns: list[Column],
+    numbers: dict[Schema, int],
+    schemas: list[Any],
+) -> list[list[int]]:
+    """Write the columns chunk by chunk; where each chunk of each column stands."""
+    with target, h5py.File(target, "w", libver=("v110", "v110")) as file:
+        for name, value in {**content.root, "schemas": json.dumps(schemas)}.items():
+            file.attrs[name] = value
+        every = [*columns, _SCHEMA_COLUMN]
+        datasets = [
+            file.create_dataset(
+                column.path,
+                (content.count, *column.shape),
+                column.dtype,
+                chunks=(min(CHUNK_ROWS, content.count), *column.shape) if content.count else None,
+                fletcher32=True if content.count else None,
+                fillvalue=column.fill,
+            )
+            for column in every
+        ]
+        start = 0
+        for buffers in _chunks(content, every, numbers):
+            for dataset, buffer in zip(datasets, buffers, strict=True):
+                dataset[start : start + len(buffer)] = buffer
+            start += len(buffers[0])
+        file.flush()
+        target.check()
+        return [_chunk_places(dataset, content.count) for dataset in datasets]
+
+
+def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:
+    rest = (0,) * (dataset.ndim - 1)
+    starts = range(0, count, CHUNK_ROWS)
+    return [int(dataset.id.get_chunk_info_by_coord((start, *rest)).byte_offset) for start in starts]
+
+
+def _chunks(
+    content: Content, columns: list[Column], numbers: dict[Schema, int]
+) -> Iterator[list[NDArray[Any]]]:
+    """The columns' values, a chunk of rows at a time."""
+    buffers = _empty(columns)
+    filled = 0
+    for segment in content.segments:
+        start = 0
+        while start < len(segment):
+            taken = min(CHUNK_ROWS - filled, len(segment) - start)
+            _fill(columns, buffers, filled, segment.take(slice(start, start + taken)), numbers)
+            filled, start = filled + taken, start + taken
+            if filled == CHUNK_ROWS:
+                yield buffers
+                buffers, filled = _empty(columns), 0
+    if filled:
+        yield [buffer[:filled] for buffer in buffers]
+
+
+def _empty(columns: list[Column]) -> list[NDArray[Any]]:
+    return [np.full((CHUNK_ROWS, *column.shape), column.fill, column.dtype) for column in columns]
+
+
+def _fill(
+    columns: list[Column], buffers: list[NDArray[Any]], at: int, segment: Segment, numbers: dict[Schema, int]
+) -> None:
+    names: Mapping[str, Any] = segment.rows.dtype.fields or {}
+    for column, buffer in zip(columns, buffers, strict=True):
+        if column.field == "schema":
+            buffer[at : at + len(segment)] = numbers[segment.schema]
+        elif column.field in names:
+            base, shape = names[column.field][0].base, names[column.field][0].shape
+            text = base.kind == "S" and column.dtype.startswith("S")
+            if text or (base.str == column.dtype and len(shape) == len(column.shape)):
+                inner = tuple(slice(length) for length in shape)
+                buffer[(slice(at, at + len(segment)), *inner)] = segment.rows[column.field]
+
+
+def _seal(path: Path, directory: dict[str, Any]) -> None:
+    """Hash a closed HDF5 file, append its seal and force it to the disk."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        length = os.fstat(descriptor).st_size
+        digests: list[bytes] = []
+        step = 1 << 24
+        for start in range(0, length, step):
+            digests += block_digests(os.pread(descriptor, min(step, length - start), start))
+        write_at(descriptor, memoryview(seal_bytes(length, digests, directory)), length)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,115 @@
+"""Who a process is, so that a lock or a temporary file can name its owner, and whether it still lives."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+import uuid
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A process: its machine, the machine's boot, its number, when it started, and a random token."""
+
+    host: str
+    boot: str
+    pid: int
+    started: str
+    token: str
+    since: float = 0.0
+
+    @classmethod
+    def current(cls) -> Identity:
+        """This process."""
+        return _identity(os.getpid())
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Identity:
+        """Back from a lock file."""
+        host, boot, started, token = (str(data[name]) for name in ("host", "boot", "started", "token"))
+        return cls(host, boot, int(data["pid"]), started, token, float(data["since"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """For a lock file."""
+        return asdict(self)
+
+    @property
+    def is_here(self) -> bool:
+        """Is it a process of this machine, so that we can tell whether it lives?"""
+        return self.host == _host()
+
+    @property
+    def is_dead(self) -> bool:
+        """Is it known to be gone? Never true of a process of another machine.
+
+        A machine of the same name may be another one: an owner from another boot is dead only if it is from
+        before this machine started. In another process namespace of this machine we cannot look.
+        """
+        if not self.is_here:
+            return False
+        boot, _, namespace = self.boot.partition("/")
+        here, _, ours = _boot().partition("/")
+        if boot != here:
+            return self.since < _booted_at()
+        return namespace == ours and _started(self.pid) != self.started
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+
+@lru_cache(maxsize=4)
+def _identity(pid: int) -> Identity:
+    """Remembered per process number, so that a forked child gets its own token."""
+    return Identity(_host(), _boot(), pid, _started(pid) or "", uuid.uuid4().hex[:8], time.time())
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9_.]", "_", platform.node()) or "localhost"
+
+
+@lru_cache(maxsize=1)
+def _boot() -> str:
+    """Which boot of the machine, and which process namespace."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
+
+
+def _booted_at() -> float:
+    """When this machine started, in seconds since 1970; 0 when that cannot be known."""
+    try:
+        lines = Path("/proc/stat").read_text().splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith("btime"))
+    except (OSError, StopIteration, ValueError):
+        return 0.0
+
+
+def _started(pid: int) -> str | None:
+    """When a process started, in the kernel's ticks; None when there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return None if Path("/proc/self/stat").exists() else _exists(pid)
+    except OSError:
+        return None
+    state, *rest = stat.rsplit(")", 1)[1].split()
+    return None if state in "ZX" else rest[18]
+
+
+def _exists(pid: int) -> str | None:
+    """Without /proc: only whether there is such a process."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        return ""
+    return ""

@@ -1,0 +1,161 @@
+"""The run directory, OUT.h5.run/: everything about a campaign that is not yet, or never, in OUT.h5.
+
+```
+campaign.yaml   the campaign, frozen          shards/      results, immutable files
+logs/           one log a worker               events/      who started, finished, failed, died, when
+quarantine/     what was found bad, kept       audit/       one record a merge
+```
+It may stand on a file system that several machines share. Small files in it are replaced as a whole
+(temporary file, fsync, rename, fsync of the directory): after a crash the old text or the new one is there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vindeby.store.files import Files, Retry, make_directories, publish_bytes, storage_error
+from vindeby.store.lock import Lock
+from vindeby.store.process import Identity
+
+_ABANDONED_AFTER_S = 24 * 3600.0
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """The paths that belong to one OUT.h5; making the object touches nothing."""
+
+    output: Path
+
+    @property
+    def path(self) -> Path:
+        """The run directory itself."""
+        return self.output.parent / f"{self.output.name}.run"
+
+    @property
+    def campaign_file(self) -> Path:
+        """The campaign as it was when the run began."""
+        return self.path / "campaign.yaml"
+
+    @property
+    def shards(self) -> Path:
+        """Published results."""
+        return self.path / "shards"
+
+    @property
+    def logs(self) -> Path:
+        """One log a worker."""
+        return self.path / "logs"
+
+    @property
+    def events(self) -> Path:
+        """Who started, finished, failed, died, when."""
+        return self.path / "events"
+
+    @property
+    def quarantine(self) -> Path:
+        """Bad files, kept, each with a note why."""
+        return self.path / "quarantine"
+
+    @property
+    def audit(self) -> Path:
+        """One record a merge."""
+        return self.path / "audit"
+
+    def create(self, files: Files | None = None) -> RunDirectory:
+        """Make the directory with its parts, durably; what is there stays."""
+        try:
+            for part in (self.shards, self.logs, self.events, self.quarantine, self.audit):
+                make_directories(files or Files(), part, self.path.parent)
+        except OSError as error:
+            raise storage_error(error, self.path, 0, 1) from error
+        return self
+
+    def freeze_campaign(self, text: str) -> None:
+        """Keep the text of the campaign, replacing an older one."""
+        replace_text(self.campaign_file, text, self.path.parent)
+
+    def campaign_text(self) -> str | None:
+        """The frozen campaign, if there is one."""
+        try:
+            return self.campaign_file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+
+    def shard_paths(self) -> list[Path]:
+        """Every published shard, in a fixed order."""
+        return sorted(path for path in self._files_below(self.shards) if path.suffix == ".h5")
+
+    def temporary_paths(self) -> list[Path]:
+        """Shards that somebody is writing, or was when they died."""
+        return sorted(path for path in self._files_below(self.shards) if path.suffix == ".tmp")
+
+    def abandoned_paths(self) -> list[Path]:
+        """Temporary shards whose writer is dead; nothing in them was ever acknowledged."""
+        return [path for path in self.temporary_paths() if _abandoned(path)]
+
+    def _files_below(self, top: Path) -> Iterator[Path]:
+        try:
+            entries = sorted(os.scandir(top), key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._files_below(Path(entry.path))
+            else:
+                yield Path(entry.path)
+
+    def lock(self, purpose: str) -> Lock:
+        """A lock in this run directory, for example ``merge`` or ``run``."""
+        return Lock(self.path / f"{purpose}.lock", purpose)
+
+    def put_in_quarantine(self, path: Path, why: str, *, move: bool = True) -> Path:
+        """Move or copy a bad file aside with a note; it is never deleted. Where it is now."""
+        stamp = f"{path.parent.name}--" if path.is_relative_to(self.shards) else ""
+        target = self.quarantine / f"{stamp}{path.name}"
+        for number in itertools.count(2):
+            if not target.exists():
+                break
+            target = self.quarantine / f"{stamp}{path.stem}-{number}{path.suffix}"
+        note = {"file": str(path), "why": why, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+        make_directories(Files(), self.quarantine, self.path.parent)
+        replace_text(
+            target.with_name(target.name + ".why.json"), json.dumps(note, indent=1) + "\n", self.path.parent
+        )
+        if move:
+            path.rename(target)
+        else:
+            shutil.copyfile(path, target)
+        Files().fsync_directory(target.parent)
+        Files().fsync_directory(path.parent)
+        return target
+
+
+def replace_text(path: Path, text: str, above: Path) -> None:
+    """Put a small file in place as a whole; after a crash the old text or the new one is there."""
+    owner = Identity.current()
+
+    def names() -> tuple[Path, Path]:
+        return path.with_name(f".{path.name}.{owner.pid}-{owner.token}-{next(_numbers)}.tmp"), path
+
+    publish_bytes(Files(), Retry(), text.encode(), names, above)
+
+
+def _abandoned(path: Path) -> bool:
+    """Is the writer of this temporary shard known to be dead, or was it silent for a day elsewhere?"""
+    try:
+        host, pid, _, _ = path.parent.name.rsplit("-", 3)
+        _, _, started, _ = path.name.split(".", 3)
+        owner = Identity(host, Identity.current().boot, int(pid), started, "")
+        if owner.is_here:
+            return owner.is_dead
+        return time.time() - path.stat().st_mtime > _ABANDONED_AFTER_S
+    except (ValueError, OSError):
+        return False

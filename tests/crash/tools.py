@@ -1,0 +1,106 @@
+"""strace for the tests: is it usable, how often does a job make a call, and run it with a fault injected."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vindeby.store.database import Database
+from vindeby.store.rows import checksum_of
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.validate import validate
+
+ROOT = Path(__file__).parent.parent.parent
+FULL = os.environ.get("VINDEBY_FULL") == "1"
+CALLS = {
+    "write": "write",
+    "pwrite64": "pwrite64",
+    "fsync": "fsync",
+    "rename": "?rename,?renameat,?renameat2",
+    "unlink": "?unlink,?unlinkat,?rmdir",
+    "ftruncate": "ftruncate",
+    "link": "?link,?linkat",
+    "mkdir": "?mkdir,?mkdirat",
+}
+"""What changes a disk, and the system calls behind it, which differ from machine to machine."""
+
+
+def sampled(count: int, most: int) -> list[int]:
+    """The numbers 1 to count; all of them in a full sweep, else some, with the first and the last."""
+    if FULL or count <= most:
+        return list(range(1, count + 1))
+    if most == 1:
+        return [(count + 1) // 2]
+    return sorted({1 + round(step * (count - 1) / (most - 1)) for step in range(most)})
+
+
+def command(job: str, output: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "tests.crash.driver", job, str(output), *more]
+
+
+def run_plain(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        arguments, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=120, check=False
+    )
+
+
+@functools.cache
+def strace_problem() -> str | None:
+    """Why strace cannot be used here; None when it can."""
+    if shutil.which("strace") is None:
+        return "strace is not installed"
+    probe = ["strace", "-f", "-o", "/dev/null", "-e", "inject=rmdir:error=EIO:when=1"]
+    done = run_plain([*probe, sys.executable, "-c", "pass"])
+    return None if done.returncode == 0 else f"strace cannot trace here: {done.stderr.strip()[:200]}"
+
+
+def need_strace() -> None:
+    problem = strace_problem()
+    if problem is not None:
+        pytest.skip(problem)
+
+
+def traced(call: str, inject: str, arguments: list[str], log: Path) -> subprocess.CompletedProcess[str]:
+    """Run with a fault injected into one kind of call."""
+    calls = CALLS[call]
+    options = ["-e", f"trace={calls}", "-e", f"inject={calls}:{inject}"]
+    return run_plain(["strace", "-f", "-qq", "-o", str(log), *options, *arguments])
+
+
+def count_calls(arguments: list[str], log: Path) -> dict[str, int]:
+    """How often an undisturbed run makes each kind of call."""
+    every = ",".join(CALLS.values())
+    done = run_plain(["strace", "-f", "-qq", "-o", str(log), "-e", f"trace={every}", *arguments])
+    assert done.returncode == 0, done.stderr
+    text = log.read_text()
+    return {
+        call: len(
+            re.findall(rf"^\d+ +(?:{names.replace('?', '').replace(',', '|')})\(", text, flags=re.MULTILINE)
+        )
+        for call, names in CALLS.items()
+    }
+
+
+def acknowledged(output: str) -> dict[str, str]:
+    """The keys and checksums that a job said were durable."""
+    return dict(line.split() for line in output.splitlines())
+
+
+def assert_nothing_lost(path: Path, promised: dict[str, str]) -> None:
+    """Every promised record is there, and nothing that is there is wrong."""
+    if not promised and not path.exists() and not RunDirectory(path).shards.exists():
+        return
+    with Database(path) as database:
+        found = {key: checksum_of(record) for key, record in database.items()}
+    assert {key: found.get(key) for key in promised} == promised
+    if found:
+        report = validate(path)
+        assert report.issues == []

@@ -1,0 +1,62 @@
+"""Writes the files of this format version that later versions must read: ``python -m tests.old_files.make``.
+
+Run it once when the format version is raised, into a folder of the new version's number, and never again for
+an old one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from vindeby.store.image import build_image
+from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.publish import ShardWriter
+from vindeby.store.record import Attribute, Record
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.seal import FORMAT_VERSION
+
+FOLDER = Path(__file__).parent / f"version_{FORMAT_VERSION}"
+ROOT: dict[str, Attribute] = {
+    "campaign": "name: old\n",
+    "grid_size": 18,
+    "random_pct": 30.0,
+    "total_configs": 4,
+}
+
+
+def records() -> list[Record]:
+    """The same records for ever: plain arithmetic, no generator that might change."""
+    return [
+        Record(
+            f"farm0_t{count}_s{seed}",
+            f"{seed:064x}",
+            {"layout": np.arange(2.0 * count).reshape(2, count) * 100 + seed, "aep": np.array(12.5 + seed)},
+            {
+                "farm_idx": 0,
+                "type_idx": count,
+                "ss_seed": seed,
+                "seconds": 0.25,
+                "farm": "Thor øst",
+                "ok": True,
+            },
+        )
+        for count in (2, 3)
+        for seed in (0, 1)
+    ]
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "shard.h5").write_bytes(build_image(records()).data)
+    for layout in ("classic", "table"):
+        run = RunDirectory(FOLDER / f"{layout}.h5")
+        ShardWriter(run.create()).publish(records())
+        merge(run.output, MergeOptions(layout=layout, root=ROOT))
+        shutil.rmtree(run.path)
+
+
+if __name__ == "__main__":
+    main()

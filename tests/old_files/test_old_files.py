@@ -1,0 +1,47 @@
+"""Files that earlier versions wrote are read for ever, and never silently differently."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.old_files.make import ROOT, records
+from vindeby.store.database import Database
+from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.validate import validate
+
+FOLDERS = sorted(Path(__file__).parent.glob("version_*"))
+
+
+def test_there_are_old_files() -> None:
+    assert [folder.name for folder in FOLDERS] == ["version_1"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("layout", ["classic", "table"])
+def test_an_old_database_is_read_and_merged(folder: Path, layout: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.h5"
+    shutil.copy(folder / f"{layout}.h5", path)
+    expected = {one.key: one for one in records()}
+    with Database(path) as database:
+        assert database.sealed
+        assert dict(database) == expected
+        assert database.attributes.items() >= ROOT.items()
+    assert validate(path).issues == []
+    other = "table" if layout == "classic" else "classic"
+    assert merge(path, MergeOptions(layout=other)).records == 4
+    with Database(path) as database:
+        assert dict(database) == expected
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_an_old_shard_is_merged(folder: Path, tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "out.h5").create()
+    (run.shards / "old").mkdir()
+    shutil.copy(folder / "shard.h5", run.shards / "old" / "000000.h5")
+    assert merge(run.output).records == 4
+    with Database(run.output) as database:
+        assert dict(database) == {one.key: one for one in records()}

@@ -1,0 +1,75 @@
+"""Records to store, foreign files to read, and ways to damage them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from vindeby.store.database import Database
+from vindeby.store.publish import Receipt, ShardWriter
+from vindeby.store.record import Record
+from vindeby.store.rows import checksum_of
+from vindeby.store.rundir import RunDirectory
+
+NAMING = "farm{farm_idx}_t{type_idx}_s{ss_seed}"
+
+
+def record(
+    seed: int, turbines: int = 5, *, farm: int = 0, shift: float = 0.0, seconds: float = 1.5
+) -> Record:
+    """A record such as a campaign makes; equal arguments give an equal record."""
+    generator = np.random.default_rng([seed, turbines, farm])
+    return Record(
+        f"farm{farm}_t1_s{seed}",
+        f"{seed:064x}",
+        {"layout": generator.uniform(0, 1e4, (2, turbines)) + shift, "aep": np.array(100.0 + seed)},
+        {
+            "farm_idx": farm,
+            "type_idx": 1,
+            "ss_seed": seed,
+            "n_turbines": turbines,
+            "diameter": 126.5,
+            "seconds": seconds,
+            "engine": "vindeby",
+            "farm": "Thor øst",
+            "converged": seed % 2 == 0,
+        },
+    )
+
+
+def records(count: int, start: int = 0) -> list[Record]:
+    """Records of several schemas."""
+    return [record(seed, 4 + seed % 3) for seed in range(start, start + count)]
+
+
+def publish(run: RunDirectory, batch: list[Record]) -> Receipt:
+    return ShardWriter(run.create()).publish(batch)
+
+
+def contents(path: Path) -> dict[str, Record]:
+    with Database(path) as database:
+        return dict(database)
+
+
+def sums(batch: list[Record]) -> dict[str, str]:
+    return {one.key: checksum_of(one) for one in batch}
+
+
+def foreign_file(path: Path, seeds: range, *, libver: Any = None, aep: float = 100.0) -> None:
+    """A worker file as an older script leaves it: no marks, no checksums, an ``init`` dataset."""
+    with h5py.File(path, "w", libver=libver) as file:
+        file.create_dataset("init", data=0)
+        for seed in seeds:
+            group = file.create_group(f"farm0_t1_s{seed}")
+            group.create_dataset("layout", data=np.arange(132.0).reshape(2, 66) + seed)
+            group.create_dataset("aep", data=aep)
+            group.attrs.update(farm_idx=0, type_idx=1, ss_seed=seed, n_turbines=66, diameter=150.0)
+
+
+def flip(path: Path, bit: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)

@@ -1,0 +1,290 @@
+"""Verdicts on bad files, the guarded child, the database, validate, missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from tests.store.examples import flip, foreign_file, publish, record, records
+from vindeby.errors import DataError, InputError, StorageError
+from vindeby.store.database import Database
+from vindeby.store.guard import DONE, FAILED, Guard, GuardError, Limits
+from vindeby.store.inspect import Finding, Verdict
+from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.missing import as_csv, as_json, as_text, find_missing
+from vindeby.store.reading import read_any
+from vindeby.store.record import Record
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.seal import block_digests, seal_bytes
+from vindeby.store.validate import repeated, validate
+
+
+@pytest.fixture(scope="module")
+def guard() -> Iterator[Guard]:
+    with Guard(Limits(silence_s=20.0)) as shared:
+        yield shared
+
+
+def marked_open(path: Path) -> None:
+    foreign_file(path, range(2), libver="latest")
+    data = bytearray(path.read_bytes())
+    data[11] = 1
+    path.write_bytes(data)
+
+
+def incomplete(path: Path) -> None:
+    foreign_file(path, range(4))
+    with h5py.File(path, "r+") as file:
+        del file["farm0_t1_s2"]["aep"]
+
+
+def without_mark(path: Path) -> None:
+    foreign_file(path, range(2))
+    with h5py.File(path, "r+") as file:
+        file["farm0_t1_s0"].attrs["status"] = "running"
+
+
+def wrong_checksum(path: Path) -> None:
+    foreign_file(path, range(2))
+    with h5py.File(path, "r+") as file:
+        file["farm0_t1_s0"].attrs["checksum"] = "0" * 64
+
+
+def not_finite(path: Path) -> None:
+    foreign_file(path, range(2), aep=float("nan"))
+
+
+def of_text(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_group("a").create_dataset("words", data="text")
+
+
+CASES = {
+    "missing": (lambda path: None, Verdict.MISSING),
+    "empty": (lambda path: path.write_bytes(b""), Verdict.EMPTY),
+    "short": (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n\0\0"), Verdict.TOO_SHORT),
+    "text": (lambda path: path.write_text("x" * 900), Verdict.NO_SIGNATURE),
+    "zeros": (lambda path: path.write_bytes(bytes(5000)), Verdict.NO_SIGNATURE),
+    "open": (marked_open, Verdict.LEFT_OPEN),
+    "init only": (lambda path: foreign_file(path, range(0)), Verdict.NO_RESULTS),
+    "incomplete": (incomplete, Verdict.INCOMPLETE),
+    "unmarked": (without_mark, Verdict.NOT_MARKED),
+    "checksum": (wrong_checksum, Verdict.CHECKSUM),
+    "implausible": (not_finite, Verdict.IMPLAUSIBLE),
+    "foreign": (of_text, Verdict.FOREIGN),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_kind_of_bad_file_gets_its_verdict(case: str, guard: Guard, tmp_path: Path) -> None:
+    make, verdict = CASES[case]
+    path = tmp_path / "a.h5"
+    make(path)  # type: ignore[no-untyped-call]
+    assert read_any(path, guard).findings[0].verdict is verdict
+
+
+def test_a_cut_file_and_a_broken_one_get_their_verdicts(guard: Guard, tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    foreign_file(path, range(3))
+    data = path.read_bytes()
+    path.write_bytes(data[:5000])
+    assert str(read_any(path, guard).findings[0]) == f"truncated: 5000 bytes of {len(data)}"
+    path.write_bytes(data[:96] + bytes(1000) + data[1096:])
+    finding = read_any(path, guard).findings[0]
+    assert finding.verdict is Verdict.CANNOT_OPEN
+    assert len(finding.detail) > 10  # the library's reason
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("crash", Verdict.CRASHED), ("hang", Verdict.HUNG)])
+def test_a_child_that_crashes_or_hangs_is_a_verdict(name: str, verdict: Verdict) -> None:
+    with Guard(Limits(silence_s=3.0)) as own:
+        with pytest.raises(GuardError) as caught:
+            list(own.call("probe", name=name))
+        assert caught.value.finding.verdict is verdict
+        assert [kind for kind, _ in own.call("probe", name="fine")] == [DONE]
+
+
+def test_a_child_that_wants_all_memory_is_refused_it() -> None:
+    with Guard(Limits(memory_bytes=1 << 30)) as own:
+        ((kind, data),) = own.call("probe", name="memory")
+        assert kind == FAILED
+        assert b"MemoryError" in data
+
+
+def test_a_child_that_cannot_start_is_not_a_verdict_on_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign_file(tmp_path / "a.h5", range(2))
+    monkeypatch.setattr("vindeby.store.guard.sys.executable", "/bin/false")
+    with Guard() as own, pytest.raises(StorageError, match="cannot start a process"):
+        read_any(tmp_path / "a.h5", own)
+
+
+class CrashingGuard(Guard):
+    """A child that dies on one record each time it gets there."""
+
+    def __init__(self, deadly: str) -> None:
+        super().__init__()
+        self.deadly = deadly
+        self.calls: list[list[str]] = []
+
+    def call(self, task: str, **arguments: Any) -> Iterator[tuple[bytes, bytes]]:
+        self.calls.append(list(arguments["skip"]))
+        if self.deadly not in arguments["skip"]:
+            raise GuardError(Finding(Verdict.CRASHED, "killed by SIGSEGV"), self.deadly)
+        yield from super().call(task, **arguments)
+
+
+def test_a_record_that_kills_the_library_costs_only_itself(tmp_path: Path) -> None:
+    foreign_file(tmp_path / "a.h5", range(5))
+    with CrashingGuard("farm0_t1_s2") as own:
+        reading = read_any(tmp_path / "a.h5", own)
+    assert own.calls == [[], ["farm0_t1_s2"]]
+    keys = {key.decode() for segment in reading.segments for key in segment.rows["key"].tolist()}
+    assert keys == {f"farm0_t1_s{seed}" for seed in (0, 1, 3, 4)}
+    assert [str(finding) for finding in reading.findings] == [
+        "farm0_t1_s2: the HDF5 library crashed on it: killed by SIGSEGV"
+    ]
+
+
+def test_a_file_of_a_newer_version_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    hdf5 = bytes(1000)
+    seal = seal_bytes(len(hdf5), block_digests(hdf5), {"kind": "database", "format_version": 2})
+    (tmp_path / "a.h5").write_bytes(hdf5 + seal)
+    with pytest.raises(InputError, match="format version 2; this vindeby reads up to 1, use a newer one"):
+        Database(tmp_path / "a.h5")
+
+
+@pytest.fixture(params=["shards", "classic", "table", "both"])
+def filled(request: pytest.FixtureRequest, run: RunDirectory) -> RunDirectory:
+    publish(run, records(10))
+    if request.param != "shards":
+        merge(run.output, MergeOptions(layout="classic" if request.param == "both" else request.param))
+    if request.param == "both":
+        publish(run, records(5, start=10))
+    else:
+        publish(run, records(5, start=10)) if request.param == "shards" else None
+    return run
+
+
+def test_a_database_is_a_mapping_of_records(filled: RunDirectory) -> None:
+    with Database(filled.output) as database:
+        count = len(database)
+        assert count in {10, 15}
+        assert dict(database) == {one.key: one for one in records(count)}
+        assert database["farm0_t1_s3"].aep == 103.0
+        assert "farm0_t1_s99" not in database
+        with pytest.raises(KeyError):
+            database["farm0_t1_s99"]
+        assert sum(map(len, database.segments())) == count
+        assert database.findings == {}
+
+
+def test_a_database_sees_what_is_published_and_merged_meanwhile(run: RunDirectory) -> None:
+    publish(run, records(3))
+    with Database(run.output) as database:
+        assert len(database) == 3
+        publish(run, records(2, start=3))
+        assert database.refresh() == 2
+        merge(run.output)
+        assert dict(database) == {one.key: one for one in records(5)}  # the shards are gone
+        assert database.refresh() == 0
+        publish(run, records(1, start=5))
+        merge(run.output)
+        assert sum(map(len, database.segments())) == 5  # what was there when it was opened
+        assert database.refresh() == 1
+        assert len(dict(database)) == 6
+
+
+def test_all_records_as_one_dataset(filled: RunDirectory) -> None:
+    with Database(filled.output) as database:
+        data = database.to_xarray()
+    one = data.sel(key="farm0_t1_s4")
+    assert float(one.aep) == 104.0
+    assert int(one.n_turbines) == 5
+    np.testing.assert_array_equal(one.layout.values[:, :5], record(4, 5).layout)
+    assert np.isnan(one.layout.values[:, 5:]).all()
+    assert str(one.engine.values) == "vindeby"
+
+
+def test_what_is_no_database_is_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such database"):
+        Database(tmp_path / "out.h5")
+    with pytest.raises(InputError, match="this is a folder"):
+        Database(tmp_path)
+    (tmp_path / "a.h5").write_text("x" * 200)
+    with pytest.raises(DataError, match="no HDF5 signature"):
+        Database(tmp_path / "a.h5")
+
+
+def test_a_file_of_an_older_script_is_a_database_too(tmp_path: Path) -> None:
+    foreign_file(tmp_path / "a.h5", range(3))
+    with Database(tmp_path / "a.h5") as database:
+        assert sorted(database) == [f"farm0_t1_s{seed}" for seed in range(3)]
+        assert not database.sealed
+
+
+def test_a_database_that_another_program_changed_is_still_read_and_said(run: RunDirectory) -> None:
+    publish(run, records(4))
+    merge(run.output)
+    with h5py.File(run.output, "r+") as file:
+        file.attrs["note"] = "mine"
+        file["farm0_t1_s1/aep"][()] = 1e6
+    with Database(run.output) as database:
+        assert set(database) == {f"farm0_t1_s{seed}" for seed in (0, 2, 3)}
+    report = validate(run.output)
+    assert not report.valid
+    words = "\n".join(map(str, report.issues))
+    assert "farm0_t1_s1: checksum mismatch" in words
+    assert "its seal is missing: another program changed or cut it" in words
+    assert "in the root attributes" in words
+
+
+def test_validate_finds_nothing_wrong_with_what_is_right(filled: RunDirectory) -> None:
+    expected = {one.key: one.fingerprint for one in records(10)}
+    report = validate(filled.output, expected=expected)
+    assert (report.issues, report.missing) == ([], [])
+    assert report.valid
+
+
+def test_validate_calls_the_checks_it_is_given(run: RunDirectory) -> None:
+    publish(run, records(4))
+
+    def odd(one: Record) -> Iterator[str]:
+        if one.ss_seed % 2:
+            yield "is odd"
+
+    report = validate(run.output, checks=[odd])
+    assert sorted(issue.key for issue in report.issues) == ["farm0_t1_s1", "farm0_t1_s3"]
+    assert repeated(report.issues, 2) == [("is odd", 2)]
+
+
+def test_validate_and_missing_tell_what_is_missing_and_why(run: RunDirectory) -> None:
+    publish(run, [record(0), record(1)])
+    bad = publish(run, [record(2), record(3)]).path
+    flip(bad, 8 * bad.read_bytes().index(record(2).layout.tobytes()))
+    expected = {record(seed).key: record(seed).fingerprint for seed in range(6)} | {record(0).key: "other"}
+    with Database(run.output) as database:
+        missing = find_missing(database, expected, failed={record(4).key: "no room"})
+    assert [(entry.key[-2:], entry.reason) for entry in missing] == [
+        ("s0", "result of an older campaign"),
+        ("s2", "result invalid"),
+        ("s4", "failed"),
+        ("s5", "never started"),
+    ]
+    assert as_text(missing).splitlines()[2] == "farm0_t1_s4\tfailed\tno room"
+    assert as_csv(missing).splitlines()[0] == "key,reason,detail"
+    assert len(as_json(missing)) > 100
+    report = validate(run.output, expected=expected)
+    assert [entry.key[-2:] for entry in report.missing] == ["s0", "s2", "s4", "s5"]
+
+
+def test_a_result_without_a_fingerprint_counts_as_present(tmp_path: Path) -> None:
+    foreign_file(tmp_path / "a.h5", range(2))
+    with Database(tmp_path / "a.h5") as database:
+        assert find_missing(database, {"farm0_t1_s0": "x", "farm0_t1_s1": "y"}) == []
