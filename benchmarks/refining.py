@@ -1,0 +1,86 @@
+"""What wide wakes first are worth to the gradient, and what evaluating one move saves; on IEA Task 37's cases.
+
+python benchmarks/refining.py [--seeds 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+from iea37_data import problem
+
+from vindeby.layout import Gradient, Problem, RandomSearch, RandomStart
+from vindeby.layout.one_move import move_kernels, new_moves
+from vindeby.units import gwh_to_mwh
+
+
+def widening(name: str, seeds: int) -> None:
+    """The same random starts, climbed with wakes that grow faster at first."""
+    case = problem(name)
+    starts = [RandomStart().run(case, seed).layout for seed in range(seeds)]
+    for factor in (1.0, 4.0, 16.0):
+        search = Gradient(500, factor).prepare(case)
+        search(0, starts[0])
+        begin = time.process_time()
+        found = [gwh_to_mwh(search(0, start).aep_gwh) for start in starts]
+        seconds = (time.process_time() - begin) / seeds
+        print(
+            f"| {name} | {factor:.0f} | {np.mean(found):.0f} | {max(found):.0f} | {seconds:.2f} |", flush=True
+        )
+
+
+def best_of(call: Callable[[], object], times: int) -> float:
+    """The least CPU time of a call, in microseconds."""
+    least = np.inf
+    for _ in range(times):
+        begin = time.process_time()
+        for _ in range(20):
+            call()
+        least = min(least, (time.process_time() - begin) / 20)
+    return 1e6 * least
+
+
+def one_move(case: Problem) -> None:
+    """A whole evaluation beside that of one move, and beside a trial of the compiled search."""
+    farm, start = case.farm, RandomStart().run(case, 0)
+    moves = new_moves(farm, start.x, start.y, start.types, case.n_turbines)
+    settle, worth = move_kernels(farm.model)
+    settle(farm.data, farm.machines, farm.wind, moves)
+    rng = np.random.default_rng(0)
+    east, north = case.boundary.sample(rng, 10)
+    whole = best_of(lambda: farm.aep(start.x, start.y), 20)
+    moved = np.mean(
+        [
+            best_of(lambda i=i: worth(farm.data, farm.machines, farm.wind, moves, i, east[i], north[i]), 5)
+            for i in range(10)
+        ]
+    )
+    search = RandomSearch(5000).prepare(case)
+    search(0, start.layout)
+    begin = time.process_time()
+    found = search(0, start.layout)
+    trial = 1e6 * (time.process_time() - begin) / found.evaluations
+    print(
+        f"| {case.name} | {whole:.0f} | {moved:.0f} | {whole / moved:.1f} | {trial:.0f} | {whole / trial:.1f} |"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    seeds = parser.parse_args().seeds
+    print("| case | whole, us | one move, us | ratio | a trial of random-search, us | ratio |")
+    print("| --- |" + " ---: |" * 5)
+    for name in ("cs1-16", "cs1-64", "cs3"):
+        one_move(problem(name))
+    print("\n| case | widening | mean AEP, MWh | best | CPU s a start |")
+    print("| --- |" + " ---: |" * 4)
+    for name in ("cs1-16", "cs1-64", "cs3"):
+        widening(name, seeds)
+
+
+if __name__ == "__main__":
+    main()

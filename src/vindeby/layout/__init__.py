@@ -1,0 +1,32 @@
+"""How a layout is found: boundaries, spacing, and the methods that search.
+
+May import ``vindeby.wake``, ``vindeby.errors`` and ``vindeby.units``; ``runner`` and what stands above may
+import it. A ``Problem`` says what is wanted, a ``Method`` how to look for it, a ``Result`` what came out.
+"""
+
+from __future__ import annotations
+
+from vindeby.layout.boundary import Boundary
+from vindeby.layout.gradient import Gradient
+from vindeby.layout.hopping import Hopping
+from vindeby.layout.method import Method, Pipeline, Result, Search, Status
+from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.random_search import RandomSearch
+from vindeby.layout.random_start import RandomStart
+from vindeby.layout.smart_start import SmartStart
+
+__all__ = [
+    "Boundary",
+    "Gradient",
+    "Hopping",
+    "Layout",
+    "Method",
+    "Pipeline",
+    "Problem",
+    "RandomSearch",
+    "RandomStart",
+    "Result",
+    "Search",
+    "SmartStart",
+    "Status",
+]

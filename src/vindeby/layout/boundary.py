@@ -1,0 +1,215 @@
+"""Where turbines may stand, as the searches need it: signed distances and their gradients, thousands at once.
+
+An area is what a few rings and circles enclose. Shapely puts overlapping polygons and exclusions together
+once; after that the boundary is a list of straight edges and a list of circles, and the compiled loop below
+does the rest. Circles stay circles: a turbine may stand exactly on one.
+
+The signed distance is positive inside: that to the nearest point of the edge. With circles it is the least of
+the parts' distances, which is exact wherever it is zero and never too large inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import hypot, inf, sqrt
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from vindeby.errors import ArgumentError
+from vindeby.wake.compiled import kernel, scalar
+
+__all__ = ["TOLERANCE_M", "Boundary", "signed_distance"]
+
+FloatArray = npt.NDArray[np.float64]
+Ring = Sequence[tuple[float, float]]
+Circle = tuple[tuple[float, float], float]
+
+TOLERANCE_M = 1e-6
+"""A turbine may be this far outside, and two this much too near to each other: rounding, not room."""
+
+
+class Boundary:
+    """Polygons or one circle, less holes; all in metres, in one frame.
+
+    ``polygons`` are rings of vertices (open or closed, any sense of rotation) whose union counts; ``circle``
+    is ((x, y), radius). ``holes`` are rings and ``round_holes`` circles in which no turbine may stand.
+    """
+
+    def __init__(
+        self,
+        polygons: Sequence[Ring] = (),
+        *,
+        circle: Circle | None = None,
+        holes: Sequence[Ring] = (),
+        round_holes: Sequence[Circle] = (),
+    ) -> None:
+        if bool(len(polygons)) == (circle is not None):
+            raise ArgumentError("a boundary is made of polygons or of one circle; give one of the two")
+        self.circle = circle
+        self.round_holes = tuple(round_holes)
+        gaps = [_polygon(ring, "holes") for ring in holes]
+        if circle is None:
+            area = shapely.union_all([_polygon(ring, "polygons") for ring in polygons])
+            pieces = _polygons_of(shapely.difference(area, shapely.union_all(gaps)) if gaps else area)
+            inverted = False
+        else:
+            # The polygons are what is missing here, so their distances change sign.
+            pieces = _polygons_of(shapely.union_all(gaps))
+            inverted = True
+        if not pieces and circle is None:
+            raise ArgumentError("the holes leave nothing of the polygons")
+        # Every edge has the area on its left.
+        turned = [shapely.geometry.polygon.orient(piece, -1.0 if inverted else 1.0) for piece in pieces]
+        corners = [
+            np.asarray(ring.coords, np.float64)
+            for piece in turned
+            for ring in (piece.exterior, *piece.interiors)
+        ]
+        self.inverted = inverted
+        self.bounds = self._bounds(corners)
+        # Map coordinates are millions of metres; distances are computed near zero.
+        self.origin = np.array([self.bounds[0] + self.bounds[2], self.bounds[1] + self.bounds[3]]) / 2
+        edges = [np.hstack([ring[:-1], ring[1:]]) - np.tile(self.origin, 2) for ring in corners]
+        self.edges = np.concatenate(edges) if edges else np.empty((0, 4))
+        discs = ([(circle, 1.0)] if circle else []) + [(hole, -1.0) for hole in self.round_holes]
+        self.discs = np.array(
+            [[x - self.origin[0], y - self.origin[1], radius, sign] for ((x, y), radius), sign in discs]
+        ).reshape(-1, 4)
+
+    def _bounds(self, corners: list[FloatArray]) -> tuple[float, float, float, float]:
+        """West, south, east and north ends."""
+        if self.circle is not None:
+            (x, y), radius = self.circle
+            return x - radius, y - radius, x + radius, y + radius
+        points = np.concatenate(corners)
+        west, south = points.min(axis=0)
+        east, north = points.max(axis=0)
+        return float(west), float(south), float(east), float(north)
+
+    def distances(self, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
+        """Signed distance (m) of every point to the boundary, positive inside."""
+        return self.distances_with_gradient(x, y)[0]
+
+    def distances_with_gradient(
+        self, x: npt.ArrayLike, y: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Signed distances (m) and their derivatives with x and with y; the way in, where they are 1 long."""
+        px = np.ascontiguousarray(x, np.float64) - self.origin[0]
+        py = np.ascontiguousarray(y, np.float64) - self.origin[1]
+        out, out_x, out_y = np.empty(px.shape), np.empty(px.shape), np.empty(px.shape)
+        _signed_distances(self.edges, self.discs, self.inverted, px, py, out, out_x, out_y)
+        return out, out_x, out_y
+
+    @property
+    def parts(self) -> tuple[FloatArray, FloatArray, bool, FloatArray]:
+        """What the boundary is made of, for compiled loops: edges, discs, ``inverted``, and their origin.
+
+        An edge is (from x, from y, to x, to y) with the area on its left; a disc (x, y, radius, sign) with the
+        area inside it (sign 1) or outside (-1). Inverted: what the edges enclose is not the area but missing.
+        """
+        return self.edges, self.discs, self.inverted, self.origin
+
+    def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Whether each point is inside, or on the edge but for rounding."""
+        return self.distances(x, y) >= -TOLERANCE_M
+
+    def project(self, x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """The points, those outside moved to the nearest place inside (nearly, where edges meet)."""
+        px, py = np.array(x, np.float64), np.array(y, np.float64)
+        for _ in range(30):
+            distance, east, north = self.distances_with_gradient(px, py)
+            out = distance < -0.1 * TOLERANCE_M
+            if not out.any():
+                break
+            px[out] -= distance[out] * east[out]
+            py[out] -= distance[out] * north[out]
+        return px, py
+
+    def sample(self, rng: np.random.Generator, count: int) -> tuple[FloatArray, FloatArray]:
+        """``count`` points drawn evenly from the area."""
+        west, south, east, north = self.bounds
+        found_x, found_y = np.empty(0), np.empty(0)
+        for _ in range(100_000):
+            x, y = rng.uniform(west, east, 4 * count), rng.uniform(south, north, 4 * count)
+            inside = self.distances(x, y) >= 0.0
+            found_x, found_y = np.append(found_x, x[inside]), np.append(found_y, y[inside])
+            if len(found_x) >= count:
+                return found_x[:count], found_y[:count]
+        raise ArgumentError("the boundary encloses (almost) no area; nothing can be drawn from it")
+
+
+def _polygon(ring: Ring, name: str) -> shapely.Polygon:
+    points = np.asarray(ring, np.float64)
+    if points.ndim != 2 or points.shape[1] != 2 or len(points) < 3 or not np.isfinite(points).all():
+        raise ArgumentError(f"{name}: a ring is a list of at least three (x, y) of finite numbers")
+    polygon = shapely.Polygon(points)
+    if not polygon.is_valid or polygon.area == 0.0:
+        reason = shapely.is_valid_reason(polygon)
+        raise ArgumentError(
+            f"{name}: the ring beginning at {tuple(points[0])} encloses no area or crosses itself ({reason})"
+        )
+    return polygon
+
+
+def _polygons_of(area: shapely.Geometry) -> list[shapely.Polygon]:
+    return [part for part in shapely.get_parts(area) if isinstance(part, shapely.Polygon) and part.area > 0.0]
+
+
+@scalar
+def _nearest_edge(edges, px, py):
+    """The nearest edge, the square of its distance, where its nearest point is (0 to 1), and the side."""
+    nearest, where, edge = inf, 0.0, -1
+    inside = False
+    for e in range(edges.shape[0]):
+        ax, ay = edges[e, 0], edges[e, 1]
+        dx, dy = edges[e, 2] - ax, edges[e, 3] - ay
+        # A ray to the east crosses the edge: inside turns to outside.
+        if (ay > py) != (edges[e, 3] > py) and px < ax + (py - ay) * dx / dy:
+            inside = not inside
+        along = ((px - ax) * dx + (py - ay) * dy) / (dx * dx + dy * dy)
+        along = min(1.0, max(0.0, along))
+        qx, qy = px - (ax + along * dx), py - (ay + along * dy)
+        square = qx * qx + qy * qy
+        if square < nearest:
+            nearest, where, edge = square, along, e
+    return edge, nearest, where, inside
+
+
+@scalar
+def signed_distance(edges, discs, inverted, px, py):
+    """Signed distance of one point and its derivatives; ``edges``, ``discs`` and ``inverted`` are a Boundary's.
+
+    The point is given relative to its ``origin``.
+    """
+    value = inf
+    grad_x = grad_y = 0.0
+    edge, nearest, where, inside = _nearest_edge(edges, px, py)
+    if edge >= 0:
+        sign = 1.0 if inside != inverted else -1.0
+        length = sqrt(nearest)
+        value = sign * length
+        ax, ay = edges[edge, 0], edges[edge, 1]
+        dx, dy = edges[edge, 2] - ax, edges[edge, 3] - ay
+        if 0.0 < where < 1.0 or length < 1e-9:
+            grad_x, grad_y = -dy / hypot(dx, dy), dx / hypot(dx, dy)
+        else:
+            grad_x = sign * (px - (ax + where * dx)) / length
+            grad_y = sign * (py - (ay + where * dy)) / length
+    for c in range(discs.shape[0]):
+        dx, dy, sign = px - discs[c, 0], py - discs[c, 1], discs[c, 3]
+        radius = hypot(dx, dy)
+        room = sign * (discs[c, 2] - radius)
+        if room < value:
+            value = room
+            grad_x, grad_y = 1.0, 0.0
+            if radius > 0.0:
+                grad_x, grad_y = -sign * dx / radius, -sign * dy / radius
+    return value, grad_x, grad_y
+
+
+@kernel("boundary")
+def _signed_distances(edges, discs, inverted, x, y, out, out_x, out_y) -> None:
+    for p in range(x.size):
+        out[p], out_x[p], out_y[p] = signed_distance(edges, discs, inverted, x[p], y[p])

@@ -1,0 +1,175 @@
+"""Wakes between the points of a regular grid, worked out once for all steps and seeds.
+
+Smart start puts every turbine on a point of one grid, so a wake from one point to another depends only on how
+many rows and columns lie between the two: a grid of 18 x 18 has 105,000 pairs of points, but 1,225 such
+offsets, of which the wake of one wind direction reaches about one in twenty. For these the deficit (or its
+square, where squares are added up) is kept as a function of the thrust coefficient: polynomials of degree 5,
+each over a short piece of thrust, good to about 1e-9 of the value.
+
+A model whose wakes depend on more than thrust and place (added turbulence), thrust coefficients near the
+model's kink, or a turbulence that differs between the wind speeds of a direction, is not tabulated; then only
+the places are kept and the deficit is computed when it is needed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake import WakeModel, WindFarm
+from vindeby.wake.compiled import kernel
+
+__all__ = ["COEFFICIENTS", "GridWakes", "can_be_tabulated", "grid_wakes"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+COEFFICIENTS = 6
+_PIECE = 0.05
+_UNSEEN = 1e-9
+"""A deficit, as a fraction of the wind speed, that no other wake would make visible in a layout's worth."""
+_MOST_ADDED = 0.5
+"""No wake model adds a turbulence intensity above this to the free one a rotor diameter downwind."""
+
+
+class GridWakes(NamedTuple):
+    """The offsets that a wake reaches, by wind direction: those of ``d`` are ``first[d]`` to ``first[d + 1]``.
+
+    ``step`` is an offset in cells of the padded grid (``stride`` cells a row). ``points`` holds polynomials
+    (offset, source type, piece, power) for a point at the hub height of type 0, ``rotors`` (offset, source,
+    target, piece, power) for a rotor there.
+    """
+
+    size: int
+    stride: int
+    first: IntArray
+    step: npt.NDArray[np.int32]
+    far: FloatArray
+    aside: FloatArray
+    points: FloatArray
+    rotors: FloatArray
+    lowest_thrust: float
+    per_piece: float
+
+
+def thrust_range(farm: WindFarm) -> tuple[float, float]:
+    """The smallest and largest thrust coefficient at any wind speed up to the farm's highest."""
+    top = float(farm.states.speed.max())
+    values = []
+    for turbine in farm.turbines:
+        starts = turbine.start[turbine.start <= top]
+        ends = np.nextafter(np.append(starts[1:], top), 0.0)
+        values += [turbine.thrust_coefficient_at(starts), turbine.thrust_coefficient_at(ends)]
+        values.append(turbine.thrust_coefficient_at([top]))
+    together = np.concatenate(values)
+    return float(together.min()), float(together.max())
+
+
+def can_be_tabulated(farm: WindFarm) -> bool:
+    """Whether wakes depend on thrust and place alone in each wind direction, and smoothly."""
+    model = farm.model
+    if model.added_turbulence is not None or thrust_range(farm)[1] > min(0.955, model.thrust_limit):
+        return False
+    if not model.needs_turbulence:
+        return True
+    states = farm.states
+    lowest = np.minimum.reduceat(states.turbulence, states.first[:-1])
+    return bool((lowest == np.maximum.reduceat(states.turbulence, states.first[:-1])).all())
+
+
+def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tabulated: bool) -> GridWakes:
+    """Work out the wakes on a grid of ``size`` x ``size`` points, the pitches (m) apart."""
+    low, high = thrust_range(farm)
+    pieces = max(1, int(np.ceil((high - low) / _PIECE))) if tabulated else 1
+    width = max((high - low) / pieces, 1e-6)
+    rows, columns = (v.ravel() for v in np.meshgrid(*[np.arange(1 - size, size)] * 2, indexing="ij"))
+    stride = 3 * size - 2
+    wind = farm.wind
+    dx, dy = columns * pitch_x, rows * pitch_y
+    far = -wind.cosine[:, None] * dx - wind.sine[:, None] * dy
+    aside = wind.sine[:, None] * dx - wind.cosine[:, None] * dy
+    seen = np.zeros(far.shape, np.bool_)
+    kernels = _kernels(farm.model)
+    turbulence = np.maximum.reduceat(wind.turbulence, wind.first[:-1])
+    if farm.model.added_turbulence is not None:
+        turbulence = np.hypot(turbulence, _MOST_ADDED)
+    kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
+    direction, offset = np.nonzero(seen)
+    count, kinds = (len(direction) if tabulated else 0), len(farm.turbines)
+    points = np.zeros((count, kinds, pieces, COEFFICIENTS))
+    rotors = np.zeros((count, kinds, kinds, pieces, COEFFICIENTS))
+    nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
+    to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
+    far, aside = far[seen], aside[seen]
+    thrust = low + width * (np.arange(pieces)[:, None] + 0.5 * (1.0 + nodes))
+    if tabulated:
+        kernels["fit"](
+            farm.data, farm.machines, far, aside, turbulence[direction], thrust, to_powers, points, rotors
+        )
+    return GridWakes(
+        size=size,
+        stride=stride,
+        first=np.searchsorted(direction, np.arange(len(wind.cosine) + 1)).astype(np.int64),
+        step=(rows * stride + columns)[offset].astype(np.int32),
+        far=far,
+        aside=aside,
+        points=points,
+        rotors=rotors,
+        lowest_thrust=low,
+        per_piece=1.0 / width,
+    )
+
+
+@cache
+def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests side by side
+    deficit, reach = model.deficit, model.reach
+    squares = model.superposition == "squares"
+    identity = f"grid {model.name} {model.deficit.__module__}"
+
+    @kernel(identity)
+    def see(data, machines, far, aside, thrust, turbulence, widest, unseen, seen):
+        """Mark the offsets at which some turbine's wake can be seen by some rotor."""
+        kinds = machines.diameter.size
+        for d in range(far.shape[0]):
+            for o in range(far.shape[1]):
+                if far[d, o] <= 1e-10:
+                    continue
+                for s in range(kinds):
+                    for t in range(kinds):
+                        rotor = machines.diameter[t]
+                        diameter = machines.diameter[s]
+                        if abs(aside[d, o]) >= reach(data, far[d, o], diameter, rotor, thrust, turbulence[d]):
+                            continue
+                        rise = machines.hub_height[t] - machines.hub_height[s]
+                        total = machines.hub_height[t] + machines.hub_height[s]
+                        if widest or unseen < deficit(
+                            data, far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]
+                        ):
+                            seen[d, o] = True
+
+    @kernel(identity)
+    def fit(data, machines, far, aside, turbulence, thrust, to_powers, points, rotors):
+        """Fit the polynomials of every offset through the Chebyshev nodes of every piece."""
+        kinds, terms = machines.diameter.size, to_powers.shape[0]
+        for e in range(far.size):
+            for s in range(kinds):
+                diameter, height = machines.diameter[s], machines.hub_height[s]
+                for t in range(-1, kinds):
+                    rotor = machines.diameter[t] if t >= 0 else 0.0
+                    other = machines.hub_height[max(t, 0)]
+                    for p in range(thrust.shape[0]):
+                        row = rotors[e, s, t, p] if t >= 0 else points[e, s, p]
+                        for n in range(terms):
+                            value = deficit(
+                                data, far[e], aside[e], other - height, other + height,
+                                diameter, rotor, thrust[p, n], turbulence[e],
+                            )  # fmt: skip
+                            if squares:
+                                value *= value
+                            for j in range(terms):
+                                row[j] += to_powers[j, n] * value
+
+    return {"see": see, "fit": fit}

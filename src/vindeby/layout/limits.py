@@ -1,0 +1,205 @@
+"""The rules near a layout as straight limits on a small step, and the nearest step that keeps to them.
+
+A step moves turbine ``i`` by ``d[i]``. Near a layout every rule is a row ``normal . (d[i] - d[j]) >= -room``
+(without ``j`` at an edge or beside a neighbour). Of edges, all near ones count, so that a turbine can lean
+into a corner; past a corner that points inwards the area is not convex, and the row of an edge that the
+turbine has left behind is left out. Two turbines that keep to their row are at least as far apart as it says,
+and straight edges are exact, so only circles make a step inexact; ``restore`` mends that, and layouts that
+break the rules altogether.
+
+The nearest step is a projection on half-spaces. Hildreth's method (1957) finds it one row at a time; a row
+touches two turbines at most, so hundreds of turbines are no matter.
+"""
+
+from __future__ import annotations
+
+from math import cos, hypot, sin, sqrt
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.layout.boundary import _nearest_edge
+from vindeby.layout.problem import FloatArray, IntArray, Problem
+from vindeby.wake.compiled import kernel, scalar
+
+__all__ = ["Limits"]
+
+EXACT_M = 1e-8
+"""Layouts are mended to this: a hundredth of what the problem allows."""
+GOLDEN_ANGLE = 2.399963229728653
+
+
+@final
+class Limits:
+    """The rules of one problem. Positions are (2, n) arrays, relative to ``origin``."""
+
+    def __init__(self, problem: Problem, types: IntArray) -> None:
+        self.edges, self.discs, self.inverted, self.origin = problem.boundary.parts
+        self.corners = _convex_corners(self.edges)
+        beside = problem.neighbours
+        self.beside = np.stack([beside.x, beside.y]) - self.origin[:, None]
+        self.need = problem.spacing_by_type[np.append(types, beside.types)]
+
+    def nearest_step(self, place: FloatArray, wanted: FloatArray, within: float) -> FloatArray:
+        """The step nearest to ``wanted`` that keeps to the rules, no turbine further than ``within`` (m)."""
+        rows, normals, rooms = self._rows(place, 1.5 * within)
+        step = np.array(wanted)
+        _shorten(step, within)
+        _project(rows, normals, rooms, step, 1e-3 * EXACT_M, 400)
+        # All alike, so that the shorter step keeps to the rows too.
+        longest = float(np.hypot(step[0], step[1]).max(initial=0.0))
+        return step * min(1.0, 1.5 * within / longest) if longest > 0.0 else step
+
+    def restore(self, place: FloatArray, rounds: int = 60) -> tuple[FloatArray, bool]:
+        """The layout moved as little as is needed to keep to the rules, and whether it does."""
+        here = np.array(place)
+        step = np.zeros_like(here)
+        for _ in range(rounds):
+            rows, normals, rooms = self._rows(here, 1e-3)
+            if not len(rooms) or rooms.min() >= -EXACT_M:
+                return here, True
+            step[:] = 0.0
+            _project(rows, normals, rooms - 0.1 * EXACT_M, step, 0.1 * EXACT_M, 400)
+            here += step
+        return here, bool(self._rows(here, 0.0)[2].min(initial=0.0) >= -EXACT_M)
+
+    def _rows(self, place: FloatArray, within: float) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Which turbines each rule is about (-1: none), its direction, and the room left (m)."""
+        many = place.shape[1]
+        everyone = np.hstack([place, self.beside])
+        size = 8 * many + 16
+        while True:
+            rows, normals, rooms = np.empty((size, 2), np.int64), np.empty((size, 2)), np.empty(size)
+            count = _gather(
+                self.edges, self.discs, self.inverted, self.corners, everyone, self.need, many, within,
+                rows, normals, rooms,
+            )  # fmt: skip
+            if count <= size:
+                return rows[:count], normals[:count], rooms[:count]
+            size = count
+
+
+def _convex_corners(edges: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether the area is convex at the start and at the end of every edge."""
+    convex = np.ones((len(edges), 2), np.bool_)
+    begins = {(x, y): e for e, (x, y) in enumerate(edges[:, :2].tolist())}
+    for e, (ax, ay, bx, by) in enumerate(edges.tolist()):
+        after = begins.get((bx, by))
+        if after is not None:
+            cx, cy = edges[after, 2:]
+            convex[e, 1] = convex[after, 0] = (bx - ax) * (cy - by) - (by - ay) * (cx - bx) >= 0.0
+    return convex
+
+
+@scalar
+def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals, rooms):  # type: ignore[no-untyped-def]
+    """The rows of all edges near a turbine; of the nearest alone if it is outside."""
+    edge, nearest, where, inside = _nearest_edge(edges, px, py)
+    if edge < 0:
+        return count
+    length = sqrt(nearest)
+    if inside == inverted and length > 1e-7:
+        if count < rooms.size:
+            rows[count, 0], rows[count, 1] = i, -1
+            ax, ay, bx, by = edges[edge]
+            normals[count, 0] = (ax + where * (bx - ax) - px) / length
+            normals[count, 1] = (ay + where * (by - ay) - py) / length
+            rooms[count] = -length
+        return count + 1
+    if length > within:
+        return count
+    for e in range(edges.shape[0]):
+        ax, ay, bx, by = edges[e]
+        dx, dy = bx - ax, by - ay
+        along = ((px - ax) * dx + (py - ay) * dy) / (dx * dx + dy * dy)
+        if (along < 0.0 and not corners[e, 0]) or (along > 1.0 and not corners[e, 1]):
+            continue
+        along = min(1.0, max(0.0, along))
+        if hypot(px - (ax + along * dx), py - (ay + along * dy)) > within:
+            continue
+        long = hypot(dx, dy)
+        room = ((py - ay) * dx - (px - ax) * dy) / long
+        if room < -1e-6:
+            continue
+        if count < rooms.size:
+            rows[count, 0], rows[count, 1] = i, -1
+            normals[count, 0], normals[count, 1] = -dy / long, dx / long
+            rooms[count] = room
+        count += 1
+    return count
+
+
+@kernel("limits")
+def _gather(edges, discs, inverted, corners, place, need, movable, within, rows, normals, rooms):  # type: ignore[no-untyped-def]
+    """Fill in the rows as far as there is space; returns how many there are."""
+    count = 0
+    for i in range(movable):
+        px, py = place[0, i], place[1, i]
+        count = _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals, rooms)
+        for c in range(discs.shape[0]):
+            dx, dy, sign = px - discs[c, 0], py - discs[c, 1], discs[c, 3]
+            radius = hypot(dx, dy)
+            room = sign * (discs[c, 2] - radius)
+            if room > within or radius == 0.0:
+                continue
+            if count < rooms.size:
+                rows[count, 0], rows[count, 1] = i, -1
+                normals[count, 0], normals[count, 1] = -sign * dx / radius, -sign * dy / radius
+                rooms[count] = room
+            count += 1
+        for j in range(i + 1, place.shape[1]):
+            dx, dy = px - place[0, j], py - place[1, j]
+            least = 0.5 * (need[i] + need[j])
+            far = least + 2.0 * within
+            square = dx * dx + dy * dy
+            if square >= far * far or least == 0.0:
+                continue
+            apart = sqrt(square)
+            if apart < 1e-9 * least:
+                # Two on one spot part along a direction of their own, the same in every run.
+                dx, dy, apart = cos(GOLDEN_ANGLE * (i + 1)), sin(GOLDEN_ANGLE * (i + 1)), 1.0
+                square = 0.0
+            if count < rooms.size:
+                rows[count, 0], rows[count, 1] = i, j if j < movable else -1
+                normals[count, 0], normals[count, 1] = dx / apart, dy / apart
+                rooms[count] = sqrt(square) - least
+            count += 1
+    return count
+
+
+@kernel("limits")
+def _project(rows, normals, rooms, step, exact, sweeps):  # type: ignore[no-untyped-def]
+    """Hildreth's method: change ``step`` into the nearest that keeps to all rows (but for ``exact``)."""
+    weight = np.zeros(rooms.size)
+    for _ in range(sweeps):
+        worst = 0.0
+        for r in range(rooms.size):
+            i, j, nx, ny = rows[r, 0], rows[r, 1], normals[r, 0], normals[r, 1]
+            value = nx * step[0, i] + ny * step[1, i] + rooms[r]
+            share = 1.0
+            if j >= 0:
+                value -= nx * step[0, j] + ny * step[1, j]
+                share = 0.5
+            change = max(-share * value, -weight[r])
+            if change == 0.0:
+                continue
+            weight[r] += change
+            worst = max(worst, abs(change))
+            step[0, i] += change * nx
+            step[1, i] += change * ny
+            if j >= 0:
+                step[0, j] -= change * nx
+                step[1, j] -= change * ny
+        if worst <= exact:
+            break
+
+
+@kernel("limits")
+def _shorten(step, most):  # type: ignore[no-untyped-def]
+    """Shorten the moves of turbines that are longer than ``most``."""
+    for i in range(step.shape[1]):
+        long = hypot(step[0, i], step[1, i])
+        if long > most:
+            step[0, i] *= most / long
+            step[1, i] *= most / long

@@ -1,0 +1,104 @@
+"""What a search method is.
+
+A method is a frozen set of parameters. ``prepare(problem)`` does what all seeds share and gives a search: a
+function of a seed and a start. The search is pure: the same problem, seed and start give the same layout to
+the bit, whatever ran before and beside it. Not converging within its budget is a status in the result; only a
+problem without any feasible layout is an error (TaskError).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, final
+
+from vindeby.errors import ArgumentError
+from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
+
+__all__ = ["Method", "Pipeline", "Result", "Search", "Status"]
+
+Status = Literal["complete", "converged", "budget"]
+"""``complete``: a construction that is done; ``converged``: no better layout nearby; ``budget``: stopped by
+the number of iterations or evaluations allowed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A feasible layout, what it is worth, and how the search for it ended."""
+
+    layout: Layout
+    aep_gwh: float
+    status: Status
+    evaluations: int
+    """How often the yearly energy of a layout was computed, wholly or for what one moved turbine changes."""
+
+    @property
+    def x(self) -> FloatArray:
+        """Metres east."""
+        return self.layout.x
+
+    @property
+    def y(self) -> FloatArray:
+        """Metres north."""
+        return self.layout.y
+
+    @property
+    def types(self) -> IntArray:
+        """The type of each turbine."""
+        return self.layout.types
+
+
+Search = Callable[[int, Layout | None], Result]
+
+
+class Method(ABC):
+    """One way to search; subclass it, as a frozen dataclass, to add your own."""
+
+    @abstractmethod
+    def prepare(self, problem: Problem) -> Search:
+        """Do what all seeds of a problem share, and return the search."""
+
+    @final
+    def run(self, problem: Problem, seed: int, start: Layout | None = None) -> Result:
+        """Search once. For many seeds of one problem, call ``prepare`` and use what it returns."""
+        return checked(problem, self)(seed, start)
+
+
+def checked(problem: Problem, method: Method) -> Search:
+    """The search of a method, which never returns a layout that breaks the problem's rules."""
+    search = method.prepare(problem)
+    name = type(method).__name__
+
+    def run(seed: int, start: Layout | None = None) -> Result:
+        result = search(seed, start)
+        problem.refuse_infeasible(result.layout, name)
+        return result
+
+    return run
+
+
+@final
+@dataclass(frozen=True)
+class Pipeline(Method):
+    """Methods one after the other, each starting from what the one before found."""
+
+    steps: Sequence[Method]
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise ArgumentError("a pipeline needs at least one method")
+
+    def prepare(self, problem: Problem) -> Search:
+        """Prepare every step."""
+        searches = [checked(problem, step) for step in self.steps]
+
+        def run(seed: int, start: Layout | None = None) -> Result:
+            evaluations = 0
+            for search in searches:
+                result = search(seed, start)
+                start = result.layout
+                evaluations += result.evaluations
+            return replace(result, evaluations=evaluations)
+
+        return run

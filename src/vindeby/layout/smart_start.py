@@ -1,0 +1,201 @@
+"""smart-start: one turbine after the other, each where it would give most.
+
+The greedy construction that TopFarm made popular (``topfarm.utils.smart_start`` with
+``get_aep4smart_start``), with the same points, values and random draws, so that a seed gives the layout it
+gives there. Points of a grid over the boundary's bounding box are kept if they are inside. At each step the
+energy that one more turbine would make at every free point is computed in the wakes of those placed so far:
+at a point at hub height, without its wake on the others. Among the best ``random_pct`` percent of the points
+(at least one, and all that equal the last of them) one is drawn, and the points nearer than the spacing are
+removed.
+
+``grid_wakes`` and ``placing`` make it fast; here is only the choosing. What differs from TopFarm, on purpose:
+points too near to a neighbour are never used; a point is used once even if the spacing is 0; and with several
+types, a type that is too large for a point is never drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
+from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.placing import State, new_state, placing_kernel
+from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
+from vindeby.wake import TimeSeriesSite, WindFarm
+
+__all__ = ["SmartStart"]
+
+DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
+
+
+@final
+@dataclass(frozen=True)
+class SmartStart(Method):
+    """Greedy construction on a grid.
+
+    ``wind_speeds`` (m/s) and ``wind_directions`` (degrees) are those in which points are judged; by default 6,
+    8, 10, 12, 14 m/s and every whole degree. A site that is a time series is taken as it is.
+    """
+
+    grid_size: int = 18
+    random_pct: float = 30.0
+    wind_speeds: Sequence[float] | None = None
+    wind_directions: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.grid_size < 2:
+            raise ArgumentError(f"grid_size must be a whole number >= 2, not {self.grid_size!r}")
+        if not 0.0 <= self.random_pct <= 100.0:
+            raise ArgumentError(f"random_pct must be from 0 to 100, not {self.random_pct!r}")
+
+    def prepare(self, problem: Problem) -> Search:
+        """Work out the grid and the wakes on it."""
+        prepared = _Prepared(self, problem)
+
+        def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  a construction needs no start
+            layout = prepared.construct(seed)
+            return Result(layout, problem.aep(layout), "complete", 1)
+
+        return run
+
+    def judging_farm(self, problem: Problem) -> WindFarm:
+        """The problem's farm in the wind states in which points are judged."""
+        farm = problem.farm
+        if isinstance(farm.site, TimeSeriesSite):
+            return farm
+        return WindFarm(
+            farm.site,
+            farm.turbines,
+            farm.model,
+            directions=np.arange(360.0) if self.wind_directions is None else np.array(self.wind_directions),
+            speeds=np.array(self.wind_speeds or DEFAULT_SPEEDS),
+            neighbours=farm.neighbours,
+        )
+
+
+class _Prepared:
+    """What all seeds of a problem share; never changed by a run."""
+
+    def __init__(self, method: SmartStart, problem: Problem) -> None:
+        self.method, self.problem = method, problem
+        self.farm = method.judging_farm(problem)
+        west, south, east, north = problem.boundary.bounds
+        size = method.grid_size
+        self.x, self.y = grid_inside(problem, size)
+        tabulated = can_be_tabulated(self.farm)
+        pitch_x, pitch_y = (east - west) / (size - 1), (north - south) / (size - 1)
+        self.wakes: GridWakes = grid_wakes(self.farm, size, pitch_x, pitch_y, tabulated=tabulated)
+        column = np.rint((self.x - west) / pitch_x).astype(np.int64)
+        row = np.rint((self.y - south) / pitch_y).astype(np.int64)
+        self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
+        self.place = placing_kernel(self.farm.model, tabulated)
+        # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
+        self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
+
+    def construct(self, seed: int) -> Layout:
+        """Place all turbines."""
+        problem, spacing = self.problem, self.problem.spacing_by_type
+        beside = problem.neighbours
+        many = len(beside.x)
+        points = np.column_stack([self.x, self.y]) - self.middle
+        state = new_state(self.farm, self.wakes, points, self.cell, many + problem.n_turbines)
+        allowed = np.ones((len(self.x), len(spacing)), np.bool_)
+        for a in range(many):
+            self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]), state)
+            self._stand(state, a, beside.x[a], beside.y[a], int(beside.types[a]))
+        draw = np.random.RandomState(seed % 2**32)
+        chosen = np.empty(problem.n_turbines, np.int64)
+        types = problem.types_in_order()
+        choose_type = problem.types is None and len(spacing) > 1
+        for i in range(problem.n_turbines):
+            kinds = np.arange(len(spacing)) if choose_type else types[i : i + 1]
+            point, types[i] = self._choose(draw, state, allowed[:, kinds], kinds, i)
+            chosen[i] = point
+            x0, y0 = self.x[point], self.y[point]
+            self._clear(allowed, x0, y0, 0.5 * (spacing + spacing[types[i]]), state)
+            allowed[point] = False
+            if i + 1 < problem.n_turbines and self.method.random_pct < 100.0:
+                state.occupant[self.cell[point]] = -(many + i + 1)
+                state.cell[many + i] = self.cell[point]
+                self._stand(state, many + i, x0, y0, int(types[i]))
+        return Layout(self.x[chosen], self.y[chosen], types)
+
+    def _choose(
+        self,
+        draw: np.random.RandomState,
+        state: State,
+        allowed: npt.NDArray[np.bool_],
+        kinds: IntArray,
+        i: int,
+    ) -> tuple[int, int]:
+        """One of the best points, and the type to stand there."""
+        free = np.flatnonzero(allowed.any(axis=1))
+        if not len(free):
+            raise TaskError(self._no_room(i))
+        if self.method.random_pct < 100.0:
+            worth = np.where(allowed[free], state.energy.sum(axis=0)[free][:, kinds], -np.inf)
+        else:
+            worth = np.where(allowed[free], 0.0, -np.inf)
+        best = max(1, int(np.round(self.method.random_pct / 100 * worth.size)))
+        least = np.sort(worth.ravel())[-best]
+        choices = np.argwhere((worth >= least) & allowed[free])
+        point, kind = choices[draw.choice(np.arange(len(choices)))]
+        return int(free[point]), int(kinds[kind])
+
+    def _clear(
+        self, allowed: npt.NDArray[np.bool_], x0: float, y0: float, spacing: FloatArray, state: State
+    ) -> None:
+        """Take away the points that are too near to a turbine, for each type."""
+        square = (self.x - x0) ** 2 + (self.y - y0) ** 2
+        allowed &= square[:, None] >= spacing**2
+        state.occupant[self.cell[~allowed.any(axis=1) & (state.occupant[self.cell] > 0)]] = 0
+
+    def _stand(self, state: State, a: int, x0: float, y0: float, kind: int) -> None:
+        """Put turbine ``a`` into the wind."""
+        state.place[a] = x0 - self.middle[0], y0 - self.middle[1]
+        state.kind[a] = kind
+        farm = self.farm
+        self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, len(self.problem.neighbours.x))
+
+    def _no_room(self, fitted: int) -> str:
+        problem, size = self.problem, self.method.grid_size
+        spacing = problem.spacing_by_type.max()
+        diameters = spacing / self.farm.turbines[0].rotor_diameter
+        finer = next((more for more in range(size + 1, 4 * size + 20) if self._fits(more)), None)
+        remedy = "use" if finer is None else f"use grid_size >= {finer},"
+        return (
+            f"farm {problem.name}: only {fitted} of {problem.n_turbines} turbines fit a grid of {size} x {size} "
+            f"at {diameters:.3g} D ({spacing:.6g} m); {remedy} fewer turbines or a smaller spacing"
+        )
+
+    def _fits(self, size: int) -> bool:
+        """Whether all turbines fit a grid of this size in each of a few random orders of its points."""
+        problem, least = self.problem, self.problem.spacing_by_type.max() ** 2
+        beside = problem.neighbours
+        x, y = grid_inside(problem, size)
+        for px, py in zip(beside.x, beside.y, strict=True):
+            clear = (x - px) ** 2 + (y - py) ** 2 >= least
+            x, y = x[clear], y[clear]
+        for seed in range(5):
+            order = np.random.default_rng(seed).permutation(len(x))
+            free_x, free_y, placed = x[order], y[order], 0
+            while len(free_x) and placed < problem.n_turbines:
+                clear = (free_x - free_x[0]) ** 2 + (free_y - free_y[0]) ** 2 >= max(least, 1e-300)
+                free_x, free_y, placed = free_x[clear], free_y[clear], placed + 1
+            if placed < problem.n_turbines:
+                return False
+        return True
+
+
+def grid_inside(problem: Problem, size: int) -> tuple[FloatArray, FloatArray]:
+    """The points of a grid over the bounding box that are inside."""
+    west, south, east, north = problem.boundary.bounds
+    x, y = (v.ravel() for v in np.meshgrid(np.linspace(west, east, size), np.linspace(south, north, size)))
+    inside = problem.boundary.inside(x, y)
+    return x[inside], y[inside]

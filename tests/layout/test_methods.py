@@ -1,0 +1,67 @@
+"""What every method promises."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.layout.farms import mixed_farm, round_farm
+from vindeby.errors import ArgumentError
+from vindeby.layout import Gradient, Hopping, Method, Pipeline, RandomSearch, RandomStart, SmartStart
+
+METHODS: dict[str, Method] = {
+    "smart-start": SmartStart(9, 20.0),
+    "random-start": RandomStart(),
+    "gradient": Pipeline([RandomStart(), Gradient(25)]),
+    "random-search": Pipeline([RandomStart(), RandomSearch(200)]),
+    "hopping": Pipeline([RandomStart(), Hopping(2, 5)]),
+    "all": Pipeline([SmartStart(9, 20.0), Gradient(10), RandomSearch(100)]),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_pure_feasible_and_depends_on_its_seed(name: str) -> None:
+    method, problem = METHODS[name], mixed_farm()
+    search = method.prepare(problem)
+    first, other, again = search(1, None), search(2, None), search(1, None)
+    alone = method.run(problem, 1)
+    for result in (first, other):
+        assert problem.is_feasible(result.layout)
+        assert result.aep_gwh == pytest.approx(problem.aep(result.layout), rel=1e-12)
+        assert result.evaluations >= 1
+        assert result.types.tolist() == [0, 1] * 4
+    for result in (again, alone):
+        assert result.x.tolist() == first.x.tolist()
+        assert result.y.tolist() == first.y.tolist()
+        assert result.aep_gwh == first.aep_gwh
+    assert other.x.tolist() != first.x.tolist()
+
+
+def test_a_refinement_after_smart_start_gains() -> None:
+    problem = mixed_farm()
+    alone = SmartStart(9, 20.0).run(problem, 0)
+    refined = Pipeline([SmartStart(9, 20.0), Gradient(40), RandomSearch(500)]).run(problem, 0)
+    assert refined.aep_gwh > alone.aep_gwh * 1.001
+
+
+@pytest.mark.parametrize(("grid_size", "random_pct"), [(1, 30.0), (5, 101.0), (5, -1.0)])
+def test_parameters_that_make_no_sense_are_refused(grid_size: int, random_pct: float) -> None:
+    with pytest.raises(ArgumentError):
+        SmartStart(grid_size, random_pct)
+
+
+def test_another_process_finds_the_same_layout_to_the_bit() -> None:
+    code = (
+        "from tests.layout.farms import round_farm\n"
+        "from vindeby.layout import *\n"
+        "r = Pipeline([SmartStart(9, 20.0), Gradient(20), RandomSearch(200)]).run(round_farm(), 3)\n"
+        "print(r.x.tolist(), r.y.tolist())"
+    )
+    outputs = {
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
+    here = Pipeline([SmartStart(9, 20.0), Gradient(20), RandomSearch(200)]).run(round_farm(), 3)
+    assert outputs == {f"{here.x.tolist()} {here.y.tolist()}\n"}

@@ -1,0 +1,175 @@
+"""random-search, hopping and random-start: what one move changes, feasibility, chance from the seed alone."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from tests.layout.small_problems import PROBLEMS, circle, mixed
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout import Boundary, Hopping, Layout, Method, Problem, RandomSearch, RandomStart
+from vindeby.layout.limits import Limits
+from vindeby.layout.one_move import move_kernels, new_moves
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake import Neighbours, WindFarm
+
+# Compiling the loops for a model takes long; these two put wakes together in different ways.
+MODELS = ("iea37", "bastankhah-2014", *(("jensen", "nygaard-2022") if os.environ.get("VINDEBY_FULL") else ()))
+SEARCHES: tuple[Method, ...] = (RandomSearch(150), Hopping(2, 5))
+
+
+def untabulated(problem: Problem) -> WindFarm:
+    farm = problem.farm
+    return WindFarm(
+        farm.site, farm.turbines, farm.model, directions=np.arange(0.0, 360.0, 30.0), speeds=[6.0, 9.0, 12.0],
+        neighbours=farm.neighbours, tabulate=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_one_move_is_worth_what_the_whole_layout_is(model: str) -> None:
+    problem = mixed(model)
+    farm, beside = untabulated(problem), problem.neighbours
+    start = RandomStart().run(problem, 0)
+    x, y = np.append(start.x, beside.x), np.append(start.y, beside.y)
+    moves = new_moves(farm, x, y, np.append(start.types, beside.types), 7)
+    settle, worth = move_kernels(farm.model)
+    rng = np.random.default_rng(1)
+    assert isinstance(farm.neighbours, Neighbours)
+    for _ in range(60):
+        base = mean_power_to_aep_gwh(settle(farm.data, farm.machines, farm.wind, moves))
+        assert base == pytest.approx(farm.aep(moves.x[:7], moves.y[:7], start.types), rel=1e-12)
+        i = int(rng.integers(7))
+        px, py = rng.uniform(0, 3000), rng.uniform(0, 2500)
+        moved = mean_power_to_aep_gwh(worth(farm.data, farm.machines, farm.wind, moves, i, px, py))
+        x, y = np.array(moves.x[:7]), np.array(moves.y[:7])
+        x[i], y[i] = px, py
+        assert moved == pytest.approx(farm.aep(x, y, start.types), rel=1e-10)
+        moves.x[i], moves.y[i] = px, py
+
+
+@pytest.mark.parametrize("method", SEARCHES, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_is_found_keeps_to_the_rules_and_is_no_worse(name: str, method: Method) -> None:
+    problem = PROBLEMS[name]()
+    start = RandomStart().run(problem, 2)
+    result = method.run(problem, 7, start.layout)
+    assert max(problem.shortfalls(result.layout)) <= 1e-6
+    assert result.aep_gwh >= start.aep_gwh
+    assert result.aep_gwh == problem.aep(result.layout)
+
+
+def test_it_climbs() -> None:
+    problem = circle()
+    start = RandomStart().run(problem, 2)
+    few, many = (RandomSearch(budget).run(problem, 0, start.layout).aep_gwh for budget in (100, 4000))
+    assert start.aep_gwh < few < many
+    assert many > 1.02 * start.aep_gwh
+
+
+def test_the_budget_is_kept() -> None:
+    problem = circle()
+    result = RandomSearch(321).run(problem, 0, RandomStart().run(problem, 0).layout)
+    assert result.status == "budget"
+    assert result.evaluations == 321 + 2
+
+
+def test_evaluating_whole_layouts_takes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = circle()
+    start = RandomStart().run(problem, 0).layout
+    by_parts = RandomSearch(200).run(problem, 5, start)
+    monkeypatch.setattr("vindeby.layout.random_search.can_move_one", lambda model: False)
+    as_a_whole = RandomSearch(200).run(problem, 5, start)
+    assert by_parts.aep_gwh == pytest.approx(as_a_whole.aep_gwh, rel=1e-12)
+    np.testing.assert_allclose(by_parts.x, as_a_whole.x, rtol=0, atol=1e-9)
+
+
+def test_a_model_that_adds_turbulence_is_searched_with_whole_layouts() -> None:
+    problem = mixed("niayifar-2016")
+    start = RandomStart().run(problem, 0)
+    result = RandomSearch(60).run(problem, 1, start.layout)
+    assert result.aep_gwh > start.aep_gwh
+    assert problem.is_feasible(result.layout)
+
+
+def test_no_move_is_longer_than_allowed() -> None:
+    problem = circle()
+    start = RandomStart().run(problem, 0).layout
+    result = RandomSearch(1, max_step_m=5.0).run(problem, 3, start)
+    assert np.hypot(result.x - start.x, result.y - start.y).max() <= 5.0
+
+
+@pytest.mark.parametrize("method", SEARCHES, ids=lambda m: type(m).__name__)
+def test_a_seed_gives_one_layout_to_the_bit_whatever_ran_before(method: Method) -> None:
+    problem = mixed()
+    start = RandomStart().run(problem, 1).layout
+    search = method.prepare(problem)
+    first = search(3, start)
+    other = search(4, start)
+    again = method.run(mixed(), 3, start)
+    assert (first.x == again.x).all()
+    assert (first.y == again.y).all()
+    assert (first.x != other.x).any()
+
+
+@pytest.mark.parametrize("method", SEARCHES, ids=lambda m: type(m).__name__)
+def test_without_a_start_it_says_what_to_put_before_it(method: Method) -> None:
+    with pytest.raises(TaskError, match="needs a start; put smart-start or random-start before it"):
+        method.run(circle(), 0)
+
+
+def test_a_start_that_breaks_the_rules_is_mended() -> None:
+    problem = circle()
+    start = RandomStart().run(problem, 0).layout
+    start.x[:] += 400.0
+    assert not problem.is_feasible(start)
+    assert problem.is_feasible(RandomSearch(50).run(problem, 0, start).layout)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_random_starts_are_feasible_and_differ(name: str) -> None:
+    problem = PROBLEMS[name]()
+    found = [RandomStart().run(problem, seed) for seed in range(20)]
+    assert all(problem.is_feasible(result.layout) for result in found)
+    assert len({result.x[0] for result in found}) == 20
+
+
+def test_a_full_area_is_filled_by_pushing() -> None:
+    farm = circle().farm
+    full = Problem(farm, Boundary(circle=((0.0, 0.0), 700.0)), 12, 330.0, "full")
+    assert full.is_feasible(RandomStart().run(full, 0).layout)
+
+
+def test_no_room_is_an_error_that_says_what_would_help() -> None:
+    farm = circle().farm
+    small = Problem(farm, Boundary(circle=((0.0, 0.0), 300.0)), 9, 330.0, "small")
+    with pytest.raises(TaskError, match=r"farm small: random-start found no room for 9 turbines 330 m apart"):
+        RandomStart().run(small, 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: RandomSearch(0), "max_evaluations"),
+        (lambda: RandomSearch(5, -1.0), "max_step_m"),
+        (lambda: Hopping(0), "max_hops"),
+        (lambda: Hopping(5, 0), "places"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(make: object, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        make()  # type: ignore[operator]
+
+
+def test_layouts_that_break_a_rule_are_seen_by_the_limits() -> None:
+    problem = circle()
+    layout = RandomStart().run(problem, 0).layout
+    limits = Limits(problem, layout.types)
+    place = np.stack([layout.x, layout.y]) - limits.origin[:, None]
+    place[:, 0] = place[:, 1] + 1.0
+    mended, kept = limits.restore(place)
+    assert kept
+    x, y = mended + limits.origin[:, None]
+    assert problem.is_feasible(Layout(x, y, layout.types))
