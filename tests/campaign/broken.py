@@ -213,9 +213,15 @@ BROKEN: dict[str, Broken] = {
     "no such site": _with("  weibull:", "  weibul:", "site.weibul", "did you mean 'weibull'?"),
     "table of the wrong shape": Broken(
         SMALL[: SMALL.index("site:")]
-        + "site: {table: {turbulence_intensity: .1, wind_directions: [0, 90], wind_speeds: [8, 9], "
+        + "site: {table: {turbulence_intensity: .1, wind_directions: [0, 180], wind_speeds: [8, 9], "
         "probability: [[.5, .2], [.3]]}}\n" + SMALL[SMALL.index("wake:") :],
         ("site.table.probability[1]", "row 1 has 1 entries", "one entry for each speed"),
+    ),
+    "table of uneven directions": Broken(
+        SMALL[: SMALL.index("site:")]
+        + "site: {table: {turbulence_intensity: .1, wind_directions: [0, 90], wind_speeds: [8], "
+        "probability: [[.5], [.5]]}}\n" + SMALL[SMALL.index("wake:") :],
+        ("site.table.wind_directions[1]", "must be at 180 degrees", "got 90"),
     ),
     "steps without order": _with(
         "  - smart-start: {grid_size: 18, random_pct: 30}\n  - gradient",
@@ -224,11 +230,27 @@ BROKEN: dict[str, Broken] = {
         "need an order",
         "as a list",
     ),
+    "no layout to start from": _with(
+        "  - smart-start: {grid_size: 18, random_pct: 30}\n",
+        "",
+        "method[0]",
+        "begins with gradient",
+        "random-start",
+    ),
     "percentage of 130": _with("random_pct: 30", "random_pct: 130", "random_pct", "at most 100", "got 130"),
     "fractional grid": _with("grid_size: 18", "grid_size: 18.5", "grid_size", "whole number", "got 18.5"),
     "call of no function": _with(
         "  - gradient", "  - call: os.system", "method[1].call", "package.module:function"
     ),
+    "start method fork": _with(
+        "workers: 2", "start_method: fork", "run.start_method", "'spawn' or 'forkserver'", "got 'fork'"
+    ),
+    "full disk ignored": _with(
+        "workers: 2", "on_full_disk: ignore", "run.on_full_disk", "'stop' or 'wait'", "got 'ignore'"
+    ),
+    "negative grace": _with("workers: 2", "grace_s: -1", "run.grace_s", "got -1"),
+    "no heartbeat": _with("workers: 2", "heartbeat_s: 0", "run.heartbeat_s", "got 0"),
+    "too many retries": _with("workers: 2", "time_retries: 1000", "run.time_retries", "got 1000"),
     "workers 0": _with("workers: 2", "workers: 0", "run.workers", "auto or a number of at least 1", "got 0"),
     "failures in words": _with(
         "workers: 2", "max_failures: few", "run.max_failures", "percentage", "got 'few'"

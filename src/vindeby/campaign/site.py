@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.values import Fraction, Increasing, Number, OneOf, Part, Positive, refusal
+from vindeby.campaign.yaml_text import Path
 
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
 TurbulenceIntensity = Annotated[Number, Field(gt=0.0, lt=1.0)]
@@ -19,6 +22,22 @@ def _refuse_bad_sum(total: float, what: str, at: str) -> None:
         raise refusal(
             f"the {what} sum to {total:.6g}, not to 1", remedy="divide each of them by their sum", at=(at,)
         )
+
+
+def _first_uneven(directions: Sequence[float]) -> int | None:
+    """The first direction that is not where evenly spaced sectors, the first of them north, would have it."""
+    width = 360.0 / len(directions)
+    wrong = (index for index, direction in enumerate(directions) if abs(direction - index * width) > 1e-9)
+    return next(wrong, None)
+
+
+def _uneven(count: int, index: int, direction: float, at: Path) -> PydanticCustomError:
+    return refusal(
+        f"with {count} sectors, sector {index} must be at {index * 360.0 / count:g} degrees",
+        remedy="list the sectors from north clockwise, at even distances",
+        at=at,
+        value=direction,
+    )
 
 
 class Sector(Part):
@@ -40,15 +59,11 @@ class Weibull(Part):
 
     @model_validator(mode="after")
     def _evenly_around(self) -> Self:
-        width = 360.0 / len(self.sectors)
-        for index, sector in enumerate(self.sectors):
-            if abs(sector.direction - index * width) > 1e-9:
-                raise refusal(
-                    f"with {len(self.sectors)} sectors, sector {index} must be at {index * width:g} degrees",
-                    remedy="list the sectors from north clockwise, at even distances",
-                    at=("sectors", index, "direction"),
-                    value=sector.direction,
-                )
+        uneven = _first_uneven([sector.direction for sector in self.sectors])
+        if uneven is not None:
+            raise _uneven(
+                len(self.sectors), uneven, self.sectors[uneven].direction, ("sectors", uneven, "direction")
+            )
         steps = 360.0 / self.direction_step
         if abs(steps - round(steps)) > 1e-9:
             raise refusal(
@@ -71,8 +86,10 @@ class ProbabilityTable(Part):
 
     @model_validator(mode="after")
     def _shape_and_sum(self) -> Self:
-        if len(set(self.wind_directions)) < len(self.wind_directions):
-            raise refusal("a direction stands twice", remedy="add the two rows up", at=("wind_directions",))
+        uneven = _first_uneven(self.wind_directions)
+        if uneven is not None:
+            at = ("wind_directions", uneven)
+            raise _uneven(len(self.wind_directions), uneven, self.wind_directions[uneven], at)
         if len(self.probability) != len(self.wind_directions):
             raise refusal(
                 f"has {len(self.probability)} rows, but there are {len(self.wind_directions)} wind_directions",

@@ -47,13 +47,17 @@ class Cell:
         for seed in seeds:
             yield Task(
                 key=task_key(self.farm_idx, self.type_idx, seed),
-                fingerprint=digest({"cell": self.identity, "seed": seed}),
+                fingerprint=self.fingerprint(seed),
                 farm_idx=self.farm_idx,
                 type_idx=self.type_idx,
                 seed=seed,
                 n_turbines=self.n_turbines,
                 spacing_m=self.spacing_m,
             )
+
+    def fingerprint(self, seed: int) -> str:
+        """What tells a task from all that would give another result: ``digest`` of cell and seed, but quicker."""
+        return hashlib.sha256(f'{{"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
 
 
 def task_key(farm_idx: int, type_idx: int, seed: int) -> str:

@@ -21,7 +21,7 @@ class Generic(Part):
 
 
 class Table(Part):
-    """A turbine with tabulated curves, linear in between; no power outside the tabulated speeds."""
+    """A turbine with tabulated curves, linear in between; outside the table its first and last values hold."""
 
     rotor_diameter_m: Positive
     hub_height_m: Positive

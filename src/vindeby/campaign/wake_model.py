@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field, model_validator
 
-from vindeby.campaign.values import Number, OneOf, Part, Positive
+from vindeby.campaign.values import NotNegative, OneOf, Part, Positive
 
 
 class Nygaard2022(Part):
     """TurbOPark with a Gaussian profile, averaged over the rotor, with mirrored wakes at the ground."""
 
     a: Positive = 0.04
-    thrust_limit: Annotated[Number, Field(gt=0.0, lt=1.0)] = 0.96
 
 
 class Bastankhah2014(Part):
@@ -25,8 +24,8 @@ class Bastankhah2014(Part):
 class Niayifar2016(Part):
     """A Gaussian wake that widens with the local turbulence, with Crespo-Hernandez added turbulence."""
 
-    a0: Positive = 0.38
-    a1: Number = 4e-3
+    a0: Positive = 0.3837
+    a1: NotNegative = 0.003678
 
 
 class Iea37(Part):
