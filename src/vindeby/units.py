@@ -21,6 +21,11 @@ def w_to_mw(power_w: float) -> float:
     return power_w / 1e6
 
 
+def kw_to_w(power_kw: float) -> float:
+    """Kilowatts to watts."""
+    return power_kw * 1e3
+
+
 def kw_to_mw(power_kw: float) -> float:
     """Kilowatts to megawatts."""
     return power_kw / 1e3

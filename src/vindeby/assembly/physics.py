@@ -1,0 +1,190 @@
+"""Is a stored result physically possible? The wind side of ``vindeby validate``.
+
+Without a campaign only what every layout must satisfy can be checked: two rows of finite coordinates, as many
+turbines as the record says, a positive yearly energy. With the campaign that made it, also that the turbines stand
+inside the boundary and apart, are as many as asked, and give no more than they would without wakes; and, ``deep``, that
+the stored energy is what the layout gives when it is computed again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+from shapely.geometry.base import BaseGeometry
+
+from vindeby.assembly.wind import wind_farm
+from vindeby.campaign import Boundary, Campaign, task_key
+from vindeby.campaign.tasks import Cell
+from vindeby.store.record import Record
+
+TOLERANCE_M = 1e-6
+"""A layout may miss its boundary or its spacing by this much: rounding, not cheating."""
+TOLERANCE_AEP = 1e-9
+"""Relative difference of energies that the same computation on another machine may have."""
+
+_KEY = re.compile(r"farm(\d+)_t(\d+)_s(\d+)")
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def physics_checks(
+    campaign: Campaign | None, *, deep: bool = False
+) -> list[Callable[[Record], Iterable[str]]]:
+    """The checks for ``store.validate``: each says, in words, what is wrong with a record."""
+    if campaign is None:
+        return [check_plain]
+    return [check_plain, CampaignCheck(campaign, deep=deep)]
+
+
+def check_plain(record: Record) -> Iterator[str]:
+    """What must hold for any layout, whoever made it."""
+    layout = record.arrays.get("layout")
+    if layout is None:
+        yield "has no layout"
+    elif layout.ndim != 2 or layout.shape[0] != 2 or layout.shape[1] == 0:
+        yield f"layout has the shape {layout.shape}, not (2, n)"
+    elif not np.isfinite(layout).all():
+        yield f"layout holds {int((~np.isfinite(layout)).sum())} values that are not finite"
+    elif (said := record.attributes.get("n_turbines")) is not None and said != layout.shape[1]:
+        yield f"n_turbines is {said}, but the layout has {layout.shape[1]}"
+    yield from _check_energy(record)
+    yield from _check_key(record)
+
+
+def _check_energy(record: Record) -> Iterator[str]:
+    stored = record.arrays.get("aep")
+    if stored is None:
+        yield "has no aep"
+    elif stored.size != 1:
+        yield f"aep has the shape {stored.shape}, not a single number"
+    elif not np.isfinite(stored).all():
+        yield f"aep is {stored.ravel()[0]}"
+    elif float(stored.ravel()[0]) == 0.0:
+        yield "aep is 0: no energy was stored; only the layout can be used"
+    elif float(stored.ravel()[0]) < 0.0:
+        yield f"aep is {float(stored.ravel()[0]):g}, and must be positive"
+
+
+def _check_key(record: Record) -> Iterator[str]:
+    said = [record.attributes.get(name) for name in ("farm_idx", "type_idx", "ss_seed")]
+    numbers = [value for value in said if isinstance(value, int)]
+    if len(numbers) == len(said) and (spelled := task_key(*numbers)) != record.key:
+        yield f"its attributes say {spelled}"
+
+
+class CampaignCheck:
+    """What must hold for a layout of this campaign."""
+
+    def __init__(self, campaign: Campaign, *, deep: bool) -> None:
+        self._campaign = campaign
+        # A function of the user's own may count energy in its own way.
+        self._own_energy = not any(step.call for step in campaign.method)
+        self._deep = deep
+        self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
+        self._areas: dict[int, _Area] = {}
+        self._farms: dict[int, _Worth] = {}
+
+    def __call__(self, record: Record) -> Iterator[str]:
+        """Say what is wrong with the record; nothing about one that the campaign does not have."""
+        match = _KEY.fullmatch(record.key)
+        layout = record.arrays.get("layout")
+        cell = self._cells.get((int(match[1]), int(match[2]))) if match else None
+        if cell is None or layout is None or layout.ndim != 2 or layout.shape[0] != 2:
+            return
+        if not layout.size or not np.isfinite(layout).all():
+            return
+        x, y = layout.astype(np.float64)
+        yield from self._check_places(cell, x, y)
+        yield from self._check_turbine(cell, record)
+        energy = record.arrays.get("aep")
+        if self._own_energy and energy is not None and energy.size == 1 and float(energy.ravel()[0]) > 0.0:
+            yield from self._check_worth(cell, x, y, float(energy.ravel()[0]))
+
+    def _check_places(self, cell: Cell, x: FloatArray, y: FloatArray) -> Iterator[str]:
+        if len(x) != cell.n_turbines:
+            yield f"has {len(x)} turbines, but the campaign asks for {cell.n_turbines}"
+        if cell.farm_idx not in self._areas:
+            self._areas[cell.farm_idx] = _Area(self._campaign.farms[cell.farm_idx].boundary)
+        outside = self._areas[cell.farm_idx].distance_outside(x, y)
+        worst = int(np.argmax(outside))
+        if outside[worst] > TOLERANCE_M:
+            yield (
+                f"{int((outside > TOLERANCE_M).sum())} turbines stand outside the boundary, "
+                f"turbine {worst} by {outside[worst]:.6g} m"
+            )
+        gap, one, other = closest_pair(x, y)
+        if gap < cell.spacing_m - TOLERANCE_M:
+            yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {cell.spacing_m:g} m"
+
+    def _check_turbine(self, cell: Cell, record: Record) -> Iterator[str]:
+        said = record.attributes.get("diameter")
+        diameter = self._campaign.turbines[cell.type_idx].rotor_diameter_m
+        if said is not None and said != diameter:
+            yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
+
+    def _check_worth(self, cell: Cell, x: FloatArray, y: FloatArray, stored_gwh: float) -> Iterator[str]:
+        if cell.type_idx not in self._farms:
+            self._farms[cell.type_idx] = _Worth(self._campaign, cell.type_idx)
+        worth = self._farms[cell.type_idx]
+        most_gwh = worth.of_one_gwh * len(x)
+        if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
+            yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
+        if self._deep:
+            again_gwh = worth.farm.aep(x, y)
+            if abs(again_gwh - stored_gwh) > TOLERANCE_AEP * again_gwh:
+                yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
+
+
+class _Area:
+    """How far outside a boundary points are."""
+
+    def __init__(self, boundary: Boundary) -> None:
+        self._circles_out = [hole.circle for hole in boundary.exclusions if hole.circle is not None]
+        self._circle = boundary.circle
+        polygons = [hole.shape() for hole in boundary.exclusions if hole.circle is None]
+        outer = shapely.union_all([shapely.Polygon(ring) for ring in boundary.rings])
+        self._polygons: BaseGeometry = outer
+        self._holes: BaseGeometry = shapely.union_all(polygons)
+
+    def distance_outside(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """The distance of each point from where it would be allowed; circles are taken as circles."""
+        points = shapely.points(x, y)
+        if self._circle is None:
+            outside = shapely.distance(self._polygons, points)
+        else:
+            outside = np.hypot(x - self._circle.center[0], y - self._circle.center[1]) - self._circle.radius_m
+        outside = np.maximum(np.asarray(outside, np.float64), 0.0)
+        if not self._holes.is_empty:
+            edge = shapely.distance(shapely.boundary(self._holes), points)
+            outside = np.maximum(outside, np.where(shapely.contains_xy(self._holes, x, y), edge, 0.0))
+        for hole in self._circles_out:
+            depth = hole.radius_m - np.hypot(x - hole.center[0], y - hole.center[1])
+            outside = np.maximum(outside, depth)
+        return np.asarray(outside, np.float64)
+
+
+class _Worth:
+    """What layouts of one turbine type are worth; the engine is loaded when it is first asked."""
+
+    def __init__(self, campaign: Campaign, type_idx: int) -> None:
+        self.farm = wind_farm(campaign, type_idx)
+
+    @cached_property
+    def of_one_gwh(self) -> float:
+        """A single turbine's yearly energy without wakes."""
+        return self.farm.wake_free_aep(1)
+
+
+def closest_pair(x: FloatArray, y: FloatArray) -> tuple[float, int, int]:
+    """The least distance between two points and which they are; infinity for fewer than two."""
+    if len(x) < 2:
+        return np.inf, 0, 0
+    distance = np.hypot(x[:, None] - x[None, :], y[:, None] - y[None, :])
+    np.fill_diagonal(distance, np.inf)
+    one, other = np.unravel_index(int(np.argmin(distance)), distance.shape)
+    return float(distance[one, other]), int(one), int(other)

@@ -1,0 +1,90 @@
+"""The wind side of a campaign: its site, turbines and wake model as ``wake`` computes with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vindeby import units, wake
+from vindeby.campaign import Campaign
+from vindeby.campaign.site import ProbabilityTable, Weibull
+from vindeby.campaign.turbines import Cubic, Generic, Table, Turbine
+from vindeby.campaign.wake_model import WakeModel
+
+
+def site_of(campaign: Campaign) -> wake.Site:
+    """The campaign's wind."""
+    site = campaign.site.weibull or campaign.site.table
+    return _weibull(site) if isinstance(site, Weibull) else _table(site)
+
+
+def _weibull(site: Weibull) -> wake.Site:
+    return wake.WeibullSite(
+        frequency=[sector.frequency for sector in site.sectors],
+        weibull_a=[sector.a for sector in site.sectors],
+        weibull_k=[sector.k for sector in site.sectors],
+        turbulence_intensity=site.turbulence_intensity,
+        default_directions=np.arange(round(360.0 / site.direction_step)) * site.direction_step,
+        default_speeds=np.array(site.wind_speeds),
+    )
+
+
+def _table(site: ProbabilityTable | None) -> wake.Site:
+    assert site is not None, "the campaign's check lets no site without a description through"
+    return wake.TableSite(
+        probability=site.probability,
+        wind_speed=site.wind_speeds,
+        turbulence_intensity=site.turbulence_intensity,
+    )
+
+
+def turbine_of(turbine: Turbine) -> wake.Turbine:
+    """A turbine type with its curves."""
+    match turbine.description:
+        case Generic() as given:
+            return wake.Turbine.generic(
+                turbine.name, given.rated_power_mw, given.rotor_diameter_m, given.hub_height_m
+            )
+        case Table() as given:
+            return wake.Turbine.tabulated(
+                turbine.name,
+                given.rotor_diameter_m,
+                given.hub_height_m,
+                given.wind_speed,
+                [units.kw_to_w(power) for power in given.power_kw],
+                given.ct,
+            )
+        case Cubic() as given:
+            return wake.Turbine.cubic(
+                turbine.name,
+                given.rated_power_mw,
+                given.rotor_diameter_m,
+                given.hub_height_m,
+                cut_in=given.cut_in,
+                rated_speed=given.rated_speed,
+                cut_out=given.cut_out,
+                thrust_coefficient=given.ct,
+            )
+
+
+def wake_model_of(model: WakeModel) -> wake.WakeModel:
+    """The wake model with the campaign's parameters."""
+    if model.nygaard_2022 is not None:
+        return wake.models.nygaard_2022(expansion=model.nygaard_2022.a)
+    if model.bastankhah_2014 is not None:
+        return wake.models.bastankhah_2014(growth=model.bastankhah_2014.k)
+    if model.niayifar_2016 is not None:
+        return wake.models.niayifar_2016(growth=(model.niayifar_2016.a0, model.niayifar_2016.a1))
+    if model.iea37 is not None:
+        return wake.models.iea37(growth=model.iea37.k)
+    assert model.jensen is not None, "the campaign's check lets none but these through"
+    return wake.models.jensen(growth=model.jensen.k)
+
+
+def wind_farm(campaign: Campaign, type_idx: int, *, threads: int = 1) -> wake.WindFarm:
+    """What a layout of this turbine type is worth, in the campaign's wind and with its wake model."""
+    return wake.WindFarm(
+        site_of(campaign),
+        turbine_of(campaign.turbines[type_idx]),
+        wake=wake_model_of(campaign.wake),
+        threads=threads,
+    )
