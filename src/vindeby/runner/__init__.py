@@ -1,0 +1,20 @@
+"""Who does the work: a campaign from its file to the merged, validated database, whatever dies on the way.
+
+The promise: kill any process at any moment and run the same command again; nothing that was finished is lost
+or computed twice, no process is left over and no lock is in the way. A task that crashes, hangs, fills the
+memory or prints without end harms no other task.
+
+This part composes ``campaign``, ``store`` and ``assembly``; of vindeby only ``vindeby run`` and
+``vindeby.run`` import it.
+
+Reading order: ``plan`` with ``moves`` (the brain, without any I/O), ``failures`` (the kinds, and what each costs),
+``messages`` and ``board`` (how coordinator and workers speak), ``nursery`` (who starts and ends processes),
+``worker`` with ``publisher`` and ``output``, ``supervisor`` (plan and processes together), ``resume``
+(what is known from earlier; the log of events is the store's), ``running`` (the whole).
+"""
+
+from vindeby.runner.call import CallTask
+from vindeby.runner.running import run
+from vindeby.runner.summary import Summary
+
+__all__ = ["CallTask", "Summary", "run"]

@@ -1,0 +1,342 @@
+"""The brain of a run: events in, instructions out, no I/O and no clock of its own.
+
+Tasks are numbers, in groups that share what is set up once; workers are numbers, each with a hand of tasks that
+were sent to it and are not yet settled. A task is settled once: done, or set aside. The plan knows for each
+moment who holds what, so when a worker dies, only the task it was on is suspected, and the rest of its hand is
+dealt again. A suspect is then tried with care: by itself, when everything else is dealt. One that ran out of
+memory is tried while nothing else runs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from vindeby.runner.failures import Failure, Kind
+from vindeby.runner.moves import (
+    Died,
+    Done,
+    EndWorker,
+    Event,
+    Failed,
+    Finish,
+    Hungry,
+    Instruction,
+    KillWorker,
+    MethodUnusable,
+    Outcome,
+    Seen,
+    Send,
+    SetAside,
+    StartWorker,
+    StopAsked,
+    StorageLost,
+    Tick,
+    TryAgain,
+)
+
+FRUITLESS_DEATHS = 25
+"""Workers that may die in a row, on no task and without any progress, before the run is given up."""
+_NOW_S = 3.0
+_LEAVING_S = 10.0
+"""How long workers without tasks have to leave."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a run may cost."""
+
+    workers: int
+    retries: Mapping[Kind, int]
+    most_failures: int | None = None
+    time_limit_s: float | None = None
+    silent_limit_s: float = 900.0
+    memory_limit: int | None = None
+    memory_limit_alone: int | None = None
+    grace_s: float = 60.0
+    batch_s: float = 0.5
+    most_in_batch: int = 1000
+
+
+@dataclass
+class _Hand:
+    """A worker as the plan sees it."""
+
+    tasks: dict[int, int] = field(default_factory=dict)
+    """The tasks it holds, each with its group."""
+    group: int | None = None
+    hungry: bool = False
+    seconds_per_task: float | None = None
+    delicate: bool = False
+    """It holds a suspect, and gets nothing beside it."""
+    alone: bool = False
+    killed_for: Failure | None = None
+    killed: bool = False
+
+
+class Plan:
+    """The state of a run."""
+
+    def __init__(self, groups: Sequence[Iterable[int]], policy: Policy) -> None:
+        self.policy = policy
+        self._pending = {number: waiting for number, tasks in enumerate(groups) if (waiting := deque(tasks))}
+        self.open = sum(map(len, self._pending.values()))
+        self._suspects: deque[tuple[int, int]] = deque()
+        self._outsized: deque[tuple[int, int]] = deque()
+        self._hands: dict[int, _Hand] = {}
+        self._attempts: dict[tuple[int, Kind], int] = {}
+        self._fruitless = 0
+        self.done = 0
+        self.set_aside = 0
+        self._ending: Outcome | None = None
+        self._reason = ""
+        self._deadline = 0.0
+        self._stops = 0
+        self.finished = False
+
+    def begin(self) -> list[Instruction]:
+        """The first instructions."""
+        if not self.open:
+            self.finished = True
+            return [Finish(Outcome.COMPLETE)]
+        seats = range(min(self.policy.workers, self.open))
+        self._hands = {seat: _Hand() for seat in seats}
+        return [StartWorker(seat) for seat in seats]
+
+    def handle(self, event: Event, now: float) -> list[Instruction]:
+        """What to do about an event; ``now`` is a time in seconds that only grows."""
+        out: list[Instruction] = []
+        match event:
+            case Hungry(worker, seconds):
+                self._hungry(worker, seconds)
+            case Done(worker, tasks):
+                self._done(worker, tasks)
+            case Failed(worker, task, failure):
+                self._failed(worker, task, failure, now, out)
+            case Died():
+                self._died(event, now, out)
+            case Seen():
+                self._seen(event, out)
+            case StopAsked():
+                self._stop(now, out)
+            case StorageLost(reason):
+                self._end(Outcome.STORAGE, reason, now, out)
+            case MethodUnusable(reason):
+                self._end(Outcome.UNUSABLE, reason, now, out)
+            case Tick():
+                pass
+        self._go_on(now, out)
+        return out
+
+    def _hungry(self, worker: int, seconds: float | None) -> None:
+        if hand := self._hands.get(worker):
+            hand.hungry = True
+            hand.seconds_per_task = seconds if seconds is not None else hand.seconds_per_task
+
+    def _done(self, worker: int, tasks: Sequence[int]) -> None:
+        hand = self._hands.get(worker)
+        if hand is None:
+            return
+        settled = sum(hand.tasks.pop(task, None) is not None for task in tasks)
+        self.open -= settled
+        self.done += settled
+        if settled:
+            self._fruitless = 0
+        self._relax(hand)
+
+    def _failed(self, worker: int, task: int, failure: Failure, now: float, out: list[Instruction]) -> None:
+        hand = self._hands.get(worker)
+        if hand is None or task not in hand.tasks:
+            return
+        group = hand.tasks.pop(task)
+        self._fruitless = 0
+        self._relax(hand)
+        self._blame(task, group, failure, now, out)
+
+    def _died(self, event: Died, now: float, out: list[Instruction]) -> None:
+        hand = self._hands.pop(event.worker, None)
+        if hand is None:
+            return
+        held = dict(hand.tasks)
+        if event.suspect is not None and event.suspect in held and self._ending is None:
+            group = held.pop(event.suspect)
+            self._fruitless = 0
+            self._blame(event.suspect, group, _cause(hand, event), now, out)
+        elif not event.by_itself:
+            self._fruitless += 1
+        self._deal_again(held)
+        if self._ending is None and self._fruitless > FRUITLESS_DEATHS:
+            self._end(
+                Outcome.WORKERS,
+                f"{self._fruitless} workers died in a row without finishing a task; the last: {event.failure}",
+                now,
+                out,
+            )
+        if self._ending is None and self.open:
+            self._hands[event.worker] = _Hand()
+            out.append(StartWorker(event.worker, min(1.0, 0.1 * max(0, self._fruitless - 2))))
+
+    def _deal_again(self, held: dict[int, int]) -> None:
+        for task, group in reversed(held.items()):
+            self._pending.setdefault(group, deque()).appendleft(task)
+
+    def _blame(self, task: int, group: int, failure: Failure, now: float, out: list[Instruction]) -> None:
+        """A task failed: try it again, or set it aside when its budget is used up."""
+        attempt = self._attempts[task, failure.kind] = self._attempts.get((task, failure.kind), 0) + 1
+        if attempt <= self.policy.retries.get(failure.kind, 0):
+            out.append(TryAgain(task, failure, attempt))
+            (self._outsized if failure.kind is Kind.MEMORY else self._suspects).append((task, group))
+            return
+        self.open -= 1
+        self.set_aside += 1
+        attempts = sum(self._attempts.pop((task, kind), 0) for kind in Kind)
+        out.append(SetAside(task, failure, attempts))
+        most = self.policy.most_failures
+        if most is not None and self.set_aside > most:
+            reason = (
+                f"{self.set_aside} tasks failed, and at most {most} may (max_failures); the last: {failure}"
+            )
+            self._end(Outcome.TOO_MANY_FAILURES, reason, now, out)
+
+    def _seen(self, event: Seen, out: list[Instruction]) -> None:
+        hand = self._hands.get(event.worker)
+        if hand is None or hand.killed:
+            return
+        failure = self._excess(event, hand)
+        if failure is not None:
+            hand.killed, hand.killed_for = True, failure
+            out.append(KillWorker(event.worker, failure))
+
+    def _excess(self, event: Seen, hand: _Hand) -> Failure | None:
+        policy = self.policy
+        limit = policy.memory_limit_alone if hand.alone else policy.memory_limit
+        if limit is not None and event.memory > limit:
+            return Failure(
+                Kind.MEMORY,
+                f"used {event.memory / 1e6:,.0f} MB, more than the limit of {limit / 1e6:,.0f} MB",
+            )
+        if event.task is not None and policy.time_limit_s is not None and event.seconds > policy.time_limit_s:
+            return Failure(Kind.TIME, f"ran longer than the limit of {policy.time_limit_s:g} s")
+        if event.silent_s > policy.silent_limit_s:
+            return Failure(Kind.STUCK, f"the worker gave no sign of life for {event.silent_s:.0f} s")
+        return None
+
+    def _stop(self, now: float, out: list[Instruction]) -> None:
+        self._stops += 1
+        if self._stops == 1:
+            if self._ending is None or self._ending is Outcome.COMPLETE:
+                self._end(Outcome.STOPPED, "stopped by the user", now, out, again=True)
+            return
+        self._deadline = min(self._deadline, now + _NOW_S)
+        out += [EndWorker(worker, now=True) for worker in self._hands]
+
+    def _end(
+        self, outcome: Outcome, reason: str, now: float, out: list[Instruction], *, again: bool = False
+    ) -> None:
+        """Deal no more; let everybody publish and go."""
+        if self._ending is not None and not again:
+            return
+        self._ending, self._reason = outcome, reason
+        grace_s = self.policy.grace_s
+        self._deadline = now + (min(grace_s, _LEAVING_S) if outcome is Outcome.COMPLETE else grace_s)
+        out += [EndWorker(worker) for worker in self._hands]
+
+    def _go_on(self, now: float, out: list[Instruction]) -> None:
+        """After every event: deal, end or finish."""
+        if self.finished:
+            return
+        if self._ending is None:
+            if not self.open:
+                self._end(Outcome.COMPLETE, "", now, out)
+            else:
+                self._deal(out)
+        elif now > self._deadline:
+            for worker, hand in self._hands.items():
+                if not hand.killed:
+                    hand.killed = True
+                    out.append(KillWorker(worker))
+        if self._ending is not None and not self._hands:
+            self.finished = True
+            out.append(Finish(self._ending, self._reason))
+
+    def _deal(self, out: list[Instruction]) -> None:
+        for worker, hand in self._hands.items():
+            if not hand.hungry or hand.delicate or hand.killed:
+                continue
+            if self._pending:
+                tasks = self._take(worker, hand)
+                out.append(Send(worker, tasks))
+            elif hand.tasks:
+                continue
+            elif self._suspects:
+                self._give(worker, hand, self._suspects.popleft(), out, alone=False)
+            elif self._outsized and self._nobody_else_works(worker):
+                self._give(worker, hand, self._outsized.popleft(), out, alone=True)
+            else:
+                continue
+            hand.hungry = False
+
+    def _give(
+        self, worker: int, hand: _Hand, suspect: tuple[int, int], out: list[Instruction], *, alone: bool
+    ) -> None:
+        task, group = suspect
+        hand.tasks[task], hand.delicate, hand.alone, hand.group = group, True, alone, group
+        out.append(Send(worker, (task,), careful=True, alone=alone))
+
+    def _nobody_else_works(self, worker: int) -> bool:
+        return not any(hand.tasks for other, hand in self._hands.items() if other != worker)
+
+    def _relax(self, hand: _Hand) -> None:
+        if not hand.tasks:
+            hand.delicate = hand.alone = False
+
+    def _take(self, worker: int, hand: _Hand) -> tuple[int, ...]:
+        """Tasks for about ``batch_s``, from the group the worker is on while that lasts."""
+        count = self._batch_size(hand)
+        tasks: list[int] = []
+        while len(tasks) < count and self._pending:
+            group = self._next_group(worker, hand)
+            waiting = self._pending[group]
+            hand.group = group
+            while waiting and len(tasks) < count:
+                task = waiting.popleft()
+                hand.tasks[task] = group
+                tasks.append(task)
+            if not waiting:
+                del self._pending[group]
+        return tuple(tasks)
+
+    def _batch_size(self, hand: _Hand) -> int:
+        if hand.seconds_per_task is None:
+            return 1
+        fair = -(-self.open // (2 * max(1, len(self._hands))))
+        wanted = int(self.policy.batch_s / max(hand.seconds_per_task, 1e-9))
+        return max(1, min(wanted, fair, self.policy.most_in_batch))
+
+    def _next_group(self, worker: int, hand: _Hand) -> int:
+        """Its own group, else one that nobody is on, else the fullest of those that others are on."""
+        if hand.group in self._pending:
+            return hand.group
+        taken = {other.group for number, other in self._hands.items() if number != worker}
+        for group in self._pending:
+            if group not in taken:
+                return group
+        return max(self._pending, key=lambda group: len(self._pending[group]))
+
+    def held_by(self, worker: int) -> tuple[int, ...]:
+        """The tasks that a worker holds."""
+        hand = self._hands.get(worker)
+        return tuple(hand.tasks) if hand is not None else ()
+
+    @property
+    def is_ending(self) -> bool:
+        """Is nothing dealt any more?"""
+        return self._ending is not None
+
+
+def _cause(hand: _Hand, event: Died) -> Failure:
+    """Why a worker died: for what we killed it, with what it left in its log; else as its death tells."""
+    if hand.killed_for is None:
+        return event.failure
+    return replace(hand.killed_for, traceback=event.failure.traceback, log=event.failure.log)

@@ -1,0 +1,65 @@
+"""How far a run is, as plain values; drawing them is somebody else's business."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+_WINDOW_S = 60.0
+
+
+@dataclass(frozen=True)
+class WorkerView:
+    """A worker at this moment."""
+
+    seat: int
+    pid: int
+    task: str | None
+    seconds: float
+    silent_s: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run at this moment; counts are of the tasks that this run has to do, but ``before`` were done already."""
+
+    total: int
+    done: int
+    failed: int
+    running: int
+    before: int
+    elapsed_s: float
+    rate: float
+    """Tasks per second, lately."""
+    workers: tuple[WorkerView, ...]
+    ending: bool = False
+    trouble: str = ""
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds that the rest will take at this rate."""
+        left = self.total - self.done - self.failed
+        return left / self.rate if self.rate > 0.0 else None
+
+
+Watcher: TypeAlias = Callable[[Progress], None]
+
+
+class Rate:
+    """Tasks per second over the last minute."""
+
+    def __init__(self) -> None:
+        self._points = deque([(time.monotonic(), 0)])
+
+    def at(self, settled: int) -> float:
+        """The rate, given how many are settled now."""
+        now = time.monotonic()
+        self._points.append((now, settled))
+        while len(self._points) > 2 and now - self._points[0][0] > _WINDOW_S:
+            self._points.popleft()
+        (then, before), span = self._points[0], now - self._points[0][0]
+        return (settled - before) / span if span > 0.0 and now > then else 0.0

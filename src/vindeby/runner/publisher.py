@@ -1,0 +1,146 @@
+"""Makes finished results durable, many in one file, while the next task is already running.
+
+A result waits at most ``flush_s`` for company. A young worker waits less, so that one which is killed soon has
+still published something. The coordinator hears of a task only after its shard is durable; whatever a killed
+worker had not published is computed again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from vindeby.errors import StorageError
+from vindeby.runner.failures import Failure, Kind
+from vindeby.runner.messages import DiskTrouble, Durable, TaskFailed
+from vindeby.store.publish import ShardWriter
+from vindeby.store.record import Record
+
+MOST_WAITING = 20_000
+"""Records in memory before the worker waits for the disk."""
+_FIRST_FLUSH_S = 0.05
+_DISK_RETRY_S = 2.0
+
+
+class Publisher:
+    """A thread with a list of finished records."""
+
+    def __init__(
+        self,
+        writer: ShardWriter,
+        tell: Callable[[Durable | DiskTrouble | TaskFailed], None],
+        *,
+        flush_s: float,
+        wait_for_disk: bool,
+    ) -> None:
+        self._writer = writer
+        self._tell = tell
+        self._flush_s = flush_s
+        self._interval_s = min(flush_s, _FIRST_FLUSH_S)
+        self._wait_for_disk = wait_for_disk
+        self._waiting: list[tuple[int, Record, float]] = []
+        self._oldest = 0.0
+        self._hurry = False
+        self._busy = False
+        self._closed = False
+        self.trouble = ""
+        self._change = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
+        self._thread.start()
+
+    def add(self, task: int, record: Record, seconds: float) -> None:
+        """Take over a finished record; waits while too many are on hand or the disk is full."""
+        with self._change:
+            if not self._waiting:
+                self._oldest = time.monotonic()
+                self._change.notify_all()
+            self._waiting.append((task, record, seconds))
+            while (len(self._waiting) >= MOST_WAITING or self.trouble) and not self._closed:
+                self._hurry = True
+                self._change.notify_all()
+                self._change.wait(1.0)
+
+    def flush(self, timeout_s: float | None = None) -> bool:
+        """Publish now and wait until it is done; whether everything is durable."""
+        with self._change:
+            self._hurry = True
+            self._change.notify_all()
+            return (
+                self._change.wait_for(
+                    lambda: self._closed or (not self._waiting and not self._busy), timeout_s
+                )
+                and not self._waiting
+            )
+
+    def hurry(self) -> None:
+        """Publish what there is without waiting for more."""
+        with self._change:
+            self._hurry = True
+            self._change.notify_all()
+
+    def stop_waiting(self) -> None:
+        """From now on a disk that is full is not waited for."""
+        with self._change:
+            self._wait_for_disk = False
+            self._change.notify_all()
+
+    def close(self) -> bool:
+        """Publish the rest, with one attempt, and end; whether everything is durable."""
+        with self._change:
+            self._wait_for_disk = False
+            self._hurry = True
+            self._closed = True
+            self._change.notify_all()
+        self._thread.join()
+        return not self._waiting
+
+    def _run(self) -> None:
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._waiting or self._closed)
+                due = self._oldest + self._interval_s
+                self._change.wait_for(lambda: self._hurry or self._closed, max(0.0, due - time.monotonic()))
+                batch, self._waiting, self._busy, self._hurry = self._waiting, [], True, False
+                closed = self._closed
+            ok = not batch or self._publish(batch)
+            with self._change:
+                self._busy = False
+                if not ok:
+                    self._waiting = batch + self._waiting
+                self._change.notify_all()
+                if closed or self._closed:
+                    if not self._waiting or not ok:
+                        return
+                elif not ok:
+                    self._change.wait(_DISK_RETRY_S)
+            self._interval_s = min(self._flush_s, 2.0 * self._interval_s)
+
+    def _publish(self, batch: list[tuple[int, Record, float]]) -> bool:
+        try:
+            receipt = self._writer.publish([record for _, record, _ in batch])
+        except StorageError as error:
+            self.trouble = str(error)
+            self._tell(DiskTrouble(self.trouble))
+            if not self._wait_for_disk:
+                with self._change:
+                    self._closed = True
+            return False
+        except Exception as error:  # noqa: BLE001 - a record that cannot be stored must not end the thread
+            return self._publish_apart(batch, error)
+        if self.trouble:
+            self.trouble = ""
+            self._tell(DiskTrouble(""))
+        seconds = sum(spent for _, _, spent in batch)
+        shard = f"{receipt.path.parent.name}/{receipt.path.name}"
+        self._tell(Durable(tuple(task for task, _, _ in batch), shard, seconds))
+        return True
+
+    def _publish_apart(self, batch: list[tuple[int, Record, float]], error: Exception) -> bool:
+        """Something in the batch cannot be stored: find out which, and let the others through."""
+        if len(batch) > 1:
+            published = [self._publish([entry]) for entry in batch]  # each of them, whatever the others do
+            return all(published)
+        kind = Kind.MEMORY if isinstance(error, MemoryError) else Kind.INVALID
+        self._tell(TaskFailed(batch[0][0], Failure(kind, f"the result cannot be stored: {error}")))
+        return True

@@ -1,0 +1,236 @@
+"""The whole of a run: what is there, do the rest, merge, validate, say how it went.
+
+Killed at any moment, the same call goes on: results that were published are found again, the lock of a dead process is
+broken, and a merge that was cut short is done anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from vindeby.campaign import Campaign, RunOptions
+from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
+from vindeby.runner.badfiles import refuse_or_set_aside
+from vindeby.runner.crew import Crew
+from vindeby.runner.failures import most_failures, retries
+from vindeby.runner.holding import hold
+from vindeby.runner.kernel import total_memory, usable_cores
+from vindeby.runner.messages import Setup
+from vindeby.runner.moves import Finish, Outcome
+from vindeby.runner.plan import Plan, Policy
+from vindeby.runner.progress import Watcher
+from vindeby.runner.resume import Standing, look
+from vindeby.runner.space import Part, TaskSpace
+from vindeby.runner.summary import Summary, finish_up
+from vindeby.runner.supervisor import Supervisor
+from vindeby.store.events import EventLog
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.validate import Check
+
+_SHARE_OF_MEMORY = 0.85
+ON_BAD = ("abort", "skip", "rerun")
+
+
+def _silent(_: object) -> None:
+    """Nobody watches."""
+
+
+def run(
+    campaign: Campaign,
+    output: str | Path = "layouts.h5",
+    *,
+    workers: int | None = None,
+    part: str | None = None,
+    retry_failed: bool = False,
+    replace_stale: bool = False,
+    on_bad: str = "abort",
+    max_failures: int | str | None = None,
+    checks: Iterable[Check] | None = None,
+    watch: Watcher = _silent,
+    say: Callable[[str], None] = _silent,
+) -> Summary:
+    """Run what is missing of a campaign, merge and validate; call it again to go on after any crash.
+
+    ``workers`` and ``max_failures`` go before what the campaign says. ``part`` such as ``"3/32"`` takes a fixed
+    share and leaves the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it, StorageError when
+    the disk refused, BusyError when another process runs this campaign; tasks that failed are in the summary.
+    ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
+    """
+    options = _overridden(campaign.run, workers, max_failures)
+    share = Part.parse(part) if part is not None else None
+    if on_bad not in ON_BAD:
+        raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
+    directory = _prepared_directory(Path(output))
+    checks = _physics_checks(campaign) if checks is None else checks
+    began = time.monotonic()
+    with _storage_errors(directory), hold(directory, share):
+        space = TaskSpace(campaign)
+        standing = look(directory, space, part=share, replace_stale=replace_stale, retry_failed=retry_failed)
+        refuse_or_set_aside(directory, standing, on_bad)
+        _freeze(directory, campaign)
+        _say_what_stands(standing, say, replace_stale=replace_stale)
+        summary = Summary(Path(output), len(space), standing)
+        if standing.todo:
+            _supervise(campaign, directory, space, standing, options, watch, summary)
+        summary.seconds = time.monotonic() - began
+        finish_up(campaign, space, directory, summary, part=share, checks=checks, say=say)
+        summary.seconds = time.monotonic() - began
+    return summary
+
+
+@contextmanager
+def _storage_errors(directory: RunDirectory) -> Iterator[None]:
+    """A system call that the disk refused is the user's to mend, not a traceback."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"{error.filename or directory.path}: {error.strerror or error}; everything acknowledged so far is "
+            "safe; make room or mend the disk, then run the same command"
+        ) from error
+
+
+def _overridden(options: RunOptions, workers: int | None, max_failures: int | str | None) -> RunOptions:
+    """What the caller says goes before what the campaign says."""
+    changed = options.model_dump()
+    if workers is not None:
+        changed["workers"] = workers
+    if max_failures is not None:
+        changed["max_failures"] = max_failures
+    try:
+        return RunOptions.model_validate(changed)
+    except ValueError:
+        raise ArgumentError(
+            f"run: workers={workers!r}, max_failures={max_failures!r}: give a number of workers of at least 1, and "
+            "a number of tasks or a percentage such as 5%"
+        ) from None
+
+
+def _prepared_directory(output: Path) -> RunDirectory:
+    if output.is_dir():
+        raise ArgumentError(f"{output}: is a folder; name a file in it, such as {output / 'layouts.h5'}")
+    if not output.absolute().parent.is_dir():
+        raise ArgumentError(f"{output}: there is no folder {output.absolute().parent}; make it first")
+    directory = RunDirectory(output.absolute())
+    try:
+        return directory.create()
+    except OSError as error:
+        raise StorageError(
+            f"{directory.path}: cannot be made: {error.strerror}; choose another place for the results with -o"
+        ) from None
+
+
+def _freeze(directory: RunDirectory, campaign: Campaign) -> None:
+    text = campaign.dumps()
+    if directory.campaign_text() != text:
+        directory.freeze_campaign(text)
+
+
+def _say_what_stands(standing: Standing, say: Callable[[str], None], *, replace_stale: bool) -> None:
+    if standing.done:
+        say(f"{standing.done:,} results are there already")
+    if standing.stale:
+        shown = _some(standing.stale)
+        done = (
+            "are computed again"
+            if replace_stale
+            else "are left as they are; --replace-stale computes them again"
+        )
+        say(f"{len(standing.stale):,} results answer an older version of the campaign and {done}: {shown}")
+    if standing.failed:
+        say(
+            f"{len(standing.failed):,} tasks failed before and are left out; --retry-failed tries them again: "
+            f"{_some(list(standing.failed))}"
+        )
+
+
+def _physics_checks(campaign: Campaign) -> Iterable[Check]:
+    from vindeby.assembly import physics_checks  # loads Numba, which a worker that calls need not
+
+    return physics_checks(campaign)
+
+
+def _some(keys: Sequence[str]) -> str:
+    return ", ".join(keys[:3]) + (", ..." if len(keys) > 3 else "")
+
+
+def _supervise(
+    campaign: Campaign,
+    directory: RunDirectory,
+    space: TaskSpace,
+    standing: Standing,
+    options: RunOptions,
+    watch: Watcher,
+    summary: Summary,
+) -> None:
+    seats = min(_workers(options), len(standing.todo))
+    limit, alone = memory_limits(options, seats)
+    policy = Policy(
+        workers=seats,
+        retries=retries(options),
+        most_failures=most_failures(options.max_failures, len(space)),
+        time_limit_s=options.time_limit_s,
+        silent_limit_s=options.silent_limit_s,
+        memory_limit=limit,
+        memory_limit_alone=alone,
+        grace_s=options.grace_s,
+    )
+    setup = Setup(
+        campaign=campaign,
+        output=str(directory.output),
+        search_path=_search_path(),
+        flush_s=options.flush_s,
+        heartbeat_s=options.heartbeat_s,
+        memory_limit=limit,
+        wait_for_disk=options.on_full_disk == "wait",
+    )
+    log = EventLog(directory)
+    with ExitStack() as stack:
+        stack.callback(log.close)
+        log.write("run started", todo=len(standing.todo), total=len(space), workers=seats, pid=os.getpid())
+        crew = Crew(directory, setup, seats, options.start_method, log.name)
+        groups = space.groups(iter(standing.todo))
+        supervisor = Supervisor(Plan(groups, policy), space, crew, log, watch, standing.done)
+        finish = supervisor.run()
+        summary.take(supervisor)
+        log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
+    _raise_for(finish, summary, directory)
+
+
+def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> None:
+    """Everything but a campaign whose every task is settled is an error for the caller."""
+    safe = f"{summary.safe:,} of {summary.total:,} results are safe in {directory.path}"
+    if finish.outcome is Outcome.STOPPED:
+        raise StoppedError(f"stopped; {safe}; the same command goes on from there")
+    if finish.outcome is Outcome.STORAGE:
+        raise StorageError(f"{finish.reason}\n{safe}")
+    if finish.outcome is Outcome.UNUSABLE:
+        raise InputError(finish.reason)
+    if finish.outcome is not Outcome.COMPLETE:
+        raise TaskError(f"{finish.reason}; {safe}; the logs are in {directory.logs}")
+
+
+def _workers(options: RunOptions) -> int:
+    return usable_cores() if options.workers == "auto" else int(options.workers)
+
+
+def memory_limits(options: RunOptions, workers: int) -> tuple[int | None, int | None]:
+    """Bytes for each worker, and for one that has the machine for itself."""
+    total = total_memory()
+    whole = None if total is None else int(_SHARE_OF_MEMORY * total)
+    if options.memory_limit_mb is not None:
+        limit = int(options.memory_limit_mb * 1e6)
+        return limit, limit * workers
+    return (None, None) if whole is None else (whole // workers, whole)
+
+
+def _search_path() -> tuple[str, ...]:
+    """Where workers look for modules: where we do, and in the current folder."""
+    here = str(Path.cwd())
+    path = [entry or here for entry in sys.path]
+    return tuple(path if here in path else [*path, here])

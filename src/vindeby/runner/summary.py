@@ -1,0 +1,123 @@
+"""The end of a run: merge, validate, and what a user needs to know about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from vindeby.campaign import Campaign
+from vindeby.runner.failures import REMEDIES, Failure, Kind
+from vindeby.runner.resume import Standing
+from vindeby.runner.space import Part, TaskSpace
+from vindeby.runner.supervisor import Supervisor
+from vindeby.store.audit import MergeReport
+from vindeby.store.database import Database
+from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.record import Attribute
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.validate import Check, ValidationReport, validate
+
+
+@dataclass
+class Summary:
+    """How a run went; ``complete`` says whether every result that was asked for is there and valid."""
+
+    output: Path
+    total: int
+    standing: Standing
+    done: int = 0
+    failures: Counter[Kind] = field(default_factory=Counter)
+    failed: dict[str, Failure] = field(default_factory=dict)
+    """Tasks that were set aside in this run, with the reason of each."""
+    seconds: float = 0.0
+    part: Part | None = None
+    merged: MergeReport | None = None
+    validation: ValidationReport | None = None
+    aep_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Lowest and highest AEP of each farm, in GWh per year."""
+
+    def take(self, supervisor: Supervisor) -> None:
+        """What a supervisor has counted."""
+        self.done = supervisor.done
+        self.failures = supervisor.failures
+        self.failed = supervisor.last_failures
+
+    @property
+    def safe(self) -> int:
+        """Results that are there."""
+        return self.standing.done + self.done
+
+    @property
+    def all_failed(self) -> dict[str, Failure]:
+        """Tasks that were set aside, in this run or before."""
+        before = {
+            key: Failure(Kind(task.kind), task.reason, task.traceback, task.log)
+            for key, task in self.standing.failed.items()
+        }
+        return before | self.failed
+
+    @property
+    def remedies(self) -> dict[str, str]:
+        """For each kind of failure that occurred, what to do about it."""
+        return {failure.kind.value: REMEDIES[failure.kind] for failure in self.all_failed.values()}
+
+    @property
+    def complete(self) -> bool:
+        """Is all that was asked there, and valid?"""
+        if self.failed or self.standing.failed:
+            return False
+        return self.part is not None or (self.validation is not None and self.validation.valid)
+
+
+def finish_up(
+    campaign: Campaign,
+    space: TaskSpace,
+    directory: RunDirectory,
+    summary: Summary,
+    *,
+    part: Part | None,
+    checks: Iterable[Check],
+    say: Callable[[str], None],
+) -> None:
+    """Merge and validate, unless this is a part, whose results others may still add to."""
+    summary.part = part
+    if part is not None or not (directory.shard_paths() or directory.output.exists()):
+        return
+    expected = {task.key: task.fingerprint for task in space.tasks()}
+    root = root_attributes(campaign)
+    options = MergeOptions(root=root, asked=expected, on_bad="skip", wait_s=600.0, progress=say)
+    summary.merged = merge(directory.output, options)
+    summary.validation = validate(directory.output, expected=expected, checks=checks)
+    summary.aep_by_farm = _aep_by_farm(campaign, directory.output)
+
+
+def root_attributes(campaign: Campaign) -> dict[str, Attribute]:
+    """What a database says about the campaign it holds."""
+    root: dict[str, Attribute] = {"total_configs": campaign.total_configs, "campaign": campaign.dumps()}
+    for step in campaign.method:
+        if step.smart_start is not None:
+            root["grid_size"] = step.smart_start.grid_size
+            root["random_pct"] = float(step.smart_start.random_pct)
+    return root
+
+
+def _aep_by_farm(campaign: Campaign, output: Path) -> dict[str, tuple[float, float]]:
+    ranges: dict[str, tuple[float, float]] = {}
+    with Database(output) as database:
+        for segment in database.segments():
+            names = segment.rows.dtype.names or ()
+            if "array:aep" not in names or "attribute:farm_idx" not in names:
+                continue
+            farms, aep = segment.rows["attribute:farm_idx"], np.ravel(segment.rows["array:aep"])
+            for farm in np.unique(farms):
+                if not 0 <= farm < len(campaign.farms):
+                    continue
+                mine = aep[farms == farm]
+                name = campaign.farms[farm].name
+                low, high = ranges.get(name, (np.inf, -np.inf))
+                ranges[name] = (min(low, float(mine.min())), max(high, float(mine.max())))
+    return ranges

@@ -1,0 +1,209 @@
+"""The real command in a temporary folder."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_init_and_check import vindeby
+from tests.runner.campaigns import FULL, ROOT, calling, marked_processes, one_cell, results
+from vindeby.store.database import Database
+from vindeby.store.events import event_files, read_events
+from vindeby.store.missing import fingerprints
+from vindeby.store.rundir import RunDirectory
+
+
+def campaign(folder: Path, seeds: int = 3, **parameters: float | str) -> None:
+    asked = one_cell(calling("versatile", seeds, parameters))
+    (folder / "c.yaml").write_text(asked.dumps())
+
+
+@pytest.fixture(autouse=True)
+def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def test_a_campaign_is_run_into_layouts_h5_of_the_current_folder(tmp_path: Path) -> None:
+    campaign(tmp_path)
+    done = vindeby(tmp_path, "run", "c.yaml")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("layouts.h5: 3 of 3 results, all valid\n  computed 3 in ")
+    assert "    north        50.000        50.002\n" in done.stdout
+    assert "3 of 3 done (100 %), 0 failed" in done.stderr
+    assert len(results(tmp_path / "layouts.h5")) == 3
+    again = vindeby(tmp_path, "run", "c.yaml", "--quiet")
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_what_fails_is_said_with_what_to_do_and_exits_1(tmp_path: Path) -> None:
+    campaign(tmp_path, seeds=4, bad=2, mended=str(tmp_path / "mended"))
+    done = vindeby(tmp_path, "run", "c.yaml", "-o", "out.h5")
+    assert done.returncode == 1
+    assert done.stdout.startswith("out.h5: 3 of 4 results, all valid\n")
+    assert (
+        "failed: 1 (1 exception)\n    farm0_t0_s2  exception: ValueError: no layout for seed 2\n"
+        in done.stdout
+    )
+    assert "then: vindeby run c.yaml -o out.h5 --retry-failed" in done.stdout
+    listed = vindeby(tmp_path, "missing", "out.h5")
+    assert listed.stdout == "farm0_t0_s2\tfailed\texception: ValueError: no layout for seed 2\n"
+    again = vindeby(tmp_path, "run", "c.yaml", "-o", "out.h5")
+    assert again.returncode == 1
+    assert "1 tasks failed before and are left out" in again.stderr
+    (tmp_path / "mended").touch()
+    mended = vindeby(tmp_path, "run", "c.yaml", "-o", "out.h5", "--retry-failed")
+    assert mended.returncode == 0, mended.stdout
+
+
+def test_overrides_and_parts_work_on_the_command_line(tmp_path: Path) -> None:
+    campaign(tmp_path)
+    for part in ("1/2", "2/2"):
+        done = vindeby(tmp_path, "run", "c.yaml", "--seeds", "5", "--part", part, "--workers", "1")
+        assert done.returncode == 0, done.stderr
+        assert f"part {part}: " in done.stdout
+        assert "when all parts are done: vindeby merge layouts.h5" in done.stdout
+    assert vindeby(tmp_path, "merge", "layouts.h5").returncode == 0
+    assert vindeby(tmp_path, "validate", "layouts.h5").returncode == 0
+    assert len(results(tmp_path / "layouts.h5")) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--part", "4/3"], "--part: '4/3' is no part"),
+        (["--workers", "0"], "workers=0"),
+        (["--max-failures", "many"], "--max-failures: 'many' is neither a number nor a percentage"),
+        (["--max-failures", "700%"], "max_failures='700%'"),
+        (["--on-bad", "panic"], "--on-bad: 'panic' is not known"),
+        (["--seeds", "x"], "seeds"),
+        (["-o", "."], "is a folder"),
+    ],
+)
+def test_a_users_mistake_is_a_message_and_status_2(arguments: list[str], words: str, tmp_path: Path) -> None:
+    campaign(tmp_path)
+    done = vindeby(tmp_path, "run", "c.yaml", *arguments)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "layouts.h5").exists()
+
+
+@contextmanager
+def started(folder: Path, *arguments: str, stderr: int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
+    """The command, running; Ctrl-C reaches it even where the tests themselves were told to ignore it."""
+    command = [str(Path(sys.executable).with_name("vindeby")), "run", "c.yaml", *arguments]
+    environment = os.environ | {"VINDEBY_MARK": f"cli-{folder}", "COLUMNS": "100", "TERM": "xterm"}
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for_results(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + 60.0
+    while time.monotonic() < deadline:
+        if (folder / "layouts.h5.run" / "shards").exists():
+            with Database(folder / "layouts.h5") as database:
+                if len(fingerprints(database)) >= count:
+                    return
+        time.sleep(0.05)
+    raise AssertionError("no results came")
+
+
+def wait_for_event(folder: Path, event: str) -> None:
+    deadline = time.monotonic() + 60.0
+    while time.monotonic() < deadline:
+        files = event_files(RunDirectory(folder / "layouts.h5"))
+        if any(entry["event"] == event for path in files for entry in read_events(path)):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"never: {event}")
+
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1]
+
+
+@pytest.mark.parametrize("number", SIGNALS if FULL else SIGNALS[:1])
+def test_a_signal_lets_running_tasks_finish_and_the_same_command_goes_on(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    campaign(tmp_path, seeds=12, gate=str(tmp_path / "gate"))
+    with started(tmp_path) as process:
+        wait_for_results(tmp_path, 2)
+        process.send_signal(number)
+        wait_for_event(tmp_path, "asked to stop")
+        (tmp_path / "gate").touch()
+        output, messages = process.communicate(timeout=100)
+    assert (process.returncode, output) == (130, ""), messages
+    assert "vindeby: stopped; " in messages
+    assert "the same command goes on from there" in messages
+    assert "Traceback" not in messages
+    assert marked_processes(f"VINDEBY_MARK=cli-{tmp_path}") == []
+    safe = int(messages.rpartition("stopped; ")[2].split()[0])
+    with Database(tmp_path / "layouts.h5") as database:
+        assert len(fingerprints(database)) == safe
+    assert 2 <= safe < 12
+    again = vindeby(tmp_path, "run", "c.yaml")
+    assert again.returncode == 0, again.stderr
+    assert f"vindeby: {safe} results are there already" in again.stderr
+
+
+def test_the_second_ctrl_c_stops_now(tmp_path: Path) -> None:
+    campaign(tmp_path, seeds=3, seconds=1000)
+    with started(tmp_path, "--set", "run.grace_s=1000") as process:
+        wait_for_event(tmp_path, "worker started")
+        process.send_signal(signal.SIGINT)
+        wait_for_event(tmp_path, "asked to stop")
+        time.sleep(0.5)
+        assert process.poll() is None, "the first one waits for running tasks"
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=100)
+    assert process.returncode == 130
+    assert marked_processes(f"VINDEBY_MARK=cli-{tmp_path}") == []
+
+
+def test_a_terminal_gets_a_bar_with_counts_and_workers(tmp_path: Path) -> None:
+    campaign(tmp_path, seeds=12, seconds=0.2)
+    ours, theirs = pty.openpty()
+    shown = b""
+    with started(tmp_path, stderr=theirs) as process:
+        os.close(theirs)
+        while process.poll() is None or select.select([ours], [], [], 0.0)[0]:
+            if select.select([ours], [], [], 0.1)[0]:
+                try:
+                    shown += os.read(ours, 65536)
+                except OSError:
+                    break
+        process.communicate(timeout=100)
+    os.close(ours)
+    assert process.returncode == 0
+    text = shown.decode(errors="replace")
+    assert "of 12 done" in text
+    assert "worker 0" in text
+    assert "farm0_t0_s" in text
+    assert "per second" in text
+
+
+def test_help_explains_the_options(tmp_path: Path) -> None:
+    text = vindeby(tmp_path, "run", "--help").stdout
+    for option in ("--output", "--part", "--max-failures", "--retry-failed", "--replace-stale", "--on-bad"):
+        assert option in text
