@@ -17,7 +17,19 @@ import typer
 from vindeby._version import __version__
 from vindeby.errors import VindebyError
 
-COMMANDS = ("init", "check")
+COMMANDS = (
+    "init",
+    "check",
+    "run",
+    "monitor",
+    "missing",
+    "merge",
+    "validate",
+    "salvage",
+    "show",
+    "report",
+    "board",
+)
 """In the order in which a campaign uses them, which is the order of the help page."""
 
 

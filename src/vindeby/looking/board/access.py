@@ -1,0 +1,101 @@
+"""Who may see the board, and what a browser may do with it.
+
+Bound to this machine alone, the board asks for no token, but answers only to names of this machine, so that no web
+page can reach it through a name of its own (DNS rebinding). Bound to anything else, it asks for a token.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "vindeby-board"
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Is this address one that only this machine can reach?"""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class Access:
+    """Wraps the board: the gate before it, the headers behind it."""
+
+    def __init__(self, app: ASGIApp, *, token: str | None) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        answer = self._gate(scope)
+        await (answer or self._app)(scope, receive, send_with_headers)
+
+    def _gate(self, scope: Scope) -> ASGIApp | None:
+        headers = Headers(scope=scope)
+        if scope["method"] not in {"GET", "HEAD"}:
+            return PlainTextResponse("the board is read-only\n", 405)
+        if self._token is None:
+            if _host_name(headers.get("host", "")) not in {"localhost", "127.0.0.1", "::1"}:
+                return PlainTextResponse("the board answers only to names of this machine\n", 421)
+            return None
+        asked = parse_qsl(scope["query_string"].decode("latin-1"))
+        given = dict(asked).get("token")
+        if given is not None and self._is_token(given):
+            rest = urlencode([pair for pair in asked if pair[0] != "token"])
+            answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
+            answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", path="/")
+            return answer
+        if self._is_token(_cookie(headers.get("cookie", ""))) or self._is_token(
+            headers.get("authorization", "").removeprefix("Bearer ")
+        ):
+            return None
+        return PlainTextResponse("open the address that `vindeby board` printed: it holds the token\n", 401)
+
+    def _is_token(self, given: str) -> bool:
+        return self._token is not None and secrets.compare_digest(given.encode(), self._token.encode())
+
+
+def _cookie(header: str) -> str:
+    found = SimpleCookie(header).get(COOKIE)
+    return found.value if found else ""
+
+
+def _host_name(header: str) -> str:
+    """The name in a Host header, without port and brackets."""
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.rpartition(":")[0] if header.count(":") == 1 else header

@@ -1,0 +1,92 @@
+"""``vindeby merge OUT.h5``: shards into the database, verified, with an audit record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.campaign import Campaign
+from vindeby.looking.cli.options import JsonOption
+from vindeby.looking.cli.results import (
+    CampaignOption,
+    LayoutOption,
+    OutputArgument,
+    campaign_of,
+    expected_of,
+    root_of,
+    say,
+)
+from vindeby.store.audit import MergeReport
+from vindeby.store.database import Database
+from vindeby.store.merge import BadFilesError, MergeOptions, merge
+from vindeby.store.missing import find_missing
+
+
+def command(
+    output: OutputArgument,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="Further files to take results from.")
+    ] = None,
+    campaign: CampaignOption = None,
+    layout: LayoutOption = None,
+    on_bad: Annotated[
+        str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
+    ] = "abort",
+    keep_shards: Annotated[
+        bool, typer.Option("--keep-shards", help="Do not delete shards that are in the database.")
+    ] = False,
+    wait: Annotated[
+        float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for another merge to end.")
+    ] = 0.0,
+    json_: JsonOption = False,
+) -> None:
+    """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
+    loaded = campaign_of(output, campaign)
+    root = {} if loaded is None else root_of(loaded)
+    options = MergeOptions(
+        layout=layout,
+        on_bad=on_bad,
+        extra=tuple(files or ()),
+        keep_shards=keep_shards,
+        root=root,
+        wait_s=wait,
+        progress=say,
+    )
+    try:
+        report = merge(output, options)
+    except BadFilesError as error:
+        if json_:
+            typer.echo(json.dumps(error.report.to_json(), indent=1))
+        raise
+    _print(report, json_)
+    if report.conflicts or (report.bad_files and _falls_short(output, report, loaded)):
+        raise typer.Exit(1)
+
+
+def _print(report: MergeReport, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(report.to_json(), indent=1))
+        return
+    typer.echo(f"{report.output}: {report.records} records, {report.layout} layout; {report.outcome}")
+    for entry in report.files:
+        if entry.bad or entry.conflicts:
+            typer.echo(f"  {entry}")
+    for conflict in report.conflicts:
+        typer.echo(f"  conflict: {conflict}")
+
+
+def _falls_short(output: Path, report: MergeReport, campaign: Campaign | None) -> bool:
+    """Are results missing after bad files were left out?"""
+    if campaign is None:
+        return True
+    expected = expected_of(campaign)
+    with Database(output) as database:
+        missing = find_missing(database, expected)
+    if missing:
+        say(
+            f"{len(missing)} of {len(expected)} results are missing; `vindeby missing {report.output}` lists them"
+        )
+    return bool(missing)

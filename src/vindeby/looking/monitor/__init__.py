@@ -1,0 +1,1 @@
+"""How far a campaign is: as values (``observe``) and in the terminal (``view``, ``watch``)."""

@@ -1,0 +1,84 @@
+"""The parts of a layout's picture: the area, the turbines to scale, the circles that must not overlap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import shapely
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.patches import Circle, PathPatch
+from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
+
+FloatArray = NDArray[np.float64]
+KM = 1e-3
+
+
+def area_patch(area: BaseGeometry, origin: tuple[float, float], **look: Any) -> PathPatch:
+    """An area, with its holes, in kilometres from the origin."""
+    vertices: list[FloatArray] = []
+    codes: list[int] = []
+    for polygon in shapely.get_parts(area):
+        for ring in (polygon.exterior, *polygon.interiors):
+            points = (np.asarray(ring.coords) - origin) * KM
+            vertices.append(points)
+            codes += map(int, (Path.MOVETO, *[Path.LINETO] * (len(points) - 2), Path.CLOSEPOLY))
+    return PathPatch(Path(np.concatenate(vertices), codes), **look)
+
+
+def draw_rotors(
+    axes: Axes, places_km: FloatArray, diameter_m: float, direction: float | None, **look: Any
+) -> None:
+    """Rotors to scale, seen from above: lines across the wind, or discs when no direction is given."""
+    radius = diameter_m * KM / 2
+    if direction is None:
+        axes.add_collection(PatchCollection([Circle((x, y), radius) for x, y in places_km.T], **look))
+        return
+    across = np.deg2rad(90.0 - direction + 90.0)
+    step = radius * np.array([np.cos(across), np.sin(across)])
+    ends = [[(x - step[0], y - step[1]), (x + step[0], y + step[1])] for x, y in places_km.T]
+    look.setdefault("linewidths", 1.6)
+    axes.add_collection(LineCollection(ends, capstyle="round", **look))
+
+
+def draw_spacing(axes: Axes, places_km: FloatArray, spacing_m: float, **look: Any) -> None:
+    """Circles of half the least distance: where none overlap, the distance is kept."""
+    circles = [Circle((x, y), spacing_m * KM / 2) for x, y in places_km.T]
+    axes.add_collection(PatchCollection(circles, facecolor="none", **look))
+
+
+def draw_numbers(axes: Axes, places_km: FloatArray, size: float, colour: str, halo: str) -> None:
+    """Each turbine's number, beside it."""
+    for number, (x, y) in enumerate(places_km.T):
+        axes.annotate(
+            str(number),
+            (x, y),
+            xytext=(2.2, 1.6),
+            textcoords="offset points",
+            fontsize=size,
+            color=colour,
+            path_effects=[withStroke(linewidth=1.6, foreground=halo)],
+            zorder=6,
+        )
+
+
+def frame(area: BaseGeometry | None, layout: FloatArray, margin: float = 0.05) -> tuple[float, ...]:
+    """Left, bottom, right, top in metres around an area and a layout."""
+    left, bottom = layout.min(axis=1)
+    right, top = layout.max(axis=1)
+    if area is not None:
+        bounds = area.bounds
+        left, bottom = min(left, bounds[0]), min(bottom, bounds[1])
+        right, top = max(right, bounds[2]), max(top, bounds[3])
+    grow = margin * max(right - left, top - bottom, 1000.0)
+    return left - grow, bottom - grow, right + grow, top + grow
+
+
+def paper_for(width: float, height: float, longest: float = 7.6) -> tuple[float, float]:
+    """Inches for a map of this extent with its axis labels; neither side much longer than ``longest``."""
+    scale = longest / max(width, height)
+    return max(2.6, width * scale) + 0.7, max(2.6, height * scale) + 0.7

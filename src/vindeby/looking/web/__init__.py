@@ -1,0 +1,25 @@
+"""What runs in the browser: styles and scripts that ``report`` puts into its page and ``board`` serves as files.
+
+Plain JavaScript, no build step, nothing from elsewhere. Text from a database reaches the page only as ``textContent``
+or escaped; there is no ``innerHTML``.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+
+ASSETS = {
+    "look.css": "text/css",
+    "drawing.js": "text/javascript",
+    "board.js": "text/javascript",
+    "board.html": "text/html",
+    "report.js": "text/javascript",
+}
+"""Every file there is, with its type; nothing else is served."""
+
+
+def asset(name: str) -> str:
+    """The text of one of the files."""
+    if name not in ASSETS:
+        raise KeyError(name)
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,196 @@
+"use strict";
+(() => {
+  const { make, number, positions, layout, strips } = vindeby;
+  const at = (id) => document.getElementById(id);
+  let areas = { farms: [], types: [] }, rows = [], known = new Map(), source = null, drawnRows = -1, waiting = null;
+
+  function text(name, words, attributes = {}) {
+    const node = make(name, attributes);
+    node.textContent = words;
+    return node;
+  }
+
+  function duration(seconds) {
+    if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+    return `${Math.floor(seconds / 3600)} h ${Math.round(seconds % 3600 / 60)} min`;
+  }
+
+  function size(bytes) {
+    const units = ["B", "kB", "MB", "GB", "TB"];
+    let unit = 0;
+    while (bytes >= 1000 && unit < 4) { bytes /= 1000; unit += 1; }
+    return `${bytes >= 100 || unit === 0 ? Math.round(bytes) : bytes.toPrecision(3)} ${units[unit]}`;
+  }
+
+  function connect() {
+    if (source) source.close();
+    source = new EventSource("events");
+    const on = (name, handle) => source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
+    source.addEventListener("open", () => connection("live", false));
+    source.addEventListener("error", () => {
+      connection("connection lost, trying again", true);
+      if (source.readyState === EventSource.CLOSED && !waiting) {
+        waiting = setTimeout(() => { waiting = null; connect(); }, 1500);
+      }
+    });
+    on("areas", (data) => { areas = data; rows = []; known = new Map(); drawnRows = -1; });
+    on("results", (data) => { for (const row of data.rows) { rows.push(row); known.set(row[0], row); } energy(); });
+    on("state", (data) => { at("problem").hidden = true; state(data); });
+    on("shown", (data) => { strip("newest", data.newest); strip("best", data.best); });
+    on("problem", (data) => { at("problem").hidden = false; at("problem").textContent = data.text; });
+  }
+
+  function connection(words, lost) {
+    at("connection").textContent = words;
+    at("connection").classList.toggle("lost", lost);
+  }
+
+  function state(data) {
+    document.title = data.expected ? `${number(100 * data.done / data.expected, 1)} % ${data.name}` : data.name;
+    at("name").textContent = data.name;
+    at("path").textContent = data.path;
+    const figures = [["done", data.done], ["expected", data.expected], ["failed", data.failed], ["running", data.running], ["missing", data.missing], ["invalid", data.invalid]];
+    const items = figures.filter(([, value]) => value !== null).map(([name, value]) => {
+      const item = make("li", { "data-name": name });
+      item.append(text("b", number(value)), name);
+      return item;
+    });
+    if (data.rate && data.active) items.push(figure(`${data.rate >= 1 ? number(data.rate, 1) + "/s" : number(60 * data.rate, 1) + "/min"}`, "rate"));
+    if (data.eta_s !== null) items.push(figure(duration(data.eta_s), "left"));
+    at("figures").replaceChildren(...items);
+    at("bar").max = data.expected || 1;
+    at("bar").value = data.expected ? Math.min(data.done, data.expected) : 0;
+    matrix(data);
+    workers(data);
+    failures(data);
+    files(data);
+    at("disk").textContent = data.disk ? `disk: ${size(data.disk.database)} in the database, ${size(data.disk.run_directory)} in the run directory, ${size(data.disk.free)} left` : "";
+  }
+
+  function figure(value, name) {
+    const item = make("li", { "data-name": name });
+    item.append(text("b", value), name);
+    return item;
+  }
+
+  function matrix(data) {
+    at("matrix-section").hidden = !data.counts.length;
+    const width = data.types.length;
+    const head = make("tr");
+    head.append(text("th", "farm", { class: "name" }), ...data.types.map((name, index) => text("th", `t${index}`, { title: name, scope: "col" })));
+    const lines = data.farms.map((farm, index) => {
+      const line = make("tr");
+      line.append(text("th", farm, { class: "name", scope: "row" }));
+      for (const cell of data.counts.slice(index * width, (index + 1) * width)) {
+        const bad = cell.failed + cell.invalid;
+        const full = cell.expected !== null && cell.done >= cell.expected;
+        const step = cell.expected ? (cell.done === 0 ? 0 : full ? 4 : 1 + Math.floor(3 * cell.done / cell.expected)) : 1;
+        line.append(text("td", `${cell.done}${bad ? ` !${bad}` : cell.running ? " *" : ""}`, {
+          class: `c${step}`, title: `${farm}, ${cell.turbine}: ${cell.done} done${bad ? `, ${bad} failed or invalid` : ""}${cell.running ? `, ${cell.running} running` : ""}`,
+        }));
+      }
+      return line;
+    });
+    at("matrix").replaceChildren(head, ...lines);
+  }
+
+  function energy() {
+    if (rows.length === drawnRows) return;
+    drawnRows = rows.length;
+    const groups = new Map();
+    for (const [, farm, type, , aep] of rows) {
+      if (aep === null) continue;
+      const name = `${farm}/${type}`;
+      if (!groups.has(name)) {
+        groups.set(name, { name: `${farm}·${type}`, title: `${(areas.farms[farm] || { name: farm }).name}, ${(areas.types[type] || { name: type }).name}`, farm, type, values: [] });
+      }
+      groups.get(name).values.push(aep);
+    }
+    const sorted = [...groups.values()].sort((a, b) => a.farm - b.farm || a.type - b.type);
+    at("energy").replaceChildren(strips(sorted));
+    at("keys").replaceChildren(...rows.slice(-200).map((row) => make("option", { value: row[0] })));
+  }
+
+  function card(entry) {
+    const farm = { ...(areas.farms[entry.farm] || { name: "", rings: [] }), frame: entry.frame };
+    const type = areas.types[entry.type] || { name: "" };
+    const node = make("figure", { "data-key": entry.key });
+    node.append(layout(farm, positions(entry.layout, entry.frame), type.diameter, null, `layout ${entry.key}`));
+    const words = [entry.key, farm.name, type.name, `${entry.n} turbines`];
+    if (entry.aep !== null) words.push(`${number(entry.aep, 1)} GWh`);
+    node.append(text("figcaption", words.filter(Boolean).join(", ")));
+    return node;
+  }
+
+  function strip(id, entries) {
+    const box = at(id);
+    const have = new Map([...box.children].map((node) => [node.dataset.key, node]));
+    box.replaceChildren(...entries.map((entry) => have.get(entry.key) || card(entry)));
+  }
+
+  function workers(data) {
+    at("workers-section").hidden = !data.workers.length;
+    const head = make("tr");
+    for (const name of ["worker", "pid", "task", "for", "heard of", "memory"]) head.append(text("th", name, { class: name === "task" ? "name" : "" }));
+    at("workers").replaceChildren(head, ...data.workers.map((worker) => {
+      const line = make("tr");
+      line.append(text("td", worker.seat), text("td", worker.pid), text("td", worker.task || "-", { class: "name" }),
+        text("td", worker.task ? duration(worker.seconds) : ""), text("td", `${duration(worker.silent_s)} ago`), text("td", size(worker.memory)));
+      return line;
+    }));
+  }
+
+  function failures(data) {
+    at("failures-section").hidden = !data.failures.length;
+    const open = new Set([...at("failures").querySelectorAll("details[open]")].map((node) => node.dataset.key));
+    const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.focus : null;
+    at("failures").replaceChildren(...data.failures.map((failure) => {
+      const node = make("details", { "data-key": failure.key });
+      if (open.has(failure.key)) node.open = true;
+      node.append(text("summary", `${failure.key}: ${failure.kind}: ${failure.reason}`, { "data-focus": `s${failure.key}` }), text("pre", failure.traceback || "no traceback"));
+      if (failure.log) {
+        const button = text("button", "open the log", { type: "button", class: "plain", "data-focus": `l${failure.key}` });
+        button.addEventListener("click", () => log(failure.log));
+        node.append(button);
+      }
+      return node;
+    }));
+    if (focused) for (const node of at("failures").querySelectorAll("[data-focus]")) if (node.dataset.focus === focused) node.focus();
+  }
+
+  function files(data) {
+    at("files-section").hidden = !data.bad_files.length;
+    at("files").replaceChildren(...data.bad_files.map((file) => {
+      const line = make("tr");
+      line.append(text("td", file.path, { class: "name" }), text("td", file.findings.join("; "), { class: "text" }));
+      return line;
+    }));
+  }
+
+  async function log(name) {
+    at("log-name").textContent = name;
+    at("log-text").textContent = "reading";
+    at("log").showModal();
+    try {
+      const answer = await fetch(`log?name=${encodeURIComponent(name)}`);
+      at("log-text").textContent = await answer.text();
+    } catch (error) {
+      at("log-text").textContent = `cannot be read: ${error}`;
+    }
+    at("log-text").scrollTop = at("log-text").scrollHeight;
+  }
+
+  at("log-close").addEventListener("click", () => at("log").close());
+  at("lookup").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const key = at("wanted").value.trim();
+    try {
+      const answer = await fetch(`layout?key=${encodeURIComponent(key)}`);
+      at("found").replaceChildren(answer.ok ? card(await answer.json()) : text("p", `there is no result ${key}`));
+    } catch (error) {
+      at("found").replaceChildren(text("p", `cannot be asked for now: ${error}`));
+    }
+  });
+  connect();
+})();
