@@ -4,10 +4,11 @@ BIN := .venv/bin
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 PYTEST_ARGS ?=
 
-.PHONY: help run test lint format unit bench clean
+.PHONY: help run demo test lint format unit bench clean
 
 help:
 	@echo "make run     set up, then run the main job on built-in data"
+	@echo "make demo    a small part of it, in a minute or two"
 	@echo "make test    set up, then all gates: format, lint, types, layers, tests"
 	@echo "make lint    the gates without the tests"
 	@echo "make format  put the code into its format"
@@ -23,7 +24,10 @@ help:
 	@touch $@
 
 run: .venv/stamp
-	$(BIN)/vindeby check energy-island
+	$(BIN)/vindeby run energy-island -o layouts.h5
+
+demo: .venv/stamp
+	$(BIN)/vindeby run energy-island-quick -o demo.h5
 
 test: lint unit
 

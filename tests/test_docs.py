@@ -63,7 +63,7 @@ def run_console(block: Block, folder: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=240,
+            timeout=900,
             check=False,
         )
         assert re.fullmatch(pattern(output), done.stdout), (
@@ -71,6 +71,7 @@ def run_console(block: Block, folder: Path) -> None:
         )
 
 
+@pytest.mark.timeout(1200)  # a page may run a campaign, and on a new machine the engine is compiled first
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_what_a_page_shows_is_true(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

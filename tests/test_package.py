@@ -13,7 +13,8 @@ from vindeby import errors, units
 
 def test_the_public_names_are_these() -> None:
     """A name here is a promise; adding or removing one is a decision."""
-    assert set(vindeby.__all__) == {"Campaign", "VindebyError", "__version__"}
+    classes = {"Campaign", "Database", "Turbine", "VindebyError", "WeibullSite", "WindFarm"}
+    assert set(vindeby.__all__) == classes | {"__version__", "open", "run"}
     for name in vindeby.__all__:
         assert getattr(vindeby, name) is not None
 
@@ -72,5 +73,6 @@ def test_conversions_are_right() -> None:
     assert units.mean_power_to_aep_gwh(1e9) == pytest.approx(8760.0, rel=1e-15)
     assert units.w_to_mw(units.mw_to_w(15.0)) == 15.0
     assert units.kw_to_mw(15000) == 15.0
+    assert units.kw_to_w(2.5) == 2500.0
     assert units.m2_to_km2(1e6) == 1.0
     assert units.gwh_to_mwh(1.5) == 1500.0

@@ -18,7 +18,7 @@ def vindeby(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> sub
     """Run the installed command, as a user would, in this folder."""
     command = [str(Path(sys.executable).with_name("vindeby")), *arguments]
     return subprocess.run(
-        command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=folder, timeout=60, check=False
+        command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=folder, timeout=180, check=False
     )
 
 
