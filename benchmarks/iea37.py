@@ -2,10 +2,9 @@
 
     python benchmarks/iea37.py [CASE ...] [--minutes M] [--processes 2] [--seed 0] [--save FOLDER]
 
-Each process works for itself. A quarter of its time it makes starts: random-start, then gradient with wide
-wakes first. The rest of it goes to hopping from the best few of them, ten hops at a time, a better layout
-taking the place of the one it came from; the best is refined to the end. The best of all processes is
-evaluated and checked once more here. Seeds decide every layout; the clock decides how many there are.
+Each process takes one seed after the other: random-start, annealing, gradient with the true wakes. It begins
+with no seed that it could not end within the time. The best layout of all is evaluated and checked once more
+here. A seed's layout depends on nothing but the seed; the clock decides how many seeds there are.
 """
 
 from __future__ import annotations
@@ -17,64 +16,53 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 from iea37_data import CASES, problem
 
-from vindeby.layout import Gradient, Hopping, Layout, Pipeline, RandomStart, Result
+from vindeby.layout import Annealing, Gradient, Layout, Pipeline, RandomStart
 from vindeby.units import gwh_to_mwh
 
-STARTING, POOL, HOPS = 0.25, 6, 10
+REFINING = 1000
+"""Iterations of gradient at the end."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one process found."""
+class Found:
+    """What one seed led to."""
 
+    seed: int
     x: list[float]
     y: list[float]
     aep_gwh: float
-    best_start_gwh: float
-    starts: int
-    hops: int
     cpu_s: float
 
 
-def work(name: str, minutes: float, seed: int) -> Outcome:
-    """Search for so long, with seeds from this one on."""
+def work(name: str, minutes: float, first: int, step: int) -> list[Found]:
+    """Search with every ``step``-th seed from the first on, for so long."""
+    begin = time.monotonic()
     case = problem(name)
-    first, hopping = Pipeline([RandomStart(), Gradient(400, widening=16.0)]), Hopping(HOPS)
-    # The loops are compiled before the clock starts, with a farm that is done at once.
-    few = replace(case, n_turbines=3)
-    hopping.run(few, seed, first.run(few, seed).layout)
-    start, hop = first.prepare(case), hopping.prepare(case)
-    begin, cpu = time.monotonic(), time.process_time()
-    found: list[Result] = []
-    while not found or time.monotonic() - begin < STARTING * minutes * 60.0:
-        found.append(start(seed + len(found), None))
-    found.sort(key=lambda result: -result.aep_gwh)
-    starts, best_start, pool, hops = len(found), found[0].aep_gwh, found[:POOL], 0
-    rng = np.random.default_rng(seed)
-    while time.monotonic() - begin < minutes * 60.0:
-        # The better ones more often.
-        which = int(len(pool) * rng.random() ** 2)
-        better = hop(seed + hops, pool[which].layout)
-        hops += HOPS
-        if better.aep_gwh > pool[which].aep_gwh:
-            pool[which] = better
-            pool.sort(key=lambda result: -result.aep_gwh)
-    best = Gradient(2000, widening=1.0).run(case, seed, pool[0].layout)
-    cpu = time.process_time() - cpu
-    return Outcome(best.x.tolist(), best.y.tolist(), best.aep_gwh, best_start, starts, hops, cpu)
+    last = Gradient(REFINING, widening=1.0)
+    search = Pipeline([RandomStart(), Annealing(CASES[name].evaluations), last]).prepare(case)
+    # The loops are compiled, or loaded, with a farm that is done at once.
+    Pipeline([RandomStart(), Annealing(10), last]).run(replace(case, n_turbines=3), 0)
+    found: list[Found] = []
+    longest = 0.0
+    while not found or time.monotonic() - begin + longest < minutes * 60.0:
+        seed, start, cpu = first + step * len(found), time.monotonic(), time.process_time()
+        result = search(seed, None)
+        cpu = time.process_time() - cpu
+        longest = max(longest, time.monotonic() - start)
+        found.append(Found(seed, result.x.tolist(), result.y.tolist(), result.aep_gwh, cpu))
+    return found
 
 
 def search(name: str, minutes: float, processes: int, seed: int, save: Path | None) -> str:
     """Search in all processes, and the row of the table."""
     case, begin = CASES[name], time.monotonic()
     with ProcessPoolExecutor(processes) as pool:
-        jobs = [pool.submit(work, name, minutes, seed + 1_000_000 * p) for p in range(processes)]
-        outcomes = [job.result() for job in jobs]
+        jobs = [pool.submit(work, name, minutes, seed + p, processes) for p in range(processes)]
+        found = [one for job in jobs for one in job.result()]
     seconds = time.monotonic() - begin
-    best = max(outcomes, key=lambda outcome: outcome.aep_gwh)
+    best = max(found, key=lambda one: one.aep_gwh)
     layout = Layout.of(best.x, best.y)
     given = problem(name)
     reached = gwh_to_mwh(given.aep(layout))
@@ -83,11 +71,11 @@ def search(name: str, minutes: float, processes: int, seed: int, save: Path | No
         save.mkdir(parents=True, exist_ok=True)
         (save / f"{name}-{reached:.2f}.json").write_text(json.dumps({"x": best.x, "y": best.y}))
     against = reached - case.best_known_mwh
+    above = sum(gwh_to_mwh(one.aep_gwh) > case.best_known_mwh for one in found)
     return (
         f"| {name} | {case.turbines} | {case.example_mwh:.2f} | {case.best_known_mwh:.2f} | {reached:.2f} | "
-        f"{against:+.2f} ({100.0 * against / case.best_known_mwh:+.3f} %) | "
-        f"{gwh_to_mwh(max(o.best_start_gwh for o in outcomes)):.2f} | {sum(o.starts for o in outcomes)} | "
-        f"{sum(o.hops for o in outcomes)} | {seconds:.0f} | {sum(o.cpu_s for o in outcomes):.0f} |"
+        f"{against:+.2f} ({100.0 * against / case.best_known_mwh:+.3f} %) | {best.seed} | "
+        f"{above} of {len(found)} | {seconds:.0f} | {sum(one.cpu_s for one in found) / len(found):.0f} |"
     )
 
 
@@ -103,8 +91,8 @@ def main() -> None:
     if unknown:
         parser.error(f"no case {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
     print(
-        "| case | turbines | example | best known | vindeby | against best known | best start | starts | hops "
-        "| wall s | CPU s |\n" + "| --- |" + " ---: |" * 10
+        "| case | turbines | example | best known | vindeby | against best known | its seed | seeds above best known "
+        "| wall s | CPU s a seed |\n" + "| --- |" + " ---: |" * 9
     )
     for name in chosen.cases or CASES:
         minutes = chosen.minutes or CASES[name].minutes

@@ -13,7 +13,7 @@ import numpy as np
 from iea37_data import problem
 
 from vindeby.layout import Gradient, Problem, RandomSearch, RandomStart
-from vindeby.layout.one_move import move_kernels, new_moves
+from vindeby.layout.moving import mover_of
 from vindeby.units import gwh_to_mwh
 
 
@@ -46,15 +46,14 @@ def best_of(call: Callable[[], object], times: int) -> float:
 def one_move(case: Problem) -> None:
     """A whole evaluation beside that of one move, and beside a trial of the compiled search."""
     farm, start = case.farm, RandomStart().run(case, 0)
-    moves = new_moves(farm, start.x, start.y, start.types, case.n_turbines)
-    settle, worth = move_kernels(farm.model)
+    moves, (settle, gained, _), _ = mover_of(farm, start.x, start.y, start.types, case.n_turbines)
     settle(farm.data, farm.machines, farm.wind, moves)
     rng = np.random.default_rng(0)
     east, north = case.boundary.sample(rng, 10)
     whole = best_of(lambda: farm.aep(start.x, start.y), 20)
     moved = np.mean(
         [
-            best_of(lambda i=i: worth(farm.data, farm.machines, farm.wind, moves, i, east[i], north[i]), 5)
+            best_of(lambda i=i: gained(farm.data, farm.machines, farm.wind, moves, i, east[i], north[i]), 5)
             for i in range(10)
         ]
     )

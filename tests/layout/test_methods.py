@@ -9,13 +9,23 @@ import pytest
 
 from tests.layout.farms import mixed_farm, round_farm
 from vindeby.errors import ArgumentError
-from vindeby.layout import Gradient, Hopping, Method, Pipeline, RandomSearch, RandomStart, SmartStart
+from vindeby.layout import (
+    Annealing,
+    Gradient,
+    Hopping,
+    Method,
+    Pipeline,
+    RandomSearch,
+    RandomStart,
+    SmartStart,
+)
 
 METHODS: dict[str, Method] = {
     "smart-start": SmartStart(9, 20.0),
     "random-start": RandomStart(),
     "gradient": Pipeline([RandomStart(), Gradient(25)]),
     "random-search": Pipeline([RandomStart(), RandomSearch(200)]),
+    "annealing": Pipeline([RandomStart(), Annealing(500)]),
     "hopping": Pipeline([RandomStart(), Hopping(2, 5)]),
     "all": Pipeline([SmartStart(9, 20.0), Gradient(10), RandomSearch(100)]),
 }

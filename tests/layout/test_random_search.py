@@ -1,4 +1,4 @@
-"""random-search, hopping and random-start: what one move changes, feasibility, chance from the seed alone."""
+"""random-search, annealing, hopping, random-start: what one move changes, feasibility, chance from the seed alone."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import pytest
 
 from tests.layout.small_problems import PROBLEMS, circle, mixed
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Boundary, Hopping, Layout, Method, Problem, RandomSearch, RandomStart
+from vindeby.layout import Annealing, Boundary, Hopping, Layout, Method, Problem, RandomSearch, RandomStart
 from vindeby.layout.limits import Limits
-from vindeby.layout.one_move import move_kernels, new_moves
+from vindeby.layout.moving import mover_of
+from vindeby.layout.one_move import Moves, move_kernels, new_moves
+from vindeby.layout.steady_moves import SteadyMoves
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake import Neighbours, WindFarm
+from vindeby.wake import Neighbours, TableSite, UniformSite, WindFarm, iea37_10mw, iea37_335mw
 
 # Compiling the loops for a model takes long; these two put wakes together in different ways.
 MODELS = ("iea37", "bastankhah-2014", *(("jensen", "nygaard-2022") if os.environ.get("VINDEBY_FULL") else ()))
-SEARCHES: tuple[Method, ...] = (RandomSearch(150), Hopping(2, 5))
+SEARCHES: tuple[Method, ...] = (RandomSearch(150), Annealing(150), Hopping(2, 5))
 
 
 def untabulated(problem: Problem) -> WindFarm:
@@ -35,7 +37,7 @@ def test_one_move_is_worth_what_the_whole_layout_is(model: str) -> None:
     start = RandomStart().run(problem, 0)
     x, y = np.append(start.x, beside.x), np.append(start.y, beside.y)
     moves = new_moves(farm, x, y, np.append(start.types, beside.types), 7)
-    settle, worth = move_kernels(farm.model)
+    settle, gained, keep = move_kernels(farm.model)
     rng = np.random.default_rng(1)
     assert isinstance(farm.neighbours, Neighbours)
     for _ in range(60):
@@ -43,11 +45,89 @@ def test_one_move_is_worth_what_the_whole_layout_is(model: str) -> None:
         assert base == pytest.approx(farm.aep(moves.x[:7], moves.y[:7], start.types), rel=1e-12)
         i = int(rng.integers(7))
         px, py = rng.uniform(0, 3000), rng.uniform(0, 2500)
-        moved = mean_power_to_aep_gwh(worth(farm.data, farm.machines, farm.wind, moves, i, px, py))
+        move = (farm.data, farm.machines, farm.wind, moves, i, px, py)
+        moved = base + mean_power_to_aep_gwh(gained(*move))
         x, y = np.array(moves.x[:7]), np.array(moves.y[:7])
         x[i], y[i] = px, py
         assert moved == pytest.approx(farm.aep(x, y, start.types), rel=1e-10)
-        moves.x[i], moves.y[i] = px, py
+        keep(*move)
+
+
+def farm_of_steady_wakes(speeds: int, types: int) -> WindFarm:
+    """Constant thrust and a model whose wakes do not change with the wind; beside two turbines of another farm."""
+    rng = np.random.default_rng(5)
+    table = rng.random((12, speeds))
+    table /= table.sum()
+    site = (
+        UniformSite(table[:, 0], wind_speed=9.8) if speeds == 1 else TableSite(table, 8.0 + np.arange(speeds))
+    )
+    turbines = [iea37_335mw(), iea37_10mw()][:types]
+    return WindFarm(site, turbines, "iea37", neighbours=Neighbours([-400.0, -400.0], [500.0, 1500.0]))
+
+
+@pytest.mark.parametrize(("speeds", "types", "exact"), [(1, 1, 1e-9), (1, 2, 1e-9), (4, 2, 3e-6)])
+def test_steady_wakes_are_followed_from_move_to_move(speeds: int, types: int, exact: float) -> None:
+    farm = farm_of_steady_wakes(speeds, types)
+    rng = np.random.default_rng(2)
+    # On a grid, so that some stand abreast of each other, to the bit, in some directions.
+    cells = rng.permutation([(700.0 * a, 700.0 * b) for a in range(6) for b in range(5)])
+    kind = rng.integers(0, types, 9)
+    x, y = np.vstack([cells[:9], [(-400.0, 500.0), (-400.0, 1500.0)]]).T
+    moves, kernels, _ = mover_of(farm, x, y, np.append(kind, [0, 0]), 9)
+    assert isinstance(moves, SteadyMoves)
+    energy = kernels.settle(farm.data, farm.machines, farm.wind, moves)
+    assert mean_power_to_aep_gwh(energy) == pytest.approx(farm.aep(x[:9], y[:9], kind), rel=exact)
+    for step in range(60):
+        i, to = int(rng.integers(9)), int(rng.integers(9, 30))
+        move = (farm.data, farm.machines, farm.wind, moves, i, *cells[to].tolist())
+        gain = kernels.gained(*move)
+        if step % 3:
+            kernels.keep(*move)
+            energy += gain
+            cells[[i, to]] = cells[[to, i]]
+            whole = farm.aep(moves.x[:9], moves.y[:9], kind)
+            assert mean_power_to_aep_gwh(energy) == pytest.approx(whole, rel=exact)
+
+
+def test_of_two_abreast_one_is_downwind_before_and_after_a_move() -> None:
+    farm = farm_of_steady_wakes(1, 1)
+    rng = np.random.default_rng(3)
+    x, y = np.array([(70.0 * a, 70.0 * b) for a in range(3) for b in range(3)]).T
+    moves, kernels, _ = mover_of(farm, x, y, np.zeros(9, int), 9)
+    energy = kernels.settle(farm.data, farm.machines, farm.wind, moves)
+    for _ in range(30):
+        px, py = 70.0 * rng.integers(0, 8, 2)
+        move = (farm.data, farm.machines, farm.wind, moves, int(rng.integers(9)), px, py)
+        energy += kernels.gained(*move)
+        kernels.keep(*move)
+    assert energy == pytest.approx(kernels.settle(farm.data, farm.machines, farm.wind, moves), rel=1e-9)
+
+
+def test_wakes_that_change_with_the_wind_are_not_taken_for_steady() -> None:
+    for model in ("bastankhah-2014", "nygaard-2022"):
+        farm = untabulated(mixed(model))
+        assert isinstance(mover_of(farm, np.zeros(1), np.zeros(1), np.zeros(1, int), 1).moves, Moves)
+
+
+def test_annealing_finds_what_climbing_does_not() -> None:
+    problem = circle(turbines=12)
+    climbed, annealed = [], []
+    for seed in range(3):
+        start = RandomStart().run(problem, seed).layout
+        climbed.append(RandomSearch(20_000).run(problem, seed, start).aep_gwh)
+        annealed.append(Annealing(20_000).run(problem, seed, start).aep_gwh)
+    assert np.mean(annealed) > np.mean(climbed)
+    assert max(annealed) > max(climbed)
+
+
+def test_annealing_by_parts_and_with_whole_layouts_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = mixed()
+    start = RandomStart().run(problem, 0).layout
+    by_parts = Annealing(300).run(problem, 5, start)
+    monkeypatch.setattr("vindeby.layout.relocating.can_move_one", lambda model: False)
+    as_a_whole = Annealing(300).run(problem, 5, start)
+    assert by_parts.aep_gwh == pytest.approx(as_a_whole.aep_gwh, rel=1e-12)
+    np.testing.assert_allclose(by_parts.x, as_a_whole.x, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda m: type(m).__name__)
@@ -77,10 +157,10 @@ def test_the_budget_is_kept() -> None:
 
 
 def test_evaluating_whole_layouts_takes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = circle()
+    problem = mixed()
     start = RandomStart().run(problem, 0).layout
     by_parts = RandomSearch(200).run(problem, 5, start)
-    monkeypatch.setattr("vindeby.layout.random_search.can_move_one", lambda model: False)
+    monkeypatch.setattr("vindeby.layout.relocating.can_move_one", lambda model: False)
     as_a_whole = RandomSearch(200).run(problem, 5, start)
     assert by_parts.aep_gwh == pytest.approx(as_a_whole.aep_gwh, rel=1e-12)
     np.testing.assert_allclose(by_parts.x, as_a_whole.x, rtol=0, atol=1e-9)
@@ -154,6 +234,9 @@ def test_no_room_is_an_error_that_says_what_would_help() -> None:
     [
         (lambda: RandomSearch(0), "max_evaluations"),
         (lambda: RandomSearch(5, -1.0), "max_step_m"),
+        (lambda: Annealing(0), "max_evaluations"),
+        (lambda: Annealing(5, 0.0), "temperature"),
+        (lambda: Annealing(5, float("nan")), "temperature"),
         (lambda: Hopping(0), "max_hops"),
         (lambda: Hopping(5, 0), "places"),
     ],

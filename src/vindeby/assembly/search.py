@@ -5,7 +5,7 @@ from __future__ import annotations
 from vindeby import layout
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Boundary, Campaign, Circle
-from vindeby.campaign.method import Gradient, Hopping, RandomSearch, RandomStart, SmartStart, Step
+from vindeby.campaign.method import Annealing, Gradient, Hopping, RandomSearch, RandomStart, SmartStart, Step
 from vindeby.campaign.tasks import Cell
 
 
@@ -51,6 +51,8 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
             return layout.Gradient(given.max_iterations, given.widening)
         case RandomSearch() as given:
             return layout.RandomSearch(given.max_evaluations, given.max_step_m)
+        case Annealing() as given:
+            return layout.Annealing(given.max_evaluations, given.temperature)
         case Hopping() as given:
             return layout.Hopping(given.max_hops, given.places)
     raise AssertionError(f"the step {step.chosen[0]} is not a search of vindeby's own")

@@ -40,6 +40,13 @@ class RandomSearch(Part):
     max_step_m: Positive | None = None
 
 
+class Annealing(Part):
+    """Relocation of single turbines at random, kept even where AEP falls, at first more often than later."""
+
+    max_evaluations: Count = 200_000
+    temperature: Annotated[Number, Field(gt=0.0, le=1.0)] = 0.03
+
+
 class Hopping(Part):
     """Moving a turbine somewhere else and refining from there, again and again; the best layout is kept."""
 
@@ -88,6 +95,7 @@ class Step(OneOf):
     random_start: RandomStart | None = Field(None, alias="random-start")
     gradient: Gradient | None = None
     random_search: RandomSearch | None = Field(None, alias="random-search")
+    annealing: Annealing | None = None
     hopping: Hopping | None = None
     call: Call | None = None
 

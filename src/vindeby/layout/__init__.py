@@ -6,6 +6,7 @@ import it. A ``Problem`` says what is wanted, a ``Method`` how to look for it, a
 
 from __future__ import annotations
 
+from vindeby.layout.annealing import Annealing
 from vindeby.layout.boundary import Boundary
 from vindeby.layout.gradient import Gradient
 from vindeby.layout.hopping import Hopping
@@ -16,6 +17,7 @@ from vindeby.layout.random_start import RandomStart
 from vindeby.layout.smart_start import SmartStart
 
 __all__ = [
+    "Annealing",
     "Boundary",
     "Gradient",
     "Hopping",

@@ -18,7 +18,7 @@ import numpy as np
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.gradient import Gradient
 from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.one_move import can_move_one, move_kernels, new_moves
+from vindeby.layout.moving import can_move_one, mover_of
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Hopping"]
@@ -111,11 +111,11 @@ def _worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[
         return whole
     middle = problem.boundary.parts[-1]
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
-    moves = new_moves(farm, x, y, np.append(layout.types, beside.types), problem.n_turbines)
-    settle, worth = move_kernels(farm.model)
+    kind = np.append(layout.types, beside.types)
+    moves, (settle, gained, _), _ = mover_of(farm, x, y, kind, problem.n_turbines)
     settle(farm.data, farm.machines, farm.wind, moves)
 
     def elsewhere(px: float, py: float) -> float:
-        return worth(farm.data, farm.machines, farm.wind, moves, which, px - middle[0], py - middle[1])
+        return gained(farm.data, farm.machines, farm.wind, moves, which, px - middle[0], py - middle[1])
 
     return elsewhere

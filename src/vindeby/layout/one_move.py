@@ -64,14 +64,16 @@ class Moves(NamedTuple):
 
 
 class MoveKernels(NamedTuple):
-    """The compiled loops of one model; both return mean power (W), that of neighbours left out.
+    """The compiled loops of one model. Power (W) is the mean over all wind, that of neighbours left out.
 
-    ``settle(data, machines, wind, moves)`` takes the layout in ``moves`` as it is; ``worth(data, machines, wind,
-    moves, turbine, x, y)`` tells what it would be worth with one turbine elsewhere.
+    ``settle(data, machines, wind, moves)`` takes the layout in ``moves`` as it is and returns its power;
+    ``gained(data, machines, wind, moves, turbine, x, y)`` tells how much more it would be with one turbine
+    elsewhere; ``keep``, of the same arguments and right after it, puts the turbine there.
     """
 
     settle: Callable[..., float]
-    worth: Callable[..., float]
+    gained: Callable[..., float]
+    keep: Callable[..., None]
 
 
 def can_move_one(model: WakeModel) -> bool:
@@ -286,7 +288,7 @@ def move_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  two walks side
         return least < 0.0
 
     @kernel(identity, counts_references=False)
-    def worth(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
+    def gained(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
             here = slice(wind.first[d], wind.first[d + 1])
@@ -300,7 +302,6 @@ def move_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  two walks side
             order = moves.new_order
             for a in range(n):
                 i = order[a]
-                watts = moves.watts[d, i]
                 if i == moved or moves.touched[i]:
                     if i == moved or almost_empty(moves, d, i, speed.size):
                         sum_anew(data, machines, moves, d, order, a, moved, place, side, speed, turbulence)
@@ -313,8 +314,13 @@ def move_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  two walks side
                         replace_wakes(
                             data, machines, moves, d, order, a, moved, place, side, speed, turbulence
                         )
-                if i < moves.counted:
-                    total += watts
+                    if i < moves.counted:
+                        total += watts - moves.watts[d, i]
         return total
 
-    return MoveKernels(settle, worth)
+    @kernel(identity, counts_references=False)
+    def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
+        moves.x[moved], moves.y[moved] = x, y
+        settle(data, machines, wind, moves)
+
+    return MoveKernels(settle, gained, keep)

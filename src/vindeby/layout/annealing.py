@@ -1,0 +1,64 @@
+"""annealing: single turbines moved at random, at first even where the farm loses by it, then less and less.
+
+Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983). A farm with narrow wakes has countless optima, and
+what lies between two of them is worse than both: a search that only climbs stays with the first. The walk here
+crosses such valleys while it is hot and settles while it cools; what it ends with is best refined by gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import hypot
+from typing import final
+
+import numpy as np
+
+from vindeby.errors import ArgumentError
+from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.relocating import Walk, walk
+
+__all__ = ["Annealing"]
+
+COOLING = 30.0
+"""How many times as hot the beginning is as the end."""
+EVEN = 0.1
+"""The share of moves whose lengths are drawn evenly up to the size of the area."""
+DECADES = 2.5
+"""The others are shorter by up to so many powers of ten, each scale alike."""
+
+
+@final
+@dataclass(frozen=True)
+class Annealing(Method):
+    """Simulated annealing of a start.
+
+    ``max_evaluations`` is its budget: the longer, the better what it ends with. ``temperature`` is how much
+    may readily be lost by a move at first, as a fraction of the mean energy of a turbine.
+    """
+
+    max_evaluations: int = 200_000
+    temperature: float = 0.03
+
+    def __post_init__(self) -> None:
+        if self.max_evaluations < 1:
+            raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {self.max_evaluations!r}")
+        if not (np.isfinite(self.temperature) and 0.0 < self.temperature <= 1.0):
+            raise ArgumentError(f"temperature must be above 0 and at most 1, not {self.temperature!r}")
+
+    def prepare(self, problem: Problem) -> Search:
+        """There is nothing that seeds share."""
+        west, south, east, north = problem.boundary.bounds
+        how = Walk(
+            self.max_evaluations,
+            hypot(east - west, north - south),
+            EVEN,
+            DECADES,
+            self.temperature,
+            self.temperature / COOLING,
+        )
+
+        def run(seed: int, start: Layout | None = None) -> Result:
+            return walk(problem, start, seed, how, "annealing")
+
+        return run

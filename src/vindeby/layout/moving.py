@@ -1,0 +1,29 @@
+"""The fastest way there is, for a farm, to tell what one moved turbine changes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vindeby.layout.one_move import MoveKernels, Moves, can_move_one, move_kernels, new_moves
+from vindeby.layout.problem import FloatArray, IntArray
+from vindeby.layout.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
+from vindeby.wake import WindFarm
+
+__all__ = ["Mover", "can_move_one", "mover_of"]
+
+
+class Mover(NamedTuple):
+    """A layout in which single turbines are moved, the loops that do it, and a name for loops made of them."""
+
+    moves: Moves | SteadyMoves
+    kernels: MoveKernels
+    identity: str
+
+
+def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, kind: IntArray, counted: int) -> Mover:
+    """Make a layout (neighbours after its turbines, near the origin) ready for moves; ``settle`` it first."""
+    model = farm.model
+    if is_steady(farm):
+        steady = new_steady_moves(farm, x, y, kind, counted)
+        return Mover(steady, steady_kernels(model), f"{model.identity} steady")
+    return Mover(new_moves(farm, x, y, kind, counted), move_kernels(model), model.identity)

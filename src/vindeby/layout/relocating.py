@@ -1,0 +1,222 @@
+"""One turbine moved at random, again and again: the walk that random-search and annealing share.
+
+A turbine and a place are drawn; a place outside or too near to others is passed over; otherwise the move is
+evaluated, and kept if the farm gains by it, or loses no more than chance and temperature allow (Metropolis et
+al. 1953). At temperature 0 only gains are kept.
+
+Most moves are refused, so what counts is the time of a trial: ``moving`` evaluates only what the moved turbine
+changes. Where that does not hold (a model that adds turbulence), whole layouts are evaluated, with the same
+draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from math import hypot, pi
+
+import numpy as np
+
+from vindeby.errors import TaskError
+from vindeby.layout.boundary import _nearest_edge
+from vindeby.layout.limits import Limits
+from vindeby.layout.method import Result
+from vindeby.layout.moving import can_move_one, mover_of
+from vindeby.layout.one_move import MoveKernels
+from vindeby.layout.problem import FloatArray, Layout, Problem
+from vindeby.wake.compiled import kernel, scalar
+
+__all__ = ["Walk", "walk"]
+
+BATCH = 4096
+"""Draws made at a time; sums that are carried on from move to move are made anew after each."""
+DRAWS_PER_TRIAL = 100
+"""After so many draws for each evaluation still allowed, there is no room to move in: the walk ends."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How to walk: ``budget`` evaluations, moves of up to ``longest_m``.
+
+    The lengths of a share ``even`` of the moves are drawn evenly; the others go down to ``decades`` powers of
+    ten below the longest, each scale alike. Temperatures, ``hot`` at first and ``cold`` at the end, are fractions of
+    the mean energy of a turbine of the start.
+    """
+
+    budget: int
+    longest_m: float
+    even: float
+    decades: float
+    hot: float = 0.0
+    cold: float = 0.0
+
+
+def walk(problem: Problem, start: Layout | None, seed: int, how: Walk, name: str) -> Result:
+    """The best layout on the way; a feasible start is never made worse, any other is mended first."""
+    if start is None:
+        raise TaskError(
+            f"farm {problem.name}: {name} needs a start; put smart-start or random-start before it"
+        )
+    limits = Limits(problem, start.types)
+    if not problem.is_feasible(start):
+        place, _ = limits.restore(np.stack([start.x, start.y]) - limits.origin[:, None], rounds=2000)
+        x, y = place + limits.origin[:, None]
+        start = Layout(x, y, start.types)
+        problem.refuse_infeasible(start, name)
+    way = _by_parts if can_move_one(problem.farm.model) else _as_a_whole
+    layout, trials = way(problem, limits, start, seed, how)
+    before, after = problem.aep(start), problem.aep(layout)
+    # Tables and the model itself differ in some late digit.
+    if after < before:
+        layout, after = start, before
+    return Result(layout, after, "budget", trials + 2)
+
+
+def _draws(many: int, seed: int, how: Walk) -> Callable[[], FloatArray]:
+    """Batches of moves: turbine, how far to the east and to the north, and what chance allows."""
+    rng = np.random.default_rng(seed)
+
+    def draw() -> FloatArray:
+        u = rng.random((5, BATCH))
+        length = how.longest_m * np.where(u[3] < how.even, u[2], 10.0 ** (-how.decades * u[2]))
+        angle = 2.0 * pi * u[1]
+        return np.stack(
+            [np.floor(u[0] * many), length * np.cos(angle), length * np.sin(angle), np.log(1.0 - u[4])],
+            axis=1,
+        )
+
+    return draw
+
+
+def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
+    farm, many = problem.farm, problem.n_turbines
+    place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
+    kind = np.append(start.types, problem.neighbours.types)
+    moves, kernels, identity = mover_of(farm, place[0], place[1], kind, many)
+    draw, try_all = _draws(many, seed, how), _walk_kernel(kernels, identity)
+    best = place[:, :many].copy()
+    energy = most = kernels.settle(farm.data, farm.machines, farm.wind, moves)
+    hot, cold = how.hot * energy / many, how.cold * energy / many
+    trials = 0
+    for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
+        trials, most = try_all(
+            farm.data, farm.machines, farm.wind, moves, limits.edges, limits.discs, limits.inverted,
+            limits.need, draw(), hot, cold, trials, how.budget, best, most,
+        )  # fmt: skip
+        if trials >= how.budget:
+            break
+    x, y = best + limits.origin[:, None]
+    return Layout(x, y, start.types), trials
+
+
+def _as_a_whole(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
+    many, origin = problem.n_turbines, limits.origin[:, None]
+    here = np.hstack([np.stack([start.x, start.y]) - origin, limits.beside])
+    draw = _draws(many, seed, how)
+    best, trials = here.copy(), 0
+    energy = most = problem.aep(start)
+    hot, cold = how.hot * energy / many, how.cold * energy / many
+    for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
+        for turbine, east, north, chance in draw():
+            i = int(turbine)
+            px, py = here[0, i] + east, here[1, i] + north
+            if not allowed(
+                limits.edges, limits.discs, limits.inverted, here[0], here[1], limits.need, i, px, py
+            ):
+                continue
+            before = here[:, i].copy()
+            here[:, i] = px, py
+            x, y = here[:, :many] + origin
+            worth = problem.farm.aep(x, y, start.types)
+            slack = chance * temperature(hot, cold, trials, how.budget)
+            trials += 1
+            if worth - energy > slack:
+                energy = worth
+            else:
+                here[:, i] = before
+            if energy > most:
+                best, most = here.copy(), energy
+            if trials >= how.budget:
+                break
+        if trials >= how.budget:
+            break
+    x, y = best[:, :many] + origin
+    return Layout(x, y, start.types), trials
+
+
+@scalar
+def _temperature(hot, cold, done, budget):  # type: ignore[no-untyped-def]
+    """From hot to cold, by the same factor with every trial."""
+    return hot * (cold / hot) ** (done / budget) if hot > 0.0 else 0.0
+
+
+@scalar
+def _is_allowed(edges, discs, inverted, x, y, need, i, px, py):  # type: ignore[no-untyped-def]
+    """Whether turbine ``i`` may stand at a place: inside, and far enough from all others."""
+    for j in range(x.size):
+        if j != i and hypot(x[j] - px, y[j] - py) < 0.5 * (need[i] + need[j]):
+            return False
+    for c in range(discs.shape[0]):
+        if discs[c, 3] * (discs[c, 2] - hypot(px - discs[c, 0], py - discs[c, 1])) < 0.0:
+            return False
+    edge, _, _, inside = _nearest_edge(edges, px, py)
+    return edge < 0 or inside != inverted
+
+
+@kernel("relocating")
+def allowed(edges, discs, inverted, x, y, need, i, px, py):  # type: ignore[no-untyped-def]
+    """``_is_allowed``, for callers that are not compiled."""
+    return _is_allowed(edges, discs, inverted, x, y, need, i, px, py)
+
+
+@kernel("relocating")
+def temperature(hot, cold, done, budget):  # type: ignore[no-untyped-def]
+    """``_temperature``, for callers that are not compiled."""
+    return _temperature(hot, cold, done, budget)
+
+
+@cache
+def _walk_kernel(kernels: MoveKernels, identity: str) -> Callable[..., tuple[int, float]]:
+    settle, gained, keep = kernels
+
+    @kernel(identity, counts_references=False)
+    def try_all(  # type: ignore[no-untyped-def]
+        data,
+        machines,
+        wind,
+        moves,
+        edges,
+        discs,
+        inverted,
+        need,
+        draws,
+        hot,
+        cold,
+        trials,
+        budget,
+        best,
+        most,
+    ):
+        """Try all moves drawn, or until the budget is spent; returns the trials so far and the most energy (W)."""
+        energy = settle(data, machines, wind, moves)
+        for t in range(draws.shape[0]):
+            i = int(draws[t, 0])
+            px, py = moves.x[i] + draws[t, 1], moves.y[i] + draws[t, 2]
+            if not _is_allowed(edges, discs, inverted, moves.x, moves.y, need, i, px, py):
+                continue
+            gain = gained(data, machines, wind, moves, i, px, py)
+            slack = draws[t, 3] * _temperature(hot, cold, trials, budget)
+            trials += 1
+            if gain > slack:
+                keep(data, machines, wind, moves, i, px, py)
+                energy += gain
+                if energy > most:
+                    most = energy
+                    for j in range(best.shape[1]):
+                        best[0, j], best[1, j] = moves.x[j], moves.y[j]
+            if trials == budget:
+                break
+        return trials, most
+
+    return try_all
