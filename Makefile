@@ -15,19 +15,25 @@ help:
 	@echo "make bench   the benchmarks of docs/benchmarks.md"
 	@echo "make clean   remove .venv and everything that was built"
 
-# The stamp is newer than pyproject.toml when the environment is up to date.
-.venv/stamp: pyproject.toml
+# A stamp is newer than pyproject.toml when the environment is up to date: .venv/base to run, .venv/stamp to test.
+.venv/base: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "vindeby needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version`. Try: make PYTHON=python3.12" >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/stamp: .venv/base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-run: .venv/stamp
+run: .venv/base
 	$(BIN)/vindeby run energy-island -o layouts.h5
+	$(BIN)/vindeby show layouts.h5 --picture map -o layouts.png
 
-demo: .venv/stamp
+demo: .venv/base
 	$(BIN)/vindeby run energy-island-quick -o demo.h5
+	$(BIN)/vindeby show demo.h5 --picture map -o demo.png
 
 test: lint unit
 

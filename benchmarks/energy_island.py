@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from vindeby.campaign import Campaign
 from vindeby.layout import Boundary, Problem
@@ -18,7 +19,7 @@ def sectors() -> Any:
     return CAMPAIGN.site.weibull.sectors
 
 
-def problem(farm_index: int, type_index: int) -> Problem:
+def problem(farm_index: int, type_index: int, directions: npt.ArrayLike | None = None) -> Problem:
     generic = CAMPAIGN.turbines[type_index].generic
     site = WeibullSite(
         frequency=[s.frequency for s in sectors()],
@@ -35,7 +36,7 @@ def problem(farm_index: int, type_index: int) -> Problem:
     farm = CAMPAIGN.farms[farm_index]
     count = int(np.floor(CAPACITY_MW / generic.rated_power_mw))
     return Problem(
-        WindFarm(site, turbine, "nygaard-2022"),
+        WindFarm(site, turbine, "nygaard-2022", directions=directions),
         Boundary([farm.boundary.polygon]),
         count,
         3.0 * generic.rotor_diameter_m,

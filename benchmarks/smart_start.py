@@ -20,6 +20,7 @@ from typing import Any
 
 import energy_island
 import numpy as np
+import topfarm_side
 
 from vindeby.layout import Problem, SmartStart
 
@@ -28,40 +29,7 @@ METHOD = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
 
 def topfarm(question: Problem, farm_index: int, type_index: int, seed: int) -> tuple[Any, Any]:
     """What the script did that this replaces: TopFarm's smart start on PyWake's Nygaard_2022."""
-    import xarray as xr
-    from py_wake.literature.turbopark import Nygaard_2022
-    from py_wake.site import XRSite
-    from py_wake.wind_turbines.generic_wind_turbines import GenericWindTurbine
-    from topfarm import TopFarmProblem
-    from topfarm.constraint_components.boundary import XYBoundaryConstraint
-    from topfarm.constraint_components.spacing import SpacingConstraint
-    from topfarm.cost_models.py_wake_wrapper import PyWakeAEPCostModelComponent
-
-    generic = energy_island.CAMPAIGN.turbines[type_index].generic
-    sectors = energy_island.sectors()
-    around = [*sectors, sectors[0]]
-    data = {
-        "Sector_frequency": ("wd", [s.frequency for s in around]),
-        "Weibull_A": ("wd", [s.a for s in around]),
-        "Weibull_k": ("wd", [s.k for s in around]),
-        "TI": 0.1,
-    }
-    site = XRSite(xr.Dataset(data, coords={"wd": np.linspace(0, 360, 13)}), interp_method="linear")
-    turbine = GenericWindTurbine(
-        "generic", generic.rotor_diameter_m, generic.hub_height_m, generic.rated_power_mw * 1000
-    )
-    count = question.n_turbines
-    component = PyWakeAEPCostModelComponent(Nygaard_2022(site, turbine), count, grad_method=None)
-    problem = TopFarmProblem(
-        design_vars={"x": np.zeros(count), "y": np.zeros(count)},
-        cost_comp=component,
-        constraints=[
-            SpacingConstraint(3.0 * generic.rotor_diameter_m),
-            XYBoundaryConstraint(
-                np.array(energy_island.CAMPAIGN.farms[farm_index].boundary.polygon), "polygon"
-            ),
-        ],
-    )
+    problem, component = topfarm_side.problem(farm_index, type_index, question.n_turbines, grad_method=None)
     west, south, east, north = question.boundary.bounds
     size = energy_island.GRID_SIZE
     grid = np.meshgrid(np.linspace(west, east, size), np.linspace(south, north, size))

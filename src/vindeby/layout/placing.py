@@ -46,7 +46,7 @@ class State(NamedTuple):
     ``point`` and ``place`` are positions of points and turbines; ``kind`` and ``cell`` (or OFF_GRID) belong to
     turbines. ``order``, by direction: the turbines from upwind to downwind. ``turbine`` has four numbers (see
     above) by direction, turbine and wind speed, ``gathered`` the deficits or their squares by direction, point
-    and speed. ``energy`` is what each type would make, by direction and point. The others are room to work in.
+    and speed. ``energy`` is what each type would make, by point, type and direction. The others are room to work in.
     """
 
     occupant: npt.NDArray[np.int32]
@@ -81,7 +81,7 @@ def new_state(farm: WindFarm, wakes: GridWakes, point: FloatArray, cell: IntArra
         order=np.zeros((directions, most), np.int32),
         turbine=np.zeros((directions, most, speeds, 4)),
         gathered=np.zeros((directions, points, speeds)),
-        energy=np.zeros((directions, points, kinds)),
+        energy=np.zeros((points, kinds, directions)),
         change=np.zeros((speeds, 18)),
         change_at=np.zeros((speeds, 3), np.int64),
         changed=np.zeros(most, np.bool_),
@@ -100,7 +100,7 @@ def _undisturbed(machines, wind, energy):
             total = 0.0
             for s in range(wind.first[d], wind.first[d + 1]):
                 total += wind.weight[s] * curves_at(machines, t, wind.speed[s])[0]
-            energy[d, :, t] = total
+            energy[:, t, d] = total
 
 
 @inlined
@@ -417,6 +417,6 @@ def placing_kernel(model: WakeModel, tabulated: bool) -> Callable[..., None]:  #
                     for s in range(first, wind.first[d + 1]):
                         u = wind_speed(wind.speed[s], state.gathered[d, c, s - first])
                         energy += wind.weight[s] * curves_at(machines, t, u)[0]
-                    state.energy[d, c, t] = energy
+                    state.energy[c, t, d] = energy
 
     return place

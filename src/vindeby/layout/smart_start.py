@@ -139,13 +139,14 @@ class _Prepared:
         if not len(free):
             raise TaskError(self._no_room(i))
         if self.method.random_pct < 100.0:
-            worth = np.where(allowed[free], state.energy.sum(axis=0)[free][:, kinds], -np.inf)
+            worth = np.where(allowed[free], state.energy.sum(axis=2)[free][:, kinds], -np.inf)
         else:
             worth = np.where(allowed[free], 0.0, -np.inf)
         best = max(1, int(np.round(self.method.random_pct / 100 * worth.size)))
         least = np.sort(worth.ravel())[-best]
         choices = np.argwhere((worth >= least) & allowed[free])
-        point, kind = choices[draw.choice(np.arange(len(choices)))]
+        # What ``draw.choice`` of a list draws, without making the list.
+        point, kind = choices[draw.randint(0, len(choices))]
         return int(free[point]), int(kinds[kind])
 
     def _clear(
