@@ -3,11 +3,12 @@
 Each contender computes the same do-nothing results. The runner makes every one durable (checked, written, fsynced, read
 back); the others append to one HDF5 file in the parent, which is neither durable nor safe from a kill, or give the
 results back without storing them. Run it with: python benchmarks/runner.py [TASKS]; `pip install .[bench]` brings the
-contenders.
+contenders. With `--campaign SEEDS` it runs that many seeds of `energy-island` instead, with one worker and with two.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import multiprocessing
 import resource
@@ -91,9 +92,10 @@ def with_runner(tasks: int, folder: Path) -> tuple[float, str]:
     )
 
 
-def computing_s(workers: int, tasks: int, folder: Path) -> float:
-    """From the first task's start to the last result's safety, for tasks that take 0.15 s and no processor."""
+def computing_s(campaign: Campaign, folder: Path) -> float:
+    """From the first task's start to the last result's safety."""
     moments: list[float] = []
+    tasks = campaign.total_configs
 
     def watch(progress: Progress) -> None:
         if progress.running and not moments:
@@ -101,18 +103,29 @@ def computing_s(workers: int, tasks: int, folder: Path) -> float:
         if progress.done == tasks:
             moments.append(time.perf_counter())
 
-    text = CAMPAIGN.format(seeds=tasks, workers=workers).replace("runner:nothing", "runner:napping")
-    run(Campaign.loads(text), folder / f"out{workers}.h5", checks=(), watch=watch)
+    run(campaign, folder / "out.h5", checks=(), watch=watch)
     return moments[1] - moments[0]
 
 
 def efficiency(tasks: int) -> None:
     """How much a second worker adds: tasks that wait show the losses of the runner itself, on a busy machine too."""
-    with tempfile.TemporaryDirectory(prefix="vindeby-bench-") as folder:
-        one, two = (computing_s(workers, tasks, Path(folder)) for workers in (1, 2))
-    print(
-        f"{tasks} tasks of {NAP_S} s: 1 worker {one:.1f} s, 2 workers {two:.1f} s, {one / two:.2f} times as fast"
+    text = CAMPAIGN.replace("runner:nothing", "runner:napping")
+    compare_workers(
+        f"{tasks} tasks of {NAP_S} s",
+        lambda workers: Campaign.loads(text.format(seeds=tasks, workers=workers)),
+        1,
     )
+
+
+def compare_workers(what: str, campaign: Callable[[int], Campaign], rounds: int) -> None:
+    """A campaign with one worker and with two, in turn."""
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(rounds):
+        for workers, taken in seconds.items():
+            with tempfile.TemporaryDirectory(prefix="vindeby-bench-") as folder:
+                taken.append(computing_s(campaign(workers), Path(folder)))
+    one, two = min(seconds[1]), min(seconds[2])
+    print(f"{what}: 1 worker {one:.1f} s, 2 workers {two:.1f} s, {one / two:.2f} times as fast")
 
 
 def with_pool(tasks: int, folder: Path) -> tuple[float, str]:
@@ -163,7 +176,20 @@ def with_dask(tasks: int, folder: Path) -> tuple[float, str]:
 
 
 def main() -> None:
-    tasks = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tasks", nargs="?", type=int, default=100_000)
+    parser.add_argument("--campaign", type=int, metavar="SEEDS")
+    chosen = parser.parse_args()
+    tasks = chosen.tasks
+    if chosen.campaign:
+        compare_workers(
+            f"energy-island, {chosen.campaign} seeds",
+            lambda workers: Campaign.load(
+                "energy-island", [f"seeds={chosen.campaign}", f"run.workers={workers}"]
+            ),
+            2,
+        )
+        return
     contenders: list[tuple[str, Callable[[int, Path], tuple[float, str]], int]] = [
         ("vindeby, every result durable", with_runner, tasks),
         ("multiprocessing.Pool + h5py append", with_pool, min(tasks, 20_000)),
