@@ -2,7 +2,8 @@
 
 Whatever is handed out was verified: the bytes against the seal of their file, the record against its own
 checksum. A damaged shard or database does not stop the rest from being read; what is wrong with it is in
-``findings``, and asking for a record that is damaged raises ``DataError``.
+``findings``, and asking for a record that is damaged, of which no other copy is right, raises ``DataError``.
+Which copy of a key counts is the same as in a merge (``index``).
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from vindeby.errors import DataError, InputError
 from vindeby.store.guard import Guard
 from vindeby.store.image import read_segments
+from vindeby.store.index import Index, Place, precedence
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.reading import read_any
@@ -39,14 +40,6 @@ class ReplacedError(DataError):
         super().__init__(f"{path}: it was changed while it was read; open it again")
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a chunk of records is."""
-
-    path: Path
-    chunk: int
-
-
 class Database(Mapping[str, Record]):
     """The records of an OUT.h5 and of the shards beside it, by key.
 
@@ -60,13 +53,12 @@ class Database(Mapping[str, Record]):
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
         self.sealed = False
-        self._index: dict[str, _Place] = {}
-        self._places: list[_Place] = []
+        self._index = Index()
         self._known: dict[Path, tuple[int, int, int]] = {}
         self._memory: dict[Path, list[Segment]] = {}
         self._files: OrderedDict[Path, SealedFile] = OrderedDict()
-        self._chunks: OrderedDict[_Place, dict[str, tuple[Segment, int]]] = OrderedDict()
-        self._handed_out: set[_Place] = set()
+        self._chunks: OrderedDict[Place, dict[str, tuple[Segment, int]]] = OrderedDict()
+        self._handed_out: set[Place] = set()
         self._digests: dict[Path, str] = {}
         if self.path.is_dir():
             raise InputError(
@@ -84,8 +76,8 @@ class Database(Mapping[str, Record]):
                 self._add_new_output(guard)
                 for path in self.run.shard_paths():
                     if path not in self._known:
-                        self._known[path] = (0, 0, 0)
                         self._add(path, guard)
+                        self._known[path] = (0, 0, 0)
                 # A merge that ended meanwhile has taken shards away before they were listed: then look again.
                 if self._known.get(self.path) == _state(self.path):
                     break
@@ -105,8 +97,7 @@ class Database(Mapping[str, Record]):
     def _forget(self, path: Path) -> None:
         """Another file stands at this path now."""
         if path in self._known:
-            self._index = {key: place for key, place in self._index.items() if place.path != path}
-            self._places = [place for place in self._places if place.path != path]
+            self._handed_out -= self._index.forget(path)
             self._handed_out = {place for place in self._handed_out if place.path != path}
         self._memory.pop(path, None)
         self.findings.pop(path, None)
@@ -139,14 +130,13 @@ class Database(Mapping[str, Record]):
                 count = layout.chunk_count(directory)
                 keys = [(number, layout.read_keys(file, number)) for number in range(count)]
         for number, names in keys:
-            self._enter(_Place(path, number), names)
+            self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
             self.attributes, self.sealed = dict(directory["root"]), True
 
-    def _enter(self, place: _Place, names: NDArray[np.bytes_]) -> None:
-        self._places.append(place)
-        for key in names.tolist():
-            self._index.setdefault(key.decode(errors="replace"), place)
+    def _enter(self, path: Path, chunk: int, names: NDArray[np.bytes_], published_ns: int) -> None:
+        kind = "database" if path == self.path else "shard"
+        self._index.enter(Place(precedence(kind, published_ns, path), chunk, path), names)
 
     def _add_unsealed(self, path: Path, guard: Guard) -> None:
         """Nothing vouches for this file as a whole: keep what can be read and verified, in memory."""
@@ -157,41 +147,60 @@ class Database(Mapping[str, Record]):
             return
         self._memory[path] = reading.segments
         for number, segment in enumerate(reading.segments):
-            self._enter(_Place(path, number), segment.rows["key"])
+            self._enter(path, number, segment.rows["key"], reading.published_ns)
         if path == self.path:
             self.attributes, self.sealed = reading.root, False
             if not reading.segments and reading.findings and reading.findings[0].key == "":
                 raise DataError(f"{path}: {reading.findings[0]}; `vindeby salvage` may save what is in it")
 
     def __getitem__(self, key: str) -> Record:
-        place = self._index[key]
-        try:
-            found = self._chunk(place).get(key)
-        except FileNotFoundError:
-            self._forget_missing()
-            place = self._index[key]
-            found = self._chunk(place).get(key)
-        if found is None or not found[0].take(slice(found[1], found[1] + 1)).intact().all():
-            raise DataError(
-                f"{place.path}: record {key}: checksum mismatch; run `vindeby validate` to see what else is bad"
-            )
-        return found[0].record(found[1])
+        place: Place | None = self._index[key]
+        while place is not None:
+            try:
+                record = self._record(place, key)
+            except FileNotFoundError:
+                self._forget_missing()
+                place = self._index[key]
+                record = self._record(place, key)
+            if record is not None:
+                return record
+            damaged, place = place, self._demote(key, place)
+        raise DataError(
+            f"{damaged.path}: record {key}: checksum mismatch; run `vindeby validate` to see what else is bad"
+        )
+
+    def _record(self, place: Place, key: str) -> Record | None:
+        """The record there; None when it is damaged."""
+        segment, row = self._chunk(place).get(key, (None, 0))
+        if segment is None or not segment.take(slice(row, row + 1)).intact().all():
+            return None
+        return segment.record(row)
+
+    def _demote(self, key: str, place: Place) -> Place | None:
+        """The record there is damaged; the next copy counts, if there is one."""
+        self._note(place.path, Finding(Verdict.CHECKSUM, "", key))
+        better = self._index.demote(key, place)
+        if better is not None:
+            self._handed_out.discard(better)
+        return better
+
+    def copies(self) -> Iterator[list[Record]]:
+        """For each key that stands in several places, its valid records, the one that counts first."""
+        for key, places in self._index.repeated().items():
+            found = [self._record(place, key) for place in places]
+            yield [record for record in found if record is not None]
 
     def _forget_missing(self) -> None:
         """A merge may have moved records from shards into the database since we looked."""
         gone = [path for path in self._known if not path.exists()]
         if not gone:
             return
-        for path in gone:
+        for path in {*gone, self.path}:
             self._forget(path)
-            del self._known[path]
-        self._known.pop(self.path, None)
-        self._index = {
-            key: place for key, place in self._index.items() if place.path not in {*gone, self.path}
-        }
+            self._known.pop(path, None)
         self.refresh()
 
-    def _chunk(self, place: _Place) -> dict[str, tuple[Segment, int]]:
+    def _chunk(self, place: Place) -> dict[str, tuple[Segment, int]]:
         cached = self._chunks.get(place)
         if cached is not None:
             self._chunks.move_to_end(place)
@@ -206,7 +215,7 @@ class Database(Mapping[str, Record]):
             self._chunks.popitem(last=False)
         return rows
 
-    def _segments(self, place: _Place) -> list[Segment]:
+    def _segments(self, place: Place) -> list[Segment]:
         if place.path in self._memory:
             return [self._memory[place.path][place.chunk]]
         try:
@@ -234,7 +243,7 @@ class Database(Mapping[str, Record]):
         return file
 
     def __iter__(self) -> Iterator[str]:
-        return iter(list(self._index))
+        return iter(self._index)
 
     def __len__(self) -> int:
         return len(self._index)
@@ -245,19 +254,18 @@ class Database(Mapping[str, Record]):
     def segments(self) -> Iterator[Segment]:
         """Every record once, verified, in bulk; what is damaged is left out and noted in ``findings``."""
         self._forget_missing()
-        return self._of_places(list(self._places))
+        return self._of_places(sorted(self._index.places))
 
     def new_segments(self, *, trust_seals: bool = False) -> Iterator[Segment]:
         """As ``segments``, but only what came since this was last asked; all of a file that was replaced.
 
         ``trust_seals`` is for counting quickly: what a seal vouches for is not compared with its own checksum again.
         """
-        fresh = [place for place in self._places if place not in self._handed_out]
-        for place in fresh:
+        for place in sorted(place for place in self._index.places if place not in self._handed_out):
             yield from self._of_places([place], trust_seals=trust_seals)
             self._handed_out.add(place)
 
-    def _of_places(self, places: list[_Place], *, trust_seals: bool = False) -> Iterator[Segment]:
+    def _of_places(self, places: list[Place], *, trust_seals: bool = False) -> Iterator[Segment]:
         for place in places:
             for segment in self._segments(place):
                 keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
@@ -266,7 +274,7 @@ class Database(Mapping[str, Record]):
                 if not sealed:
                     intact = segment.intact()
                     for row in np.flatnonzero(mine & ~intact):
-                        self._note(place.path, Finding(Verdict.CHECKSUM, "", keys[row]))
+                        self._demote(keys[row], place)
                     mine &= intact
                 if mine.all():
                     yield segment

@@ -24,6 +24,7 @@ from vindeby.store.audit import MergeReport, write_audit
 from vindeby.store.blockfile import open_sealed
 from vindeby.store.files import Files, storage_error
 from vindeby.store.guard import Guard, Limits
+from vindeby.store.index import precedence
 from vindeby.store.layouts import layout_named
 from vindeby.store.layouts.base import Content, Layout
 from vindeby.store.lock import Lock
@@ -145,14 +146,12 @@ class _Merge:
             sources = []
             if self.run.output.exists():
                 sources.append(scan(self.run.output, "database", guard))
-            shards = []
             for number, path in enumerate(self.run.shard_paths(), 1):
-                shards.append(scan(path, "shard", guard))
+                sources.append(scan(path, "shard", guard))
                 if number % 1000 == 0:
                     self.options.progress(f"{number} shards verified")
-            sources += sorted(shards, key=lambda source: (source.published_ns, str(source.path)))
             sources += [scan(path, "given file", guard) for path in self.options.extra]
-        return sources
+        return sorted(sources, key=lambda one: precedence(one.entry.kind, one.published_ns, one.path))
 
     def _layout(self, sources: Sequence[Source]) -> Layout:
         standing = next((source.root.get("layout") for source in sources if source.root), None)

@@ -1,10 +1,10 @@
 """Which records go into the new database when several files have the same key.
 
-The first valid one wins, in the order of the sources: the standing database, then shards by the time they
-were published. Equal content counts once. A task that was computed twice gives the same arrays for the same
-fingerprint, though perhaps other attributes (how long it took): that is a duplicate too. Anything else under
-the same key is a conflict, and is listed; unless the caller names the fingerprint that a key should have:
-then the record that has it takes the place of one that has not.
+The first valid one wins, in the order of the sources, which ``index.precedence`` says. Equal content counts
+once. A task that was computed twice gives the same arrays for the same fingerprint, though perhaps other
+attributes (how long it took): that is a duplicate too. Anything else under the same key is a conflict, and is
+listed; unless the caller names the fingerprint that a key should have: then the record that has it takes the
+place of one that has not.
 """
 
 from __future__ import annotations

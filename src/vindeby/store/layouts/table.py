@@ -151,14 +151,14 @@ class TableLayout(Layout):
         return _read_columns(file, columns, number)[0]
 
     def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
-        """The records of one chunk."""
+        """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
         directory = file.seal.directory
         columns = [Column.from_json(entry) for entry in directory["columns"]]
         values = _read_columns(file, columns, number)
         by_type = {
             (column.field, _kind(column), len(column.shape)): place for place, column in enumerate(columns)
         }
-        which = values[-1]
+        which = np.clip(values[-1], 0, len(directory["schemas"]) - 1)
         segments = []
         for code in np.unique(which):
             schema = Schema.from_json(directory["schemas"][code])
