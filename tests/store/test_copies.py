@@ -12,8 +12,11 @@ from tests.store.examples import contents, flip, publish, record
 from vindeby.store.database import Database
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.missing import find_missing
 from vindeby.store.publish import Receipt
+from vindeby.store.record import Record
 from vindeby.store.rundir import RunDirectory
+from vindeby.store.validate import validate
 
 
 def two_contents(run: RunDirectory, clock: Callable[[int], None]) -> tuple[Receipt, Receipt]:
@@ -139,3 +142,36 @@ def test_a_database_that_shrank_while_shards_went_is_read_again_as_a_whole(
         small.output.replace(run.output)
         assert [one for segment in database.segments() for one in segment.records()] == [record(5)]
         assert list(database) == [record(5).key]
+
+
+def other_question(seed: int) -> Record:
+    """The same key, with another fingerprint and other content."""
+    old = record(seed, shift=9.0)
+    return Record(old.key, "f" * 64, old.arrays, old.attributes)
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_an_answer_counts_though_an_older_campaign_has_the_key_too(run: RunDirectory, merged: bool) -> None:
+    publish(run, [other_question(1), other_question(2)])
+    if merged:
+        merge(run.output)
+    publish(run, [record(1)])
+    asked = {record(seed).key: record(seed).fingerprint for seed in (1, 2)}
+    with Database(run.output) as database:
+        assert [entry.key for entry in find_missing(database, asked)] == [record(2).key]
+    report = validate(run.output, expected=asked)
+    assert [entry.key for entry in report.missing] == [record(2).key]
+    assert [issue for issue in report.issues if "total_configs" not in issue.what] == []
+    merge(run.output, MergeOptions(asked=asked))
+    assert contents(run.output)[record(1).key] == record(1)
+
+
+def test_validate_calls_a_conflict_what_a_merge_does(run: RunDirectory) -> None:
+    publish(run, [record(1, seconds=1.0), record(2)])
+    publish(run, [record(1, seconds=2.0)])
+    assert validate(run.output).issues == []
+    publish(run, [record(2, shift=5.0)])
+    assert [(issue.key, issue.what) for issue in validate(run.output).issues] == [
+        (record(2).key, "occurs twice with different content")
+    ]
+    assert [conflict.key for conflict in merge(run.output).conflicts] == [record(2).key]

@@ -184,11 +184,13 @@ class Database(Mapping[str, Record]):
             self._handed_out.discard(better)
         return better
 
-    def copies(self) -> Iterator[list[Record]]:
-        """For each key that stands in several places, its valid records, the one that counts first."""
-        for key, places in self._index.repeated().items():
-            found = [self._record(place, key) for place in places]
-            yield [record for record in found if record is not None]
+    def copies(self, key: str) -> list[Record]:
+        """Every valid record that stands under this key somewhere, the one that counts first."""
+        found = []
+        for place in self._index.copies(key):
+            with contextlib.suppress(FileNotFoundError):  # merged and deleted since it was listed
+                found.append(self._record(place, key))
+        return [record for record in found if record is not None]
 
     def _forget_missing(self) -> None:
         """A merge may have moved records from shards into the database since we looked."""

@@ -86,9 +86,10 @@ class Index:
         else:
             del self._copies[key]
 
-    def repeated(self) -> dict[str, list[Place]]:
-        """The keys that are in several places, each with the places, the one that counts first."""
-        return {key: list(places) for key, places in self._copies.items()}
+    def copies(self, key: str) -> list[Place]:
+        """Every place that has the key, the one that counts first."""
+        only = [self._first[key]] if key in self._first else []
+        return list(self._copies.get(key, only))
 
     def get(self, key: str) -> Place | None:
         """The place that counts."""
