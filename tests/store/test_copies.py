@@ -9,12 +9,19 @@ from pathlib import Path
 import pytest
 
 from tests.store.examples import contents, flip, publish, record
+from vindeby.errors import DataError
 from vindeby.store.database import Database
+from vindeby.store.guard import Guard
+from vindeby.store.image import build_image_of
 from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.layouts import layout_named
+from vindeby.store.layouts.base import Content
+from vindeby.store.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.missing import find_missing
 from vindeby.store.publish import Receipt
-from vindeby.store.record import Record
+from vindeby.store.reading import read_any
+from vindeby.store.record import Attribute, Record
+from vindeby.store.rows import segments_of
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.validate import validate
 
@@ -175,3 +182,53 @@ def test_validate_calls_a_conflict_what_a_merge_does(run: RunDirectory) -> None:
         (record(2).key, "occurs twice with different content")
     ]
     assert [conflict.key for conflict in merge(run.output).conflicts] == [record(2).key]
+
+
+def unmarked_shard(run: RunDirectory, batch: list[Record], without: str) -> Path:
+    """A shard, whole and sealed, in which one record has another status than success."""
+    segments = segments_of(batch)
+    for segment in segments:
+        segment.rows["status"][segment.rows["key"] == without.encode()] = b"failed"
+        segment.rows["checksum"] = segment.computed_checksums()
+    path = run.create().shards / "node-1-abc-0000" / "000000.h5"
+    path.parent.mkdir()
+    path.write_bytes(build_image_of(segments).data)
+    return path
+
+
+def test_a_record_without_the_success_mark_is_no_result(run: RunDirectory) -> None:
+    batch = [record(1), record(2)]
+    path = unmarked_shard(run, batch, record(2).key)
+    unmarked = Finding(Verdict.NOT_MARKED, "", record(2).key)
+    with Database(run.output) as database:
+        assert [one for segment in database.segments() for one in segment.records()] == batch[:1]
+        assert database.findings[path] == [unmarked]
+    with Database(run.output) as database, pytest.raises(DataError, match="record without success mark"):
+        database[record(2).key]
+    with Guard() as guard:
+        assert read_any(path, guard).findings == [unmarked]
+    with pytest.raises(BadFilesError, match="farm0_t1_s2: record without success mark"):
+        merge(run.output)
+    assert merge(run.output, MergeOptions(on_bad="skip")).records == 1
+    assert contents(run.output) == {record(1).key: record(1)}
+
+
+def test_a_marked_record_counts_instead_of_an_unmarked_one(run: RunDirectory) -> None:
+    unmarked_shard(run, [record(1), record(2)], record(2).key)
+    publish(run, [record(2, shift=5.0)])
+    assert contents(run.output)[record(2).key] == record(2, shift=5.0)
+
+
+@pytest.mark.parametrize("layout", ["classic", "table"])
+def test_a_database_with_an_unmarked_record_is_not_merged_silently(run: RunDirectory, layout: str) -> None:
+    segments = segments_of([record(1), record(2)])
+    segments[0].rows["status"][1] = b"failed"
+    segments[0].rows["checksum"] = segments[0].computed_checksums()
+    root: dict[str, Attribute] = {"format_version": 1, "layout": layout}
+    widths = {name: segments[0].rows.dtype[name].itemsize for name in segments[0].schema.text_fields}
+    content = Content(2, (segments[0].schema,), widths, root, segments)
+    layout_named(layout).write(run.output, content)
+    with Database(run.output) as database:
+        assert [one for segment in database.segments() for one in segment.records()] == [record(1)]
+    with pytest.raises(BadFilesError, match="farm0_t1_s2: record without success mark"):
+        merge(run.output)

@@ -9,7 +9,6 @@ Which copy of a key counts is the same as in a merge (``index``).
 from __future__ import annotations
 
 import contextlib
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
+from vindeby.store.chunks import Chunks, ReplacedError
 from vindeby.store.guard import Guard
 from vindeby.store.image import read_segments
 from vindeby.store.index import Index, Place, precedence
@@ -30,14 +30,7 @@ from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
 
-_CACHED_CHUNKS = 8
-
-
-class ReplacedError(DataError):
-    """Another file took the place of one that was being read; opening it again helps."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{path}: it was changed while it was read; open it again")
+__all__ = ["Database", "ReplacedError", "open_database"]
 
 
 class Database(Mapping[str, Record]):
@@ -55,11 +48,8 @@ class Database(Mapping[str, Record]):
         self.sealed = False
         self._index = Index()
         self._known: dict[Path, tuple[int, int, int]] = {}
-        self._memory: dict[Path, list[Segment]] = {}
-        self._files: OrderedDict[Path, SealedFile] = OrderedDict()
-        self._chunks: OrderedDict[Place, dict[str, tuple[Segment, int]]] = OrderedDict()
+        self._chunks = Chunks(self._note)
         self._handed_out: set[Place] = set()
-        self._digests: dict[Path, str] = {}
         if self.path.is_dir():
             raise InputError(
                 f"{self.path}: this is a folder; name the database, or run `salvage` on the folder"
@@ -99,12 +89,8 @@ class Database(Mapping[str, Record]):
         if path in self._known:
             self._handed_out -= self._index.forget(path)
             self._handed_out = {place for place in self._handed_out if place.path != path}
-        self._memory.pop(path, None)
         self.findings.pop(path, None)
-        self._chunks.clear()
-        file = self._files.pop(path, None)
-        if file is not None:
-            file.close()
+        self._chunks.forget(path)
 
     def _add(self, path: Path, guard: Guard) -> None:
         try:
@@ -120,7 +106,7 @@ class Database(Mapping[str, Record]):
             self._add_unsealed(path, guard)
             return
         directory = file.seal.directory
-        self._digests[path] = file.seal.digest
+        self._chunks.digests[path] = file.seal.digest
         with file:
             if directory["kind"] == "shard":
                 file.load()
@@ -145,7 +131,7 @@ class Database(Mapping[str, Record]):
             self.findings[path] = reading.findings
         if path != self.path and not reading.sealed and not reading.segments:
             return
-        self._memory[path] = reading.segments
+        self._chunks.memory[path] = reading.segments
         for number, segment in enumerate(reading.segments):
             self._enter(path, number, segment.rows["key"], reading.published_ns)
         if path == self.path:
@@ -162,23 +148,24 @@ class Database(Mapping[str, Record]):
                 self._forget_missing()
                 place = self._index[key]
                 record = self._record(place, key)
-            if record is not None:
+            if isinstance(record, Record):
                 return record
-            damaged, place = place, self._demote(key, place)
-        raise DataError(
-            f"{damaged.path}: record {key}: checksum mismatch; run `vindeby validate` to see what else is bad"
-        )
+            wrong, place = f"{place.path}: record {key}: {record.value}", self._demote(key, place, record)
+        raise DataError(f"{wrong}; run `vindeby validate` to see what else is bad")
 
-    def _record(self, place: Place, key: str) -> Record | None:
-        """The record there; None when it is damaged."""
-        segment, row = self._chunk(place).get(key, (None, 0))
-        if segment is None or not segment.take(slice(row, row + 1)).intact().all():
-            return None
-        return segment.record(row)
+    def _record(self, place: Place, key: str) -> Record | Verdict:
+        """The record there, or what is wrong with it."""
+        segment, row = self._chunks.rows(place).get(key, (None, 0))
+        if segment is None:
+            return Verdict.CHECKSUM
+        only = segment.take(slice(row, row + 1))
+        if not only.intact().all():
+            return Verdict.CHECKSUM
+        return only.record(0) if only.marked().all() else Verdict.NOT_MARKED
 
-    def _demote(self, key: str, place: Place) -> Place | None:
-        """The record there is damaged; the next copy counts, if there is one."""
-        self._note(place.path, Finding(Verdict.CHECKSUM, "", key))
+    def _demote(self, key: str, place: Place, why: Verdict) -> Place | None:
+        """The record there is not right; the next copy counts, if there is one."""
+        self._note(place.path, Finding(why, "", key))
         better = self._index.demote(key, place)
         if better is not None:
             self._handed_out.discard(better)
@@ -190,7 +177,7 @@ class Database(Mapping[str, Record]):
         for place in self._index.copies(key):
             with contextlib.suppress(FileNotFoundError):  # merged and deleted since it was listed
                 found.append(self._record(place, key))
-        return [record for record in found if record is not None]
+        return [record for record in found if isinstance(record, Record)]
 
     def _forget_missing(self) -> None:
         """A merge may have moved records from shards into the database since we looked."""
@@ -201,48 +188,6 @@ class Database(Mapping[str, Record]):
             self._forget(path)
             self._known.pop(path, None)
         self.refresh()
-
-    def _chunk(self, place: Place) -> dict[str, tuple[Segment, int]]:
-        cached = self._chunks.get(place)
-        if cached is not None:
-            self._chunks.move_to_end(place)
-            return cached
-        rows = {
-            key.decode(errors="replace"): (segment, row)
-            for segment in self._segments(place)
-            for row, key in enumerate(segment.rows["key"].tolist())
-        }
-        self._chunks[place] = rows
-        if len(self._chunks) > _CACHED_CHUNKS:
-            self._chunks.popitem(last=False)
-        return rows
-
-    def _segments(self, place: Place) -> list[Segment]:
-        if place.path in self._memory:
-            return [self._memory[place.path][place.chunk]]
-        try:
-            return _read(self._file(place.path), place.chunk)
-        except SealError as error:
-            self._note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
-        file = SealedFile.open(place.path, verify=False)
-        if file is None:
-            raise ReplacedError(place.path)
-        with file:
-            return _read(file, place.chunk)
-
-    def _file(self, path: Path) -> SealedFile:
-        file = self._files.get(path)
-        if file is None:
-            file = SealedFile.open(path)
-            if file is None:
-                raise ReplacedError(path)
-            if file.seal.digest != self._digests.get(path):
-                file.close()
-                raise ReplacedError(path)
-            self._files[path] = file
-            if len(self._files) > _CACHED_CHUNKS:
-                self._files.popitem(last=False)[1].close()
-        return file
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -269,14 +214,19 @@ class Database(Mapping[str, Record]):
 
     def _of_places(self, places: list[Place], *, trust_seals: bool = False) -> Iterator[Segment]:
         for place in places:
-            for segment in self._segments(place):
+            for segment in self._chunks.segments(place):
                 keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
                 mine = np.array([self._index.get(key) is place for key in keys], bool)
-                sealed = trust_seals and place.path not in self._memory and place.path not in self.findings
+                for row in np.flatnonzero(mine & ~segment.marked()):
+                    self._demote(keys[row], place, Verdict.NOT_MARKED)
+                    mine[row] = False
+                sealed = (
+                    trust_seals and not self._chunks.doubtful(place.path) and place.path not in self.findings
+                )
                 if not sealed:
                     intact = segment.intact()
                     for row in np.flatnonzero(mine & ~intact):
-                        self._demote(keys[row], place)
+                        self._demote(keys[row], place, Verdict.CHECKSUM)
                     mine &= intact
                 if mine.all():
                     yield segment
@@ -302,8 +252,7 @@ class Database(Mapping[str, Record]):
 
     def close(self) -> None:
         """Close the files."""
-        while self._files:
-            self._files.popitem()[1].close()
+        self._chunks.close()
 
     def __enter__(self) -> Self:
         return self
@@ -321,13 +270,6 @@ def _state(path: Path) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _read(file: SealedFile, chunk: int) -> list[Segment]:
-    directory = file.seal.directory
-    if directory["kind"] == "shard":
-        return read_segments(file)
-    return LAYOUTS[directory["layout"]].read_chunk(file, chunk)
 
 
 def open_database(path: Path | str) -> Database:

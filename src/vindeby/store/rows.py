@@ -151,6 +151,10 @@ class Segment:
         """Which rows hold what their checksum says."""
         return np.asarray(self.rows["checksum"] == self.computed_checksums())
 
+    def marked(self) -> NDArray[np.bool_]:
+        """Which rows carry the success mark."""
+        return np.asarray(self.rows["status"] == SUCCESS.encode())
+
 
 def _attribute(row: Any, name: str) -> Attribute:
     value = row[attribute_field(name)].item()

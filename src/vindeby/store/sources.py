@@ -90,7 +90,7 @@ def _of_reading(path: Path, entry: FileEntry, reading: Reading) -> Source:
 
 
 def _scan_database(file: SealedFile, entry: FileEntry) -> Source | None:
-    """A standing database, chunk by chunk; None when it is damaged and must be read with care."""
+    """A standing database, chunk by chunk; None when something is wrong and it must be read with care."""
     try:
         source = _collect(file.path, entry, _checked(file))
     except SealError:
@@ -102,8 +102,8 @@ def _scan_database(file: SealedFile, entry: FileEntry) -> Source | None:
 
 def _checked(file: SealedFile) -> Iterator[Segment]:
     for segment in iterate_sealed(file):
-        if not segment.intact().all():
-            raise SealError(f"{file.path}: checksum mismatch in a record")
+        if not (segment.intact() & segment.marked()).all():
+            raise SealError(f"{file.path}: a record in it is not right")
         yield segment
 
 

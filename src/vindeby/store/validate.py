@@ -21,7 +21,7 @@ from vindeby.store.guard import Guard, Limits
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.missing import Missing, Reason
 from vindeby.store.reading import Reading, iterate_sealed, read_any
-from vindeby.store.record import SUCCESS, Attribute, Record
+from vindeby.store.record import Attribute, Record
 from vindeby.store.root import root_is_intact
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
@@ -167,7 +167,7 @@ class _Validation:
         self.report.records += len(segment)
         for row in np.flatnonzero(~segment.intact()):
             self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.CHECKSUM.value)
-        for row in np.flatnonzero(rows["status"] != SUCCESS.encode()):
+        for row in np.flatnonzero(~segment.marked()):
             self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.NOT_MARKED.value)
         keys, checksums = rows["key"].tolist(), rows["checksum"].tolist()
         for key, fingerprint, checksum in zip(keys, rows["fingerprint"].tolist(), checksums, strict=True):
