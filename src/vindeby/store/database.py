@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
 from vindeby.store.chunks import Chunks, ReplacedError
+from vindeby.store.files import file_state
 from vindeby.store.guard import Guard
 from vindeby.store.image import read_segments
 from vindeby.store.index import Index, Place, precedence
@@ -69,12 +70,12 @@ class Database(Mapping[str, Record]):
                         self._add(path, guard)
                         self._known[path] = (0, 0, 0)
                 # A merge that ended meanwhile has taken shards away before they were listed: then look again.
-                if self._known.get(self.path) == _state(self.path):
+                if self._known.get(self.path) == file_state(self.path):
                     break
         return len(self._index) - before
 
     def _add_new_output(self, guard: Guard) -> None:
-        state = _state(self.path)
+        state = file_state(self.path)
         if self._known.get(self.path) == state:
             return
         self._forget(self.path)
@@ -261,15 +262,6 @@ class Database(Mapping[str, Record]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
-    """What tells one file at this path from another; None when there is none."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def open_database(path: Path | str) -> Database:

@@ -74,10 +74,7 @@ def plan_columns(content: Content) -> list[Column]:
     variants: dict[str, int] = {}
     for field, _, _ in wanted:
         variants[field] = variants.get(field, 0) + 1
-    columns = [
-        Column("checksum" if mark == "checksum" else mark, mark, f"S{_width(content, mark)}", ())
-        for mark in _MARKS
-    ]
+    columns = [Column(mark, mark, f"S{_width(content, mark)}", ()) for mark in _MARKS]
     for (field, kind, dimensions), padded in wanted.items():
         part, name = field.split(":", 1)
         suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if part == "array" else "")
