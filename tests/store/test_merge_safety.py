@@ -219,3 +219,14 @@ def test_the_audit_is_written_before_the_new_database_takes_its_place(
     (audit,) = [json.loads(path.read_text()) for path in run.audit.glob("*.json")]
     assert audit["outcome"] == "verified; about to take its place"
     assert audit["records"] == 2
+
+
+def test_what_a_killed_merge_left_beside_the_database_is_removed(run: RunDirectory) -> None:
+    publish(run, records(2))
+    left = run.output.with_name(".out.h5.merge-0123abcd.tmp")
+    other = run.output.with_name(".other.h5.merge-0123abcd.tmp")
+    for path in (left, other):
+        path.write_bytes(b"half")
+    merge(run.output)
+    assert not left.exists()
+    assert other.exists()
