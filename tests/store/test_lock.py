@@ -192,3 +192,13 @@ def test_a_lock_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: 
     with pytest.raises(OSError, match="no links here"):
         Lock(tmp_path / "merge.lock", "merge").acquire()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_that_somebody_took_meanwhile_is_not_broken(tmp_path: Path) -> None:
+    """Two find the same dead owner; the slower one must not take the lock away from the faster."""
+    path = tmp_path / "merge.lock"
+    dead = Identity.from_json({**Identity.current().to_json(), "started": "1", "token": "dead"})
+    with Lock(path, "merge") as faster:
+        Lock(path, "merge")._break(dead)
+        faster.confirm()
+        assert len(list(tmp_path.iterdir())) == 2  # the lock and its claim

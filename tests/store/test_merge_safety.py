@@ -16,11 +16,13 @@ from vindeby.store import merge as merging
 from vindeby.store.layouts import LAYOUTS, encoding
 from vindeby.store.layouts.base import Content
 from vindeby.store.layouts.table import table_segment
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
+from vindeby.store.seal import SealedFile
 from vindeby.store.selection import Selection
 from vindeby.store.sources import Source
+from vindeby.store.validate import validate
 
 LAYOUT_NAMES = ["classic", "table"]
 
@@ -230,3 +232,18 @@ def test_what_a_killed_merge_left_beside_the_database_is_removed(run: RunDirecto
     merge(run.output)
     assert not left.exists()
     assert other.exists()
+
+
+def test_a_shard_that_lost_its_seal_is_not_merged_silently(run: RunDirectory) -> None:
+    path = publish(run, records(3)).path
+    file = SealedFile.open(path)
+    assert file is not None
+    with file:
+        os.truncate(path, file.seal.length)
+    with pytest.raises(BadFilesError, match="the seal that every shard ends with is missing"):
+        merge(run.output)
+    assert [issue.what for issue in validate(run.output).issues] == [
+        "checksum mismatch: the seal that every shard ends with is missing"
+    ]
+    report = merge(run.output, MergeOptions(on_bad="skip"))
+    assert (report.records, report.files[0].fate[:9]) == (3, "moved to ")
