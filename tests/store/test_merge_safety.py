@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -247,3 +249,24 @@ def test_a_shard_that_lost_its_seal_is_not_merged_silently(run: RunDirectory) ->
     ]
     report = merge(run.output, MergeOptions(on_bad="skip"))
     assert (report.records, report.files[0].fate[:9]) == (3, "moved to ")
+
+
+@pytest.mark.parametrize("number", [1, 5])
+@pytest.mark.parametrize("layout", LAYOUT_NAMES)
+def test_a_write_that_failed_once_is_told_with_its_reason(
+    layout: str, number: int, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(run, [record(seed) for seed in range(8000 if layout == "classic" else 10)])
+    write, calls = os.pwrite, itertools.count(1)
+
+    def failing(descriptor: int, data: Any, offset: int) -> int:
+        if next(calls) == number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data, offset)
+
+    with monkeypatch.context() as patches:
+        patches.setattr("os.pwrite", failing)
+        with pytest.raises(StorageError, match="No space left on device"):
+            merge(run.output, MergeOptions(layout=layout))
+    assert not run.output.exists()
+    assert len(run.shard_paths()) == 1
