@@ -17,6 +17,7 @@ from tests.crash.tools import (
     need_strace,
     run_plain,
     sampled,
+    tell,
     traced,
 )
 from tests.store.examples import publish, records, sums
@@ -74,7 +75,9 @@ def merge_calls(
 @pytest.mark.parametrize("fault", FAULTS)
 def test_publishing(fault: str, call: str, publish_calls: dict[str, int], tmp_path: Path) -> None:
     inject, most = FAULTS[fault]
-    for number in sampled(publish_calls[call], most):
+    points = sampled(publish_calls[call], most)
+    tell(f"publishing, {fault}, {call}: {len(points)} of {publish_calls[call]} points")
+    for number in points:
         folder = tmp_path / str(number)
         folder.mkdir()
         output = folder / "out.h5"
@@ -104,7 +107,9 @@ def test_merging(
     inject, most = FAULTS[fault]
     layout, calls = merge_calls
     source, promised = template
-    for number in sampled(calls[call], most):
+    points = sampled(calls[call], most)
+    tell(f"merging, {layout}, {fault}, {call}: {len(points)} of {calls[call]} points")
+    for number in points:
         folder = tmp_path / str(number)
         shutil.copytree(source, folder)
         output = folder / "out.h5"

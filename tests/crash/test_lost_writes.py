@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.tools import FULL, assert_nothing_lost
+from tests.crash.tools import FULL, assert_nothing_lost, tell
 from tests.store.examples import records
 from vindeby.store.files import Files, Retry
 from vindeby.store.publish import ShardWriter
@@ -164,6 +164,7 @@ def test_what_was_acknowledged_survives_any_power_cut(
             assert_nothing_lost_or_torn(folder / "out.h5", promised)
             shutil.rmtree(folder)
             tried += 1
+    tell(f"{len(steps)} steps, {tried} choices of what a power cut lost")
     assert tried > 2 * len(steps)
 
 

@@ -7,7 +7,6 @@ before the cut. Those bytes are found by watching the library read each group of
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from tests.crash.tools import FULL
+from tests.crash.tools import FULL, tell
 from tests.store.examples import NAMING, foreign_file
 from vindeby.store.guard import Guard
 from vindeby.store.inspect import patched_superblock, read_superblock
@@ -96,10 +95,9 @@ def test_nearly_everything_that_is_there_is_saved_from_cut_files(libver: str | N
             saved += len(there & found.records.keys())
             plain += plainly_readable(path)
             assert path.read_bytes() == data[:offset]
-    figures = (
+    tell(
         f"{libver}: {present} records present in {len(offsets)} cuts, {saved} saved, {plain} by a plain open"
     )
-    sys.stdout.write(figures + "\n")  # shown by pytest -rP
     assert present > 50
     assert saved >= 0.95 * present
     assert plain < 0.2 * present

@@ -41,6 +41,11 @@ def sampled(count: int, most: int) -> list[int]:
     return sorted({1 + round(step * (count - 1) / (most - 1)) for step in range(most)})
 
 
+def tell(figures: str) -> None:
+    """Figures of a sweep, which ``pytest -rP`` shows."""
+    sys.stdout.write(figures + "\n")
+
+
 def command(job: str, output: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "tests.crash.driver", job, str(output), *more]
 

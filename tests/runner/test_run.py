@@ -93,6 +93,17 @@ def test_results_of_a_changed_campaign_are_left_unless_they_may_be_replaced(tmp_
     assert {key: record.fingerprint for key, record in results(output).items()} == marks
 
 
+def test_a_replacement_that_is_not_merged_yet_is_not_computed_again(tmp_path: Path) -> None:
+    output = tmp_path / "out.h5"
+    run(calling("slow", 2, {"seconds": 0.0}), output)
+    changed = calling("slow", 2, {"seconds": 0.001})
+    run(changed, output, part="1/1", replace_stale=True)
+    again = run(changed, output)
+    assert (again.done, again.standing.done, again.standing.stale, again.complete) == (0, 8, [], True)
+    marks = {task.key: task.fingerprint for task in changed.tasks()}
+    assert {key: record.fingerprint for key, record in results(output).items()} == marks
+
+
 def test_parts_share_a_run_directory_and_together_make_the_whole(tmp_path: Path) -> None:
     campaign, output = calling("good", 5), tmp_path / "out.h5"
     parts = [run(campaign, output, part=f"{number}/3") for number in (1, 2, 3)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,72 @@ def test_only_one_at_a_time_holds_it(tmp_path: Path) -> None:
     deadline = time.monotonic() + 120
     assert [child.wait(deadline - time.monotonic()) for child in children] == [0, 0, 0]
     assert (tmp_path / "count").read_text() == "75"
+
+
+def test_a_process_that_this_user_may_not_see_is_not_taken_for_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where /proc hides the processes of others, only a signal tells that there is one."""
+
+    def hidden(number: int, signal_number: int) -> None:
+        raise PermissionError
+
+    path = tmp_path / "merge.lock"
+    path.write_text(json.dumps({**Identity.current().to_json(), "pid": 4_000_000, "token": "other"}))
+    monkeypatch.setattr("vindeby.store.process.os.kill", hidden)
+    with pytest.raises(BusyError):
+        Lock(path, "merge").acquire()
+    monkeypatch.undo()
+    with Lock(path, "merge") as lock:  # there is no such process
+        lock.confirm()
+
+
+def test_claims_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "merge.lock"
+    child = holder_process(path)
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    path.unlink()  # it died while it waited: only its claim is left
+    elsewhere = tmp_path / ".merge.lock.node17-1-abc-7f"
+    elsewhere.write_text(json.dumps({**Identity.current().to_json(), "host": "node17"}))
+    with Lock(path, "merge"):
+        assert len(list(tmp_path.glob(".merge.lock.*"))) == 2
+    assert list(tmp_path.iterdir()) == [elsewhere]
+
+
+def test_the_owner_is_on_the_disk_before_the_lock_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    for name in ("link", "fsync"):
+        monkeypatch.setattr(f"os.{name}", noted(name, getattr(os, name), done))
+    with Lock(tmp_path / "merge.lock", "merge"):
+        assert done == ["fsync", "link"]
+
+
+def noted(name: str, call: Callable[..., None], done: list[str]) -> Callable[..., None]:
+    def noting(*arguments: object) -> None:
+        done.append(name)
+        call(*arguments)
+
+    return noting
+
+
+def test_a_lock_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*names: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr("os.link", refuse)
+    with pytest.raises(OSError, match="no links here"):
+        Lock(tmp_path / "merge.lock", "merge").acquire()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_that_somebody_took_meanwhile_is_not_broken(tmp_path: Path) -> None:
+    """Two find the same dead owner; the slower one must not take the lock away from the faster."""
+    path = tmp_path / "merge.lock"
+    dead = Identity.from_json({**Identity.current().to_json(), "started": "1", "token": "dead"})
+    with Lock(path, "merge") as faster:
+        Lock(path, "merge")._break(dead)
+        faster.confirm()
+        assert len(list(tmp_path.iterdir())) == 2  # the lock and its claim

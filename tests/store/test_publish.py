@@ -196,3 +196,24 @@ def test_small_files_are_replaced_as_a_whole(run: RunDirectory) -> None:
     run.freeze_campaign("second")
     assert run.campaign_text() == "second"
     assert [path.name for path in run.path.iterdir() if path.name.startswith(".")] == []
+
+
+class Shortening(Files):
+    """A file system that reports success for a rename and keeps only a part, once."""
+
+    def __init__(self) -> None:
+        self.shortened: list[Path] = []
+
+    def rename(self, source: Path, target: Path) -> None:
+        super().rename(source, target)
+        if not self.shortened:
+            self.shortened.append(target)
+            os.truncate(target, 1000)
+
+
+def test_a_rename_that_lost_a_part_is_noticed_before_anything_is_acknowledged(run: RunDirectory) -> None:
+    files = Shortening()
+    receipt = ShardWriter(run, files=files, retry=QUICK).publish(records(2))
+    assert [receipt.path] != files.shortened
+    assert receipt.path.stat().st_size == receipt.size
+    assert set(contents(run.output)) == set(receipt.keys)

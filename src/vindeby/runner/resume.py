@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from vindeby.runner.space import Part, TaskSpace
 from vindeby.store.database import Database
 from vindeby.store.events import SetAside, read_failures
 from vindeby.store.inspect import Finding
-from vindeby.store.missing import fingerprints
+from vindeby.store.missing import fingerprints, has_answer
 from vindeby.store.rundir import RunDirectory
 
 
@@ -36,9 +37,25 @@ def look(
     retry_failed: bool = False,
 ) -> Standing:
     """Compare what is asked with what is there."""
+    with contextlib.ExitStack() as stack:
+        exists = run.output.exists() or run.shards.exists()
+        database = stack.enter_context(Database(run.output)) if exists else None
+        return _compare(database, read_failures(run), space, part, replace_stale, retry_failed)
+
+
+def _compare(
+    database: Database | None,
+    failures: dict[str, SetAside],
+    space: TaskSpace,
+    part: Part | None,
+    replace_stale: bool,
+    retry_failed: bool,
+) -> Standing:
     standing = Standing()
-    have = _have(run, standing)
-    failures = read_failures(run)
+    have: dict[str, str] = {}
+    if database is not None:
+        have = fingerprints(database)
+        standing.bad = dict(database.findings)
     for number in _numbers(space, part):
         if not have and not failures:
             standing.todo.append(number)
@@ -46,7 +63,10 @@ def look(
         task = space.task(number)
         found = have.get(task.key)
         failure = failures.get(task.key)
-        if found is not None and found in {"", task.fingerprint}:
+        if found is not None and (
+            found in {"", task.fingerprint}
+            or (database is not None and has_answer(database, task.key, task.fingerprint))
+        ):
             standing.done += 1
         elif found is not None and not replace_stale:
             standing.stale.append(task.key)
@@ -57,15 +77,6 @@ def look(
                 standing.stale.append(task.key)
             standing.todo.append(number)
     return standing
-
-
-def _have(run: RunDirectory, standing: Standing) -> dict[str, str]:
-    if not run.output.exists() and not run.shards.exists():
-        return {}
-    with Database(run.output) as database:
-        found = fingerprints(database)
-        standing.bad = dict(database.findings)
-    return found
 
 
 def _numbers(space: TaskSpace, part: Part | None) -> Iterator[int]:

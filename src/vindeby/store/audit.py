@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -56,9 +56,7 @@ class FileEntry:
 
     def to_json(self) -> dict[str, Any]:
         """For the audit record and --json."""
-        plain = asdict(self)
-        plain["findings"] = [finding.to_json() for finding in self.findings]
-        return plain
+        return {**vars(self), "findings": [finding.to_json() for finding in self.findings]}
 
 
 @dataclass
@@ -104,8 +102,9 @@ class MergeReport:
     def to_json(self) -> dict[str, Any]:
         """For the audit record and --json."""
         return {
-            **asdict(self),
+            **vars(self),
             "files": [entry.to_json() for entry in self.files],
+            "conflicts": [vars(conflict) for conflict in self.conflicts],
             "by": str(Identity.current()),
             "versions": {
                 "vindeby": __version__,

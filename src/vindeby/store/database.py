@@ -2,15 +2,14 @@
 
 Whatever is handed out was verified: the bytes against the seal of their file, the record against its own
 checksum. A damaged shard or database does not stop the rest from being read; what is wrong with it is in
-``findings``, and asking for a record that is damaged raises ``DataError``.
+``findings``, and asking for a record that is damaged, of which no other copy is right, raises ``DataError``.
+Which copy of a key counts is the same as in a merge (``index``).
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
+from vindeby.store.chunks import Chunks, ReplacedError
+from vindeby.store.files import file_state
 from vindeby.store.guard import Guard
 from vindeby.store.image import read_segments
+from vindeby.store.index import Index, Place, precedence
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.reading import read_any
@@ -29,22 +31,7 @@ from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
 
-_CACHED_CHUNKS = 8
-
-
-class ReplacedError(DataError):
-    """Another file took the place of one that was being read; opening it again helps."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{path}: it was changed while it was read; open it again")
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a chunk of records is."""
-
-    path: Path
-    chunk: int
+__all__ = ["Database", "ReplacedError", "open_database"]
 
 
 class Database(Mapping[str, Record]):
@@ -60,14 +47,10 @@ class Database(Mapping[str, Record]):
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
         self.sealed = False
-        self._index: dict[str, _Place] = {}
-        self._places: list[_Place] = []
+        self._index = Index()
         self._known: dict[Path, tuple[int, int, int]] = {}
-        self._memory: dict[Path, list[Segment]] = {}
-        self._files: OrderedDict[Path, SealedFile] = OrderedDict()
-        self._chunks: OrderedDict[_Place, dict[str, tuple[Segment, int]]] = OrderedDict()
-        self._handed_out: set[_Place] = set()
-        self._digests: dict[Path, str] = {}
+        self._chunks = Chunks(self._note)
+        self._handed_out: set[Place] = set()
         if self.path.is_dir():
             raise InputError(
                 f"{self.path}: this is a folder; name the database, or run `salvage` on the folder"
@@ -84,15 +67,15 @@ class Database(Mapping[str, Record]):
                 self._add_new_output(guard)
                 for path in self.run.shard_paths():
                     if path not in self._known:
-                        self._known[path] = (0, 0, 0)
                         self._add(path, guard)
+                        self._known[path] = (0, 0, 0)
                 # A merge that ended meanwhile has taken shards away before they were listed: then look again.
-                if self._known.get(self.path) == _state(self.path):
+                if self._known.get(self.path) == file_state(self.path):
                     break
         return len(self._index) - before
 
     def _add_new_output(self, guard: Guard) -> None:
-        state = _state(self.path)
+        state = file_state(self.path)
         if self._known.get(self.path) == state:
             return
         self._forget(self.path)
@@ -105,15 +88,10 @@ class Database(Mapping[str, Record]):
     def _forget(self, path: Path) -> None:
         """Another file stands at this path now."""
         if path in self._known:
-            self._index = {key: place for key, place in self._index.items() if place.path != path}
-            self._places = [place for place in self._places if place.path != path]
+            self._handed_out -= self._index.forget(path)
             self._handed_out = {place for place in self._handed_out if place.path != path}
-        self._memory.pop(path, None)
         self.findings.pop(path, None)
-        self._chunks.clear()
-        file = self._files.pop(path, None)
-        if file is not None:
-            file.close()
+        self._chunks.forget(path)
 
     def _add(self, path: Path, guard: Guard) -> None:
         try:
@@ -129,7 +107,7 @@ class Database(Mapping[str, Record]):
             self._add_unsealed(path, guard)
             return
         directory = file.seal.directory
-        self._digests[path] = file.seal.digest
+        self._chunks.digests[path] = file.seal.digest
         with file:
             if directory["kind"] == "shard":
                 file.load()
@@ -139,14 +117,13 @@ class Database(Mapping[str, Record]):
                 count = layout.chunk_count(directory)
                 keys = [(number, layout.read_keys(file, number)) for number in range(count)]
         for number, names in keys:
-            self._enter(_Place(path, number), names)
+            self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
             self.attributes, self.sealed = dict(directory["root"]), True
 
-    def _enter(self, place: _Place, names: NDArray[np.bytes_]) -> None:
-        self._places.append(place)
-        for key in names.tolist():
-            self._index.setdefault(key.decode(errors="replace"), place)
+    def _enter(self, path: Path, chunk: int, names: NDArray[np.bytes_], published_ns: int) -> None:
+        kind = "database" if path == self.path else "shard"
+        self._index.enter(Place(precedence(kind, published_ns, path), chunk, path), names)
 
     def _add_unsealed(self, path: Path, guard: Guard) -> None:
         """Nothing vouches for this file as a whole: keep what can be read and verified, in memory."""
@@ -155,86 +132,66 @@ class Database(Mapping[str, Record]):
             self.findings[path] = reading.findings
         if path != self.path and not reading.sealed and not reading.segments:
             return
-        self._memory[path] = reading.segments
+        self._chunks.memory[path] = reading.segments
         for number, segment in enumerate(reading.segments):
-            self._enter(_Place(path, number), segment.rows["key"])
+            self._enter(path, number, segment.rows["key"], reading.published_ns)
         if path == self.path:
             self.attributes, self.sealed = reading.root, False
             if not reading.segments and reading.findings and reading.findings[0].key == "":
                 raise DataError(f"{path}: {reading.findings[0]}; `vindeby salvage` may save what is in it")
 
     def __getitem__(self, key: str) -> Record:
-        place = self._index[key]
-        try:
-            found = self._chunk(place).get(key)
-        except FileNotFoundError:
-            self._forget_missing()
-            place = self._index[key]
-            found = self._chunk(place).get(key)
-        if found is None or not found[0].take(slice(found[1], found[1] + 1)).intact().all():
-            raise DataError(
-                f"{place.path}: record {key}: checksum mismatch; run `vindeby validate` to see what else is bad"
-            )
-        return found[0].record(found[1])
+        place: Place | None = self._index[key]
+        while place is not None:
+            try:
+                record = self._record(place, key)
+            except FileNotFoundError:
+                self._forget_missing()
+                place = self._index[key]
+                record = self._record(place, key)
+            if isinstance(record, Record):
+                return record
+            wrong, place = f"{place.path}: record {key}: {record.value}", self._demote(key, place, record)
+        raise DataError(f"{wrong}; run `vindeby validate` to see what else is bad")
+
+    def _record(self, place: Place, key: str) -> Record | Verdict:
+        """The record there, or what is wrong with it."""
+        segment, row = self._chunks.rows(place).get(key, (None, 0))
+        if segment is None:
+            return Verdict.CHECKSUM
+        only = segment.take(slice(row, row + 1))
+        if not only.intact().all():
+            return Verdict.CHECKSUM
+        return only.record(0) if only.marked().all() else Verdict.NOT_MARKED
+
+    def _demote(self, key: str, place: Place, why: Verdict) -> Place | None:
+        """The record there is not right; the next copy counts, if there is one."""
+        self._note(place.path, Finding(why, "", key))
+        better = self._index.demote(key, place)
+        if better is not None:
+            self._handed_out.discard(better)
+        return better
+
+    def copies(self, key: str) -> list[Record]:
+        """Every valid record that stands under this key somewhere, the one that counts first."""
+        found = []
+        for place in self._index.copies(key):
+            with contextlib.suppress(FileNotFoundError):  # merged and deleted since it was listed
+                found.append(self._record(place, key))
+        return [record for record in found if isinstance(record, Record)]
 
     def _forget_missing(self) -> None:
         """A merge may have moved records from shards into the database since we looked."""
         gone = [path for path in self._known if not path.exists()]
         if not gone:
             return
-        for path in gone:
+        for path in {*gone, self.path}:
             self._forget(path)
-            del self._known[path]
-        self._known.pop(self.path, None)
-        self._index = {
-            key: place for key, place in self._index.items() if place.path not in {*gone, self.path}
-        }
+            self._known.pop(path, None)
         self.refresh()
 
-    def _chunk(self, place: _Place) -> dict[str, tuple[Segment, int]]:
-        cached = self._chunks.get(place)
-        if cached is not None:
-            self._chunks.move_to_end(place)
-            return cached
-        rows = {
-            key.decode(errors="replace"): (segment, row)
-            for segment in self._segments(place)
-            for row, key in enumerate(segment.rows["key"].tolist())
-        }
-        self._chunks[place] = rows
-        if len(self._chunks) > _CACHED_CHUNKS:
-            self._chunks.popitem(last=False)
-        return rows
-
-    def _segments(self, place: _Place) -> list[Segment]:
-        if place.path in self._memory:
-            return [self._memory[place.path][place.chunk]]
-        try:
-            return _read(self._file(place.path), place.chunk)
-        except SealError as error:
-            self._note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
-        file = SealedFile.open(place.path, verify=False)
-        if file is None:
-            raise ReplacedError(place.path)
-        with file:
-            return _read(file, place.chunk)
-
-    def _file(self, path: Path) -> SealedFile:
-        file = self._files.get(path)
-        if file is None:
-            file = SealedFile.open(path)
-            if file is None:
-                raise ReplacedError(path)
-            if file.seal.digest != self._digests.get(path):
-                file.close()
-                raise ReplacedError(path)
-            self._files[path] = file
-            if len(self._files) > _CACHED_CHUNKS:
-                self._files.popitem(last=False)[1].close()
-        return file
-
     def __iter__(self) -> Iterator[str]:
-        return iter(list(self._index))
+        return iter(self._index)
 
     def __len__(self) -> int:
         return len(self._index)
@@ -245,28 +202,32 @@ class Database(Mapping[str, Record]):
     def segments(self) -> Iterator[Segment]:
         """Every record once, verified, in bulk; what is damaged is left out and noted in ``findings``."""
         self._forget_missing()
-        return self._of_places(list(self._places))
+        return self._of_places(sorted(self._index.places))
 
     def new_segments(self, *, trust_seals: bool = False) -> Iterator[Segment]:
         """As ``segments``, but only what came since this was last asked; all of a file that was replaced.
 
         ``trust_seals`` is for counting quickly: what a seal vouches for is not compared with its own checksum again.
         """
-        fresh = [place for place in self._places if place not in self._handed_out]
-        for place in fresh:
+        for place in sorted(place for place in self._index.places if place not in self._handed_out):
             yield from self._of_places([place], trust_seals=trust_seals)
             self._handed_out.add(place)
 
-    def _of_places(self, places: list[_Place], *, trust_seals: bool = False) -> Iterator[Segment]:
+    def _of_places(self, places: list[Place], *, trust_seals: bool = False) -> Iterator[Segment]:
         for place in places:
-            for segment in self._segments(place):
+            for segment in self._chunks.segments(place):
                 keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
                 mine = np.array([self._index.get(key) is place for key in keys], bool)
-                sealed = trust_seals and place.path not in self._memory and place.path not in self.findings
+                for row in np.flatnonzero(mine & ~segment.marked()):
+                    self._demote(keys[row], place, Verdict.NOT_MARKED)
+                    mine[row] = False
+                sealed = (
+                    trust_seals and not self._chunks.doubtful(place.path) and place.path not in self.findings
+                )
                 if not sealed:
                     intact = segment.intact()
                     for row in np.flatnonzero(mine & ~intact):
-                        self._note(place.path, Finding(Verdict.CHECKSUM, "", keys[row]))
+                        self._demote(keys[row], place, Verdict.CHECKSUM)
                     mine &= intact
                 if mine.all():
                     yield segment
@@ -292,8 +253,7 @@ class Database(Mapping[str, Record]):
 
     def close(self) -> None:
         """Close the files."""
-        while self._files:
-            self._files.popitem()[1].close()
+        self._chunks.close()
 
     def __enter__(self) -> Self:
         return self
@@ -302,22 +262,6 @@ class Database(Mapping[str, Record]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
-    """What tells one file at this path from another; None when there is none."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _read(file: SealedFile, chunk: int) -> list[Segment]:
-    directory = file.seal.directory
-    if directory["kind"] == "shard":
-        return read_segments(file)
-    return LAYOUTS[directory["layout"]].read_chunk(file, chunk)
 
 
 def open_database(path: Path | str) -> Database:

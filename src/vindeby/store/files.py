@@ -48,8 +48,7 @@ class Files:
         """SHA-256 of a file, read back from the disk where the system lets us drop its cache."""
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            with contextlib.suppress(OSError, AttributeError):
-                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            drop_cache(descriptor)
             digest = hashlib.sha256()
             while data := os.read(descriptor, _READ_SIZE):
                 digest.update(data)
@@ -80,6 +79,31 @@ class Files:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def file_state(path: Path) -> tuple[int, int, int] | None:
+    """What tells one file at this path from another; None when there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def force_file(path: Path) -> None:
+    """Force a file that stands, whoever wrote it, and its name to the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    Files().fsync_directory(path.parent)
+
+
+def drop_cache(descriptor: int) -> None:
+    """Ask the system to read this file from the disk again; it may not be able to."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ who holds it and which file to delete if that machine is gone.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import time
@@ -42,8 +43,19 @@ class Lock:
 
     def acquire(self) -> Self:
         """Take the lock, waiting up to ``wait_s``; BusyError says who holds it."""
+        claim = self._write_claim()
+        try:
+            self._wait(claim)
+        except BaseException:
+            claim.unlink(missing_ok=True)
+            raise
+        self._claim = claim
+        self._remove_dead_claims()
+        return self
+
+    def _wait(self, claim: Path) -> None:
         deadline = time.monotonic() + self.wait_s
-        while not self._try():
+        while not self._try(claim):
             holder = self.holder()
             if holder is not None and holder.is_dead:
                 self._break(holder)
@@ -54,25 +66,34 @@ class Lock:
                     "wait until it ends, or delete this file if that machine is gone"
                 )
             time.sleep(_POLL_S)
-        return self
 
-    def _try(self) -> bool:
+    def _write_claim(self) -> Path:
+        """The file that the lock will be a link to; on the disk, so that a power cut leaves no lock of nobody."""
         me = Identity.current()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         claim = self.path.with_name(f".{self.path.name}.{me.host}-{me.pid}-{me.token}-{id(self):x}")
-        claim.write_text(json.dumps(me.to_json()))
         try:
-            with contextlib.suppress(FileExistsError):
-                os.link(claim, self.path)
-            # A network file system may lose the answer; two links mean that it was made.
-            if claim.stat().st_nlink == 2:
-                self._claim = claim
-                return True
+            with claim.open("w") as file:
+                file.write(json.dumps(me.to_json()))
+                file.flush()
+                os.fsync(file.fileno())
         except OSError:
             claim.unlink(missing_ok=True)
             raise
-        claim.unlink(missing_ok=True)
-        return False
+        return claim
+
+    def _try(self, claim: Path) -> bool:
+        with contextlib.suppress(FileExistsError):
+            os.link(claim, self.path)
+        # A network file system may lose the answer; two links mean that it was made.
+        return claim.stat().st_nlink == 2
+
+    def _remove_dead_claims(self) -> None:
+        """What processes left that died while they waited for the lock or held it."""
+        for claim in self.path.parent.glob(f".{glob.escape(self.path.name)}.*-*-*-*"):
+            owner = Lock(claim, self.purpose).holder()
+            if owner is not None and owner.is_dead:
+                claim.unlink(missing_ok=True)
 
     def _break(self, dead: Identity) -> None:
         """Remove a dead owner's lock: only one process gets to, and only if it is still that one."""
@@ -86,8 +107,6 @@ class Lock:
             with contextlib.suppress(FileExistsError):
                 os.link(aside, self.path)
         aside.unlink(missing_ok=True)
-        for claim in self.path.parent.glob(f".{self.path.name}.{dead.host}-{dead.pid}-{dead.token}-*"):
-            claim.unlink(missing_ok=True)
 
     def confirm(self) -> None:
         """Make sure, before a step that cannot be undone, that the lock is still ours."""

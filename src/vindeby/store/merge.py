@@ -22,8 +22,9 @@ from vindeby._version import __version__
 from vindeby.errors import ArgumentError, DataError, InputError, StorageError
 from vindeby.store.audit import MergeReport, write_audit
 from vindeby.store.blockfile import open_sealed
-from vindeby.store.files import Files, storage_error
+from vindeby.store.files import Files, file_state, force_file, storage_error
 from vindeby.store.guard import Guard, Limits
+from vindeby.store.index import precedence
 from vindeby.store.layouts import layout_named
 from vindeby.store.layouts.base import Content, Layout
 from vindeby.store.lock import Lock
@@ -102,7 +103,7 @@ class _Merge:
     def __init__(self, run: RunDirectory, options: MergeOptions, lock: Lock) -> None:
         self.run, self.options, self.lock = run, options, lock
         self.started = time.monotonic()
-        self.standing = _identity(run.output)
+        self.standing = file_state(run.output)
         self.temporary = run.output.with_name(f".{run.output.name}.merge-{Identity.current().token}.tmp")
 
     def do(self) -> MergeReport:
@@ -145,14 +146,12 @@ class _Merge:
             sources = []
             if self.run.output.exists():
                 sources.append(scan(self.run.output, "database", guard))
-            shards = []
             for number, path in enumerate(self.run.shard_paths(), 1):
-                shards.append(scan(path, "shard", guard))
+                sources.append(scan(path, "shard", guard))
                 if number % 1000 == 0:
                     self.options.progress(f"{number} shards verified")
-            sources += sorted(shards, key=lambda source: (source.published_ns, str(source.path)))
             sources += [scan(path, "given file", guard) for path in self.options.extra]
-        return sources
+        return sorted(sources, key=lambda one: precedence(one.entry.kind, one.published_ns, one.path))
 
     def _layout(self, sources: Sequence[Source]) -> Layout:
         standing = next((source.root.get("layout") for source in sources if source.root), None)
@@ -184,6 +183,7 @@ class _Merge:
         fresh = any(mask.any() for mask in selection.masks[1:])
         if fresh or sources[0].root != root or not sources[0].entry.digest:
             return False
+        force_file(self.run.output)  # the merge that made it may have been killed before it did
         self._clean(sources, selection)
         return True
 
@@ -222,7 +222,7 @@ class _Merge:
 
     def _confirm(self) -> None:
         self.lock.confirm()
-        if _identity(self.run.output) != self.standing:
+        if file_state(self.run.output) != self.standing:
             raise DataError(
                 f"{self.run.output}: another program replaced it during the merge; nothing was changed, merge again"
             )
@@ -242,27 +242,13 @@ class _Merge:
         if not self.options.keep_shards:
             for path in self.run.abandoned_paths():
                 path.unlink(missing_ok=True)
-            for directory in {path.parent for path in map(_path_of, sources)} & set(
-                self.run.shards.glob("*")
-            ):
+            for directory in {source.path.parent for source in sources} & set(self.run.shards.glob("*")):
                 with contextlib.suppress(OSError):
                     directory.rmdir()
 
     def _audit(self, report: MergeReport, outcome: str) -> None:
         report.outcome, report.seconds = outcome, time.monotonic() - self.started
         write_audit(self.run, report)
-
-
-def _path_of(source: Source) -> Path:
-    return source.path
-
-
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _chosen(sources: Sequence[Source], selection: Selection) -> Iterator[Segment]:
@@ -283,14 +269,16 @@ def _chosen(sources: Sequence[Source], selection: Selection) -> Iterator[Segment
 def verify_new(path: Path, expected: NDArray[np.uint64]) -> str:
     """Every record of a new database against the checksums it was made from; the digest of its seal.
 
-    The layout has compared every block on the disk with its seal; here each record proves itself.
+    It is read from the disk: every block is compared with the seal, and each record with its own checksum.
     """
     found = [np.empty(0, np.uint64)]
-    with open_sealed(path, verify=False) as file:
+    with open_sealed(path) as file:
+        file.read_from_disk()
         for segment in iterate_sealed(file):
             if not segment.intact().all():
                 raise StorageError(f"{path}: a record is not what was written; the disk or memory is failing")
             found.append(folded(segment.rows["checksum"]))
+        file.prove_rest()
         digest = file.seal.digest
     if not np.array_equal(np.sort(np.concatenate(found)), np.sort(expected)):
         raise StorageError(

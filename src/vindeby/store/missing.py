@@ -48,11 +48,11 @@ def find_missing(
     have = fingerprints(database) if database is not None else {}
     bad = _invalid(database) if database is not None else {}
     begun = set(started)
-    return [
-        missing
-        for key, fingerprint in expected.items()
-        if (missing := _missing(key, fingerprint, have, bad, failed or {}, begun)) is not None
-    ]
+    found = (
+        _missing(key, fingerprint, have, bad, failed or {}, begun) for key, fingerprint in expected.items()
+    )
+    missing = [entry for entry in found if entry is not None]
+    return [entry for entry in missing if not _answered(database, entry, expected)]
 
 
 def _missing(
@@ -73,6 +73,16 @@ def _missing(
     if key in failed:
         return Missing(key, Reason.FAILED.value, failed[key])
     return Missing(key, "started, not finished" if key in begun else Reason.NEVER_STARTED.value)
+
+
+def _answered(database: Database | None, entry: Missing, expected: Mapping[str, str]) -> bool:
+    stale = database is not None and entry.reason == Reason.STALE.value
+    return stale and database is not None and has_answer(database, entry.key, expected[entry.key])
+
+
+def has_answer(database: Database, key: str, fingerprint: str) -> bool:
+    """Is there a valid record for what is asked, though another one under its key was published first?"""
+    return any(copy.fingerprint == fingerprint for copy in database.copies(key))
 
 
 def fingerprints(database: Database) -> dict[str, str]:

@@ -57,7 +57,12 @@ class Identity:
         here, _, ours = _boot().partition("/")
         if boot != here:
             return self.since < _booted_at()
-        return namespace == ours and _started(self.pid) != self.started
+        if namespace != ours:
+            return False
+        started = _started(self.pid)
+        if started is None:
+            return True
+        return "" not in {started, self.started} and started != self.started
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
@@ -93,23 +98,21 @@ def _booted_at() -> float:
 
 
 def _started(pid: int) -> str | None:
-    """When a process started, in the kernel's ticks; None when there is no such process."""
+    """When a process started, in the kernel's ticks; empty when that is hidden, None when there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return None if Path("/proc/self/stat").exists() else _exists(pid)
-    except OSError:
-        return None
+    except OSError:  # none, or one of another user that /proc hides, or no /proc
+        return _exists(pid)
     state, *rest = stat.rsplit(")", 1)[1].split()
     return None if state in "ZX" else rest[18]
 
 
 def _exists(pid: int) -> str | None:
-    """Without /proc: only whether there is such a process."""
+    """Only whether there is such a process: empty if so."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return None
     except PermissionError:
-        return ""
+        pass
     return ""

@@ -40,6 +40,16 @@ class Reading:
         """How many records are usable."""
         return sum(len(segment) for segment in self.segments)
 
+    def leave_out_unmarked(self) -> None:
+        """Whatever vouches for its bytes: a record without the success mark is no result."""
+        found, self.segments = self.segments, []
+        for segment in found:
+            marked = segment.marked()
+            keys = segment.rows["key"][~marked].tolist()
+            self.findings += [Finding(Verdict.NOT_MARKED, "", key.decode(errors="replace")) for key in keys]
+            if marked.any():
+                self.segments.append(segment if marked.all() else segment.take(marked))
+
 
 def iterate_sealed(file: SealedFile) -> Iterator[Segment]:
     """Every segment of a sealed shard or database."""
@@ -84,6 +94,7 @@ def read_sealed(file: SealedFile) -> Reading:
     try:
         file.load()
         reading.segments = list(iterate_sealed(file))
+        reading.leave_out_unmarked()
         return reading
     except SealError as error:
         reading.findings.append(Finding(Verdict.CHECKSUM, _detail(error, file.path)))
@@ -91,6 +102,7 @@ def read_sealed(file: SealedFile) -> Reading:
     assert unverified is not None
     with unverified:
         _take_intact(unverified, reading)
+    reading.leave_out_unmarked()
     return reading
 
 
@@ -148,6 +160,7 @@ def read_guarded(path: Path, guard: Guard, *, real_size: int, rooted: bool = Fal
                 else:
                     reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
             reading.findings += crashes
+            reading.leave_out_unmarked()
             return reading
         except GuardError as error:
             crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))

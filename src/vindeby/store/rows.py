@@ -127,7 +127,7 @@ class Segment:
             result[members] = self._checksums_of(members, by_name)
         return result
 
-    def _checksums_of(self, members: NDArray[np.intp], widths: dict[str, int]) -> list[str]:
+    def _checksums_of(self, members: NDArray[np.intp], widths: dict[str, int]) -> NDArray[np.bytes_]:
         exact = self.schema.row_type({name: max(width, 1) for name, width in widths.items()})
         body = exact.itemsize - CHECKSUM_WIDTH
         if exact == self.rows.dtype and len(members) == len(self.rows):
@@ -144,12 +144,16 @@ class Segment:
         for start in range(0, len(view), exact.itemsize):
             digest = prefix.copy()
             digest.update(view[start : start + body])
-            digests.append(digest.hexdigest())
-        return digests
+            digests.append(digest.digest())
+        return np.frombuffer(b"".join(digests).hex().encode(), f"S{CHECKSUM_WIDTH}")
 
     def intact(self) -> NDArray[np.bool_]:
         """Which rows hold what their checksum says."""
         return np.asarray(self.rows["checksum"] == self.computed_checksums())
+
+    def marked(self) -> NDArray[np.bool_]:
+        """Which rows carry the success mark."""
+        return np.asarray(self.rows["status"] == SUCCESS.encode())
 
 
 def _attribute(row: Any, name: str) -> Attribute:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vindeby.store.files import Files, Retry, make_directories, publish_bytes, storage_error
+from vindeby.store.files import Files, Retry, force_file, make_directories, publish_bytes, storage_error
 from vindeby.store.lock import Lock
 from vindeby.store.process import Identity
 
@@ -133,7 +133,7 @@ class RunDirectory:
             path.rename(target)
         else:
             shutil.copyfile(path, target)
-        Files().fsync_directory(target.parent)
+        force_file(target)
         Files().fsync_directory(path.parent)
         return target
 

@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from vindeby.errors import DataError, InputError
+from vindeby.store.files import drop_cache
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -70,6 +71,11 @@ class Seal:
     blocks: bytes
     directory: dict[str, Any]
     digest: str
+
+    @property
+    def block_count(self) -> int:
+        """How many blocks the file has."""
+        return len(self.blocks) // _DIGEST_SIZE
 
     def block_ok(self, number: int, data: Buffer) -> bool:
         """Is this the block that was sealed?"""
@@ -126,6 +132,7 @@ class SealedFile:
         self._descriptor = -1
         self._whole: bytes | None = None
         self._cache: OrderedDict[int, bytes] = OrderedDict()
+        self._proven = bytearray(seal.block_count)
 
     @classmethod
     def open(cls, path: Path, *, verify: bool = True) -> SealedFile | None:
@@ -159,7 +166,18 @@ class SealedFile:
 
     def load(self) -> None:
         """Read and verify the whole file, and keep it in memory."""
-        self._whole = self._run(0, -(-self.seal.length // self.seal.block_size) - 1)
+        self._whole = self._run(0, self.seal.block_count - 1)
+
+    def prove_rest(self) -> None:
+        """Read and verify every block that nothing has asked for yet."""
+        for number in range(self.seal.block_count):
+            if not self._proven[number]:
+                self._block(number)
+
+    def read_from_disk(self) -> None:
+        """From now on, see what the disk holds and not what the system remembers of it."""
+        if self._descriptor >= 0:
+            drop_cache(self._descriptor)
 
     def read(self, offset: int, length: int) -> bytes:
         """Verified bytes; SealError names the block that is not what it was."""
@@ -200,8 +218,10 @@ class SealedFile:
         return data
 
     def _check(self, number: int, data: Buffer) -> None:
-        if self._verify and not self.seal.block_ok(number, data):
-            raise self._mismatch(number)
+        if self._verify:
+            if not self.seal.block_ok(number, data):
+                raise self._mismatch(number)
+            self._proven[number] = 1
 
     def _mismatch(self, number: int) -> SealError:
         start = number * self.seal.block_size

@@ -1,16 +1,17 @@
 """Which records go into the new database when several files have the same key.
 
-The first valid one wins, in the order of the sources: the standing database, then shards by the time they
-were published. Equal content counts once. A task that was computed twice gives the same arrays for the same
-fingerprint, though perhaps other attributes (how long it took): that is a duplicate too. Anything else under
-the same key is a conflict, and is listed; unless the caller names the fingerprint that a key should have:
-then the record that has it takes the place of one that has not.
+The first valid one wins, in the order of the sources, which ``index.precedence`` says. Equal content counts
+once. A task that was computed twice gives the same arrays for the same fingerprint, though perhaps other
+attributes (how long it took): that is a duplicate too. Anything else under the same key is a conflict, and is
+listed; unless the caller names the fingerprint that a key should have: then the record that has it takes the
+place of one that has not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,13 +95,14 @@ def _settle(
         entry, later = sources[two].entry, records[two, two_row]
         one, one_row = kept.get(later.key, (one, one_row))  # the one that is kept by now
         first = records[one, one_row]
-        if same_result(first, later):
+        relation = relate(first, later, asked)
+        if relation is Relation.SAME:
             entry.duplicates += 1
-        elif asked.get(later.key) == later.fingerprint != first.fingerprint:
+        elif relation is Relation.LATER_ASKED:
             selection.masks[one][one_row], selection.masks[two][two_row] = False, True
             kept[later.key] = (two, two_row)
             sources[one].entry.superseded += 1
-        elif asked.get(first.key) == first.fingerprint != later.fingerprint:
+        elif relation is Relation.FIRST_ASKED:
             entry.superseded += 1
         else:
             entry.conflicts += 1
@@ -118,6 +120,25 @@ def _pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
         picked += [(row, segment.record(row - start)) for row in inside]
         start += len(segment)
     return picked
+
+
+class Relation(Enum):
+    """What two records under one key, the first published and a later one, are to each other."""
+
+    SAME = "the same result"
+    FIRST_ASKED = "only the first answers what is asked"
+    LATER_ASKED = "only the later one answers what is asked"
+    CONFLICT = "different content"
+
+
+def relate(first: Record, later: Record, asked: Mapping[str, str]) -> Relation:
+    """Compare two records under one key; ``asked`` maps keys to fingerprints."""
+    if same_result(first, later):
+        return Relation.SAME
+    wanted = asked.get(first.key)
+    if first.fingerprint != later.fingerprint and wanted in {first.fingerprint, later.fingerprint}:
+        return Relation.FIRST_ASKED if wanted == first.fingerprint else Relation.LATER_ASKED
+    return Relation.CONFLICT
 
 
 def same_result(one: Record, two: Record) -> bool:

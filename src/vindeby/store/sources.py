@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vindeby.store.audit import FileEntry
 from vindeby.store.guard import Guard
 from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.reading import Reading, iterate_sealed, read_any
+from vindeby.store.reading import Reading, iterate_sealed, read_any, read_sealed
 from vindeby.store.record import Attribute
 from vindeby.store.rows import Schema, Segment
 from vindeby.store.seal import SealedFile, SealError
@@ -46,6 +46,8 @@ class Source:
         if file is None:
             raise SealError(f"{self.path}: it changed while it was merged")
         with file:
+            if self.entry.kind == "shard":
+                file.load()
             yield from iterate_sealed(file)
 
 
@@ -57,14 +59,15 @@ def scan(path: Path, kind: str, guard: Guard) -> Source:
     except OSError:
         entry.size = 0
     file = _open(path)
-    if file is not None and file.seal.directory.get("kind") == "database":
+    if file is None:
+        reading = read_any(path, guard)
+    else:
         with file:
-            streamed = _scan_database(file, entry)
-        if streamed is not None:
-            return streamed
-    elif file is not None:
-        file.close()
-    reading = read_any(path, guard)
+            if file.seal.directory.get("kind") == "database":
+                streamed = _scan_database(file, entry)
+                if streamed is not None:
+                    return streamed
+            reading = read_sealed(file)
     if kind == "shard" and not reading.sealed and not reading.findings:
         reading.findings.append(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
     return _of_reading(path, entry, reading)
@@ -87,7 +90,7 @@ def _of_reading(path: Path, entry: FileEntry, reading: Reading) -> Source:
 
 
 def _scan_database(file: SealedFile, entry: FileEntry) -> Source | None:
-    """A standing database, chunk by chunk; None when it is damaged and must be read with care."""
+    """A standing database, chunk by chunk; None when something is wrong and it must be read with care."""
     try:
         source = _collect(file.path, entry, _checked(file))
     except SealError:
@@ -99,8 +102,8 @@ def _scan_database(file: SealedFile, entry: FileEntry) -> Source | None:
 
 def _checked(file: SealedFile) -> Iterator[Segment]:
     for segment in iterate_sealed(file):
-        if not segment.intact().all():
-            raise SealError(f"{file.path}: checksum mismatch in a record")
+        if not (segment.intact() & segment.marked()).all():
+            raise SealError(f"{file.path}: a record in it is not right")
         yield segment
 
 

@@ -16,15 +16,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from vindeby.errors import InputError
+from vindeby.store.database import Database
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.missing import Missing, Reason
 from vindeby.store.reading import Reading, iterate_sealed, read_any
-from vindeby.store.record import SUCCESS, Attribute, Record
+from vindeby.store.record import Attribute, Record
 from vindeby.store.root import root_is_intact
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.selection import Relation, relate
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
 """Given a record, what is wrong with it, in words; nothing when it is right."""
@@ -92,6 +94,7 @@ class _Validation:
         self.report = ValidationReport(str(path))
         self.keys: dict[bytes, bytes] = {}
         self.checksums: dict[bytes, bytes] = {}
+        self.doubtful: dict[str, Path] = {}
         self.root: Mapping[str, Attribute] = {}
         self.shards: list[Path] = []
 
@@ -109,6 +112,7 @@ class _Validation:
                 self._root()
             for shard in shards:
                 self._file(shard, guard, "shard")
+            self._copies(guard)
         if shards and self.path.exists():
             self.report.notes.append(f"{len(shards)} shards are not merged yet; `vindeby merge {self.path}`")
         self._expected()
@@ -163,18 +167,34 @@ class _Validation:
         self.report.records += len(segment)
         for row in np.flatnonzero(~segment.intact()):
             self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.CHECKSUM.value)
-        for row in np.flatnonzero(rows["status"] != SUCCESS.encode()):
+        for row in np.flatnonzero(~segment.marked()):
             self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.NOT_MARKED.value)
         keys, checksums = rows["key"].tolist(), rows["checksum"].tolist()
         for key, fingerprint, checksum in zip(keys, rows["fingerprint"].tolist(), checksums, strict=True):
             if self.checksums.setdefault(key, checksum) != checksum:
-                self._issue(path, key.decode(), "occurs twice with different content")
+                self.doubtful[key.decode(errors="replace")] = path
             self.keys.setdefault(key, fingerprint)
         if self.checks:
             for record in segment.records():
                 for check in self.checks:
                     for what in check(record):
                         self._issue(path, record.key, what)
+
+    def _copies(self, guard: Guard) -> None:
+        """Keys that occur again with another checksum: a merge must be able to tell which record to keep."""
+        if not self.doubtful:
+            return
+        asked = self.expected or {}
+        damaged = {issue.key for issue in self.report.issues}
+        with Database(self.path, guard) as database:
+            for key, path in self.doubtful.items():
+                copies = database.copies(key)
+                relations = {relate(copies[0], other, asked) for other in copies[1:]}
+                twice_in_one_file = not relations and key not in damaged
+                if Relation.CONFLICT in relations or twice_in_one_file:
+                    self._issue(path, key, "occurs twice with different content")
+                if Relation.LATER_ASKED in relations:
+                    self.keys[key.encode()] = asked[key].encode()
 
     def _root(self) -> None:
         """The root attributes against themselves and against what is there."""

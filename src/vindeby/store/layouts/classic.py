@@ -165,7 +165,7 @@ class ClassicLayout(Layout):
         return np.frombuffer(data, f"S{entry['key_width']}")
 
     def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
-        """The records of one chunk."""
+        """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
         entry = file.seal.directory["chunks"][number]
         schema = Schema.from_json(file.seal.directory["schemas"][entry["schema"]])
         template = _template(schema)
@@ -175,7 +175,7 @@ class ClassicLayout(Layout):
         columns: dict[str, NDArray[Any]] = {"key": self.read_keys(file, number)}
         for field, offset in template.texts.items():
             reference = np.ndarray((count,), encoding.TEXT_REFERENCE, data, offset, (stride,))
-            columns[field] = texts[reference["index"]]
+            columns[field] = np.take(texts, reference["index"], mode="clip")
         widths = {
             field: max(1, int(np.char.str_len(columns[field]).max(initial=1))) for field in schema.text_fields
         }

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.store.blockfile import read_back, write_at
+from vindeby.store.blockfile import write_at
 from vindeby.store.carefulfile import CarefulFile
 from vindeby.store.layouts.base import SAMPLE, Content, Layout, directory_of, refuse_unless_intact
 from vindeby.store.rows import CHECKSUM_WIDTH, Schema, Segment, array_field, attribute_field
@@ -74,10 +74,7 @@ def plan_columns(content: Content) -> list[Column]:
     variants: dict[str, int] = {}
     for field, _, _ in wanted:
         variants[field] = variants.get(field, 0) + 1
-    columns = [
-        Column("checksum" if mark == "checksum" else mark, mark, f"S{_width(content, mark)}", ())
-        for mark in _MARKS
-    ]
+    columns = [Column(mark, mark, f"S{_width(content, mark)}", ()) for mark in _MARKS]
     for (field, kind, dimensions), padded in wanted.items():
         part, name = field.split(":", 1)
         suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if part == "array" else "")
@@ -122,7 +119,6 @@ class TableLayout(Layout):
                 "places": places,
             }
             _seal(path, directory_of(self, content, rest))
-            read_back(path)
         except BaseException:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -148,17 +144,18 @@ class TableLayout(Layout):
 
     def read_keys(self, file: SealedFile, number: int) -> NDArray[np.bytes_]:
         """The keys of one chunk."""
-        return _read_column(file, 0, number)
+        columns = [Column.from_json(entry) for entry in file.seal.directory["columns"][:1]]
+        return _read_columns(file, columns, number)[0]
 
     def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
-        """The records of one chunk."""
+        """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
         directory = file.seal.directory
         columns = [Column.from_json(entry) for entry in directory["columns"]]
-        values = [_read_column(file, place, number) for place in range(len(columns))]
+        values = _read_columns(file, columns, number)
         by_type = {
             (column.field, _kind(column), len(column.shape)): place for place, column in enumerate(columns)
         }
-        which = values[-1]
+        which = np.clip(values[-1], 0, len(directory["schemas"]) - 1)
         segments = []
         for code in np.unique(which):
             schema = Schema.from_json(directory["schemas"][code])
@@ -218,15 +215,27 @@ def table_segment(file: h5py.File, schema: Schema, rows: slice, members: NDArray
     return Segment(schema, made)
 
 
-def _read_column(file: SealedFile, place: int, number: int) -> NDArray[Any]:
+def _read_columns(file: SealedFile, columns: list[Column], number: int) -> list[NDArray[Any]]:
+    """One chunk of the first columns, in one read where they stand together."""
     directory = file.seal.directory
-    column = Column.from_json(directory["columns"][place])
     start = number * directory["chunk_rows"]
     count = min(directory["chunk_rows"], directory["count"] - start)
-    dtype = np.dtype(column.dtype)
-    length = count * int(np.prod(column.shape, dtype=np.int64)) * dtype.itemsize
-    data = file.read(directory["places"][place][number], length)
-    return np.frombuffer(data, dtype).reshape(count, *column.shape)
+    places = [column_places[number] for column_places in directory["places"][: len(columns)]]
+    lengths = [
+        count * int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
+        for column in columns
+    ]
+    first = min(places)
+    span = max(place + length for place, length in zip(places, lengths, strict=True)) - first
+    if span <= 2 * sum(lengths):
+        whole = memoryview(file.read(first, span))
+        parts = [whole[at - first : at - first + size] for at, size in zip(places, lengths, strict=True)]
+    else:
+        parts = [memoryview(file.read(at, size)) for at, size in zip(places, lengths, strict=True)]
+    return [
+        np.frombuffer(part, column.dtype).reshape(count, *column.shape)
+        for part, column in zip(parts, columns, strict=True)
+    ]
 
 
 def _write_hdf5(
@@ -255,11 +264,18 @@ def _write_hdf5(
         start = 0
         for buffers in _chunks(content, every, numbers):
             for dataset, buffer in zip(datasets, buffers, strict=True):
-                dataset[start : start + len(buffer)] = buffer
+                _write_rows(dataset, start, buffer)
             start += len(buffers[0])
         file.flush()
         target.check()
         return [_chunk_places(dataset, content.count) for dataset in datasets]
+
+
+def _write_rows(dataset: h5py.Dataset, start: int, values: NDArray[Any]) -> None:
+    """``dataset[start:...] = values`` without what h5py does to find out what is meant, which costs more."""
+    place = dataset.id.get_space()
+    place.select_hyperslab((start, *(0,) * (values.ndim - 1)), values.shape)
+    dataset.id.write(h5py.h5s.create_simple(values.shape), place, values)
 
 
 def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:

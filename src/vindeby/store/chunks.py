@@ -1,0 +1,107 @@
+"""The chunks of records that a database consists of: read when they are asked for, the last few kept.
+
+A chunk comes from the verified bytes of its file. When these are damaged, it comes as it is, for whoever asks
+compares each record with its own checksum. Files that nothing vouches for stay in memory as they were read.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+from vindeby.errors import DataError
+from vindeby.store.image import read_segments
+from vindeby.store.index import Place
+from vindeby.store.inspect import Finding, Verdict
+from vindeby.store.layouts import LAYOUTS
+from vindeby.store.rows import Segment
+from vindeby.store.seal import SealedFile, SealError
+
+_MOST_KEPT = 8
+
+
+class ReplacedError(DataError):
+    """Another file took the place of one that was being read; opening it again helps."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: it was changed while it was read; open it again")
+
+
+class Chunks:
+    """``memory`` holds what was read of unsealed files, ``digests`` the seal that each sealed one had."""
+
+    def __init__(self, note: Callable[[Path, Finding], None]) -> None:
+        self.memory: dict[Path, list[Segment]] = {}
+        self.digests: dict[Path, str] = {}
+        self._note = note
+        self._files: OrderedDict[Path, SealedFile] = OrderedDict()
+        self._kept: OrderedDict[Place, dict[str, tuple[Segment, int]]] = OrderedDict()
+
+    def doubtful(self, path: Path) -> bool:
+        """Does no seal vouch for this file?"""
+        return path in self.memory
+
+    def rows(self, place: Place) -> dict[str, tuple[Segment, int]]:
+        """The records of a chunk by key: a segment, and the row in it."""
+        kept = self._kept.get(place)
+        if kept is not None:
+            self._kept.move_to_end(place)
+            return kept
+        rows = {
+            key.decode(errors="replace"): (segment, row)
+            for segment in self.segments(place)
+            for row, key in enumerate(segment.rows["key"].tolist())
+        }
+        self._kept[place] = rows
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+        return rows
+
+    def segments(self, place: Place) -> list[Segment]:
+        """The records of a chunk, not yet compared with their checksums."""
+        if place.path in self.memory:
+            return [self.memory[place.path][place.chunk]]
+        try:
+            return _read(self._file(place.path), place.chunk)
+        except SealError as error:
+            self._note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
+        file = SealedFile.open(place.path, verify=False)
+        if file is None:
+            raise ReplacedError(place.path)
+        with file:
+            return _read(file, place.chunk)
+
+    def _file(self, path: Path) -> SealedFile:
+        file = self._files.get(path)
+        if file is None:
+            file = SealedFile.open(path)
+            if file is None:
+                raise ReplacedError(path)
+            if file.seal.digest != self.digests.get(path):
+                file.close()
+                raise ReplacedError(path)
+            self._files[path] = file
+            if len(self._files) > _MOST_KEPT:
+                self._files.popitem(last=False)[1].close()
+        return file
+
+    def forget(self, path: Path) -> None:
+        """Another file stands at this path now, or none."""
+        self.memory.pop(path, None)
+        self._kept.clear()
+        file = self._files.pop(path, None)
+        if file is not None:
+            file.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        while self._files:
+            self._files.popitem()[1].close()
+
+
+def _read(file: SealedFile, chunk: int) -> list[Segment]:
+    directory = file.seal.directory
+    if directory["kind"] == "shard":
+        return read_segments(file)
+    return LAYOUTS[directory["layout"]].read_chunk(file, chunk)

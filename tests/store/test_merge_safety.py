@@ -1,0 +1,272 @@
+"""What a merge does before it lets go of anything: on the disk first, verified first, told first."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.store.examples import contents, flip, publish, record, records
+from vindeby.errors import StorageError, VindebyError
+from vindeby.store import merge as merging
+from vindeby.store.layouts import LAYOUTS, encoding
+from vindeby.store.layouts.base import Content
+from vindeby.store.layouts.table import table_segment
+from vindeby.store.merge import BadFilesError, MergeOptions, merge
+from vindeby.store.rows import Segment
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.seal import SealedFile
+from vindeby.store.selection import Selection
+from vindeby.store.sources import Source
+from vindeby.store.validate import validate
+
+LAYOUT_NAMES = ["classic", "table"]
+
+
+class Notebook:
+    """What is done to which file, in order."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.steps: list[tuple[str, Path]] = []
+        for name in ("pwrite", "fsync"):
+            monkeypatch.setattr(os, name, self._of_descriptor(name, getattr(os, name)))
+        for name in ("replace", "unlink"):
+            monkeypatch.setattr(Path, name, self._of_path(name, getattr(Path, name)))
+
+    def _of_descriptor(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(descriptor: int, *rest: Any) -> Any:
+            self.steps.append((name, Path(f"/proc/self/fd/{descriptor}").readlink()))
+            return call(descriptor, *rest)
+
+        return noting
+
+    def _of_path(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(path: Path, *rest: Any, **more: Any) -> Any:
+            self.steps.append((name, path))
+            return call(path, *rest, **more)
+
+        return noting
+
+    def places(self, name: str, path: Path) -> list[int]:
+        return [place for place, step in enumerate(self.steps) if step == (name, path)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc to know the name of an open file")
+@pytest.mark.parametrize("layout", LAYOUT_NAMES)
+def test_the_new_database_is_on_the_disk_before_it_takes_its_place_and_shards_go_after(
+    layout: str, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shards = [publish(run, records(3, start=start)).path for start in (0, 3)]
+    with monkeypatch.context() as patches:
+        notebook = Notebook(patches)
+        merge(run.output, MergeOptions(layout=layout))
+    (new,) = [
+        path for name, path in notebook.steps if name == "replace" and path.name.startswith(".out.h5.merge")
+    ]
+    (renamed,) = notebook.places("replace", new)
+    (forced,) = notebook.places("fsync", new)
+    assert notebook.places("pwrite", new)[-1] < forced < renamed
+    named = next(place for place in notebook.places("fsync", run.output.parent) if place > renamed)
+    assert all(named < place for shard in shards for place in notebook.places("unlink", shard))
+    assert all(len(notebook.places("unlink", shard)) == 1 for shard in shards)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc to know the name of an open file")
+def test_a_database_that_a_killed_merge_left_is_forced_to_the_disk_before_shards_go(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard = publish(run, records(3)).path
+    merge(run.output, MergeOptions(keep_shards=True))
+    with monkeypatch.context() as patches:
+        notebook = Notebook(patches)
+        assert merge(run.output).outcome == "nothing to do"
+    (gone,) = notebook.places("unlink", shard)
+    assert notebook.places("fsync", run.output)[0] < gone
+    assert notebook.places("fsync", run.output.parent)[0] < gone
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc to know the name of an open file")
+def test_the_copy_of_a_damaged_database_is_on_the_disk_before_another_takes_its_place(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(run, [record(seed) for seed in range(5)])
+    merge(run.output)
+    flip(run.output, run.output.read_bytes().index(record(3).layout.tobytes()) * 8)
+    with monkeypatch.context() as patches:
+        notebook = Notebook(patches)
+        merge(run.output, MergeOptions(on_bad="skip"))
+    (copy,) = run.quarantine.glob("*.h5")
+    (new,) = [
+        path for name, path in notebook.steps if path.name.startswith(".out.h5.merge") and name == "replace"
+    ]
+    assert notebook.places("fsync", copy)[0] < notebook.places("replace", new)[0]
+
+
+def spoiling(change: Callable[[Segment], None]) -> Callable[..., Iterator[Segment]]:
+    """Memory that changes between the reading of a shard and the writing of the database."""
+    chosen = merging._chosen
+
+    def spoiled(sources: Sequence[Source], selection: Selection) -> Iterator[Segment]:
+        for segment in chosen(sources, selection):
+            changed = Segment(segment.schema, segment.rows.copy())
+            change(changed)
+            yield changed
+
+    return spoiled
+
+
+def shift_a_turbine(segment: Segment) -> None:
+    segment.rows["array:layout"][0, 0, 0] += 1.0
+
+
+def shift_a_turbine_and_its_checksum(segment: Segment) -> None:
+    shift_a_turbine(segment)
+    segment.rows["checksum"] = segment.computed_checksums()
+
+
+def say_a_record_twice(segment: Segment) -> None:
+    segment.rows[1:] = segment.rows[:1]
+
+
+@pytest.mark.parametrize("change", [shift_a_turbine, shift_a_turbine_and_its_checksum, say_a_record_twice])
+@pytest.mark.parametrize("layout", LAYOUT_NAMES)
+def test_a_database_that_is_not_what_the_shards_hold_never_takes_its_place(
+    layout: str, change: Callable[[Segment], None], run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(run, [record(1)])
+    merge(run.output)
+    publish(run, [record(2), record(3)])
+    before, shards = run.output.read_bytes(), run.shard_paths()
+    with monkeypatch.context() as patches:
+        patches.setattr(merging, "_chosen", spoiling(change))
+        # What HDF5 sees is looked at last: it must not be needed to notice this.
+        patches.setattr(LAYOUTS[layout], "look", lambda path, count: None)
+        with pytest.raises(StorageError, match=r"not what was written|does not hold the records"):
+            merge(run.output, MergeOptions(layout=layout))
+    assert run.output.read_bytes() == before
+    assert run.shard_paths() == shards
+    assert [path.name for path in run.output.parent.iterdir() if path.name.startswith(".")] == []
+    assert merge(run.output).records == 3
+
+
+def test_bytes_that_belong_to_no_record_are_verified_too(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bit in a place of a symbol table that HDF5 does not look at, in a block without records."""
+    publish(run, [record(seed) for seed in range(2000)])
+    write = LAYOUTS["classic"].write
+
+    def damaging(path: Path, content: Content) -> None:
+        write(path, content)
+        flip(path, (path.read_bytes().rindex(b"SNOD") + 8 + 24) * 8)
+
+    with monkeypatch.context() as patches:
+        patches.setattr(LAYOUTS["classic"], "write", damaging)
+        with pytest.raises(VindebyError, match="checksum mismatch in bytes"):
+            merge(run.output)
+    assert not run.output.exists()
+    assert merge(run.output).records == 2000
+
+
+def test_a_database_that_hdf5_reads_otherwise_never_takes_its_place(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(run, records(3))
+    heap = encoding.local_heap
+
+    def misnaming(names: Sequence[bytes], address: int) -> tuple[bytes, Any]:
+        return heap([name[:-1] + b"x" + name[-1:] for name in names], address)
+
+    with monkeypatch.context() as patches:
+        patches.setattr(encoding, "local_heap", misnaming)
+        with pytest.raises(StorageError, match="HDF5 reads other values"):
+            merge(run.output)
+    assert not run.output.exists()
+    assert len(contents(run.output)) == 3
+
+
+def test_a_table_that_hdf5_reads_otherwise_never_takes_its_place(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(run, [record(1), record(2)])
+
+    def misreading(*arguments: Any) -> Segment:
+        segment = table_segment(*arguments)
+        shift_a_turbine(segment)
+        return segment
+
+    with monkeypatch.context() as patches:
+        patches.setattr("vindeby.store.layouts.table.table_segment", misreading)
+        with pytest.raises(StorageError, match="HDF5 reads other values"):
+            merge(run.output, MergeOptions(layout="table"))
+    assert not run.output.exists()
+    assert len(contents(run.output)) == 2
+
+
+def test_the_audit_is_written_before_the_new_database_takes_its_place(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(run, records(2))
+
+    def die(merging: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vindeby.store.merge._Merge._replace", die)
+    with pytest.raises(KeyboardInterrupt):
+        merge(run.output)
+    (audit,) = [json.loads(path.read_text()) for path in run.audit.glob("*.json")]
+    assert audit["outcome"] == "verified; about to take its place"
+    assert audit["records"] == 2
+
+
+def test_what_a_killed_merge_left_beside_the_database_is_removed(run: RunDirectory) -> None:
+    publish(run, records(2))
+    left = run.output.with_name(".out.h5.merge-0123abcd.tmp")
+    other = run.output.with_name(".other.h5.merge-0123abcd.tmp")
+    for path in (left, other):
+        path.write_bytes(b"half")
+    merge(run.output)
+    assert not left.exists()
+    assert other.exists()
+
+
+def test_a_shard_that_lost_its_seal_is_not_merged_silently(run: RunDirectory) -> None:
+    path = publish(run, records(3)).path
+    file = SealedFile.open(path)
+    assert file is not None
+    with file:
+        os.truncate(path, file.seal.length)
+    with pytest.raises(BadFilesError, match="the seal that every shard ends with is missing"):
+        merge(run.output)
+    assert [issue.what for issue in validate(run.output).issues] == [
+        "checksum mismatch: the seal that every shard ends with is missing"
+    ]
+    report = merge(run.output, MergeOptions(on_bad="skip"))
+    assert (report.records, report.files[0].fate[:9]) == (3, "moved to ")
+
+
+@pytest.mark.parametrize("number", [1, 5])
+@pytest.mark.parametrize("layout", LAYOUT_NAMES)
+def test_a_write_that_failed_once_is_told_with_its_reason(
+    layout: str, number: int, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(run, [record(seed) for seed in range(8000 if layout == "classic" else 10)])
+    write, calls = os.pwrite, itertools.count(1)
+
+    def failing(descriptor: int, data: Any, offset: int) -> int:
+        if next(calls) == number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data, offset)
+
+    with monkeypatch.context() as patches:
+        patches.setattr("os.pwrite", failing)
+        with pytest.raises(StorageError, match="No space left on device"):
+            merge(run.output, MergeOptions(layout=layout))
+    assert not run.output.exists()
+    assert len(run.shard_paths()) == 1
