@@ -23,7 +23,6 @@ import numpy as np
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Task
-from vindeby.looking.cli.results import root_of
 from vindeby.looking.monitor.observe import Observer
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
@@ -59,7 +58,7 @@ def make(output: Path, count: int, layout: str | None) -> Campaign:
     for start in range(0, len(every), 200):
         writer.publish(every[start : start + 200])
     if layout is not None:
-        merge(output, MergeOptions(root=root_of(campaign), layout=layout))
+        merge(output, MergeOptions(root=campaign.root_attributes(), layout=layout))
     return campaign
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
-from vindeby.looking.expected import campaign_of, split_key
+from vindeby.looking.asked import campaign_of
+from vindeby.looking.expected import split_key
 from vindeby.looking.results import Results
 from vindeby.looking.sources import Source, open_source
 from vindeby.store.record import Record
@@ -31,7 +32,7 @@ class Sight:
         self.source: Source = open_source(path)
         self.path = self.source.path
         self.results = Results(self.source)
-        self.campaign: Campaign | None = campaign_of(self.source, campaign)
+        self.campaign: Campaign | None = campaign_of(self.path, campaign, self.source.campaign_text)
         self._farms: dict[int, WindFarm] = {}
 
     @property

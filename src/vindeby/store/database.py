@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
 from vindeby.store.guard import Guard
-from vindeby.store.image import read_segments
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.reading import read_any
@@ -28,6 +27,7 @@ from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.shard import read_segments
 
 _CACHED_CHUNKS = 8
 
@@ -206,11 +206,12 @@ class Database(Mapping[str, Record]):
             self._chunks.popitem(last=False)
         return rows
 
-    def _segments(self, place: _Place) -> list[Segment]:
+    def _segments(self, place: _Place, fields: Collection[str] | None = None) -> list[Segment]:
+        """The records of a chunk, with all fields where its file is not what was sealed."""
         if place.path in self._memory:
             return [self._memory[place.path][place.chunk]]
         try:
-            return _read(self._file(place.path), place.chunk)
+            return _read(self._file(place.path), place.chunk, fields)
         except SealError as error:
             self._note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
         file = SealedFile.open(place.path, verify=False)
@@ -247,23 +248,24 @@ class Database(Mapping[str, Record]):
         self._forget_missing()
         return self._of_places(list(self._places))
 
-    def new_segments(self, *, trust_seals: bool = False) -> Iterator[Segment]:
+    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:
         """As ``segments``, but only what came since this was last asked; all of a file that was replaced.
 
-        ``trust_seals`` is for counting quickly: what a seal vouches for is not compared with its own checksum again.
+        Who names the ``fields`` that are needed counts quickly: others may be missing, and what a seal vouches for is
+        not compared with its own checksum again.
         """
         fresh = [place for place in self._places if place not in self._handed_out]
         for place in fresh:
-            yield from self._of_places([place], trust_seals=trust_seals)
+            yield from self._of_places([place], fields)
             self._handed_out.add(place)
 
-    def _of_places(self, places: list[_Place], *, trust_seals: bool = False) -> Iterator[Segment]:
+    def _of_places(self, places: list[_Place], fields: Collection[str] | None = None) -> Iterator[Segment]:
         for place in places:
-            for segment in self._segments(place):
+            trusted = place.path not in self._memory and place.path not in self.findings
+            for segment in self._segments(place, fields if trusted else None):
                 keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
                 mine = np.array([self._index.get(key) is place for key in keys], bool)
-                sealed = trust_seals and place.path not in self._memory and place.path not in self.findings
-                if not sealed:
+                if fields is None or not trusted or place.path in self.findings:
                     intact = segment.intact()
                     for row in np.flatnonzero(mine & ~intact):
                         self._note(place.path, Finding(Verdict.CHECKSUM, "", keys[row]))
@@ -313,11 +315,11 @@ def _state(path: Path) -> tuple[int, int, int] | None:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _read(file: SealedFile, chunk: int) -> list[Segment]:
+def _read(file: SealedFile, chunk: int, fields: Collection[str] | None = None) -> list[Segment]:
     directory = file.seal.directory
     if directory["kind"] == "shard":
         return read_segments(file)
-    return LAYOUTS[directory["layout"]].read_chunk(file, chunk)
+    return LAYOUTS[directory["layout"]].read_chunk(file, chunk, fields)
 
 
 def open_database(path: Path | str) -> Database:

@@ -2,6 +2,7 @@
 
 ```
 campaign.yaml   the campaign, frozen          shards/      results, immutable files
+outline.json    of the same, to count by
 logs/           one log a worker               events/      who started, finished, failed, died, when
 quarantine/     what was found bad, kept       audit/       one record a merge
 ```
@@ -45,6 +46,11 @@ class RunDirectory:
         return self.path / "campaign.yaml"
 
     @property
+    def outline_file(self) -> Path:
+        """What of the campaign is needed to count results, so that a look at them is quick; it may be missing."""
+        return self.path / "outline.json"
+
+    @property
     def shards(self) -> Path:
         """Published results."""
         return self.path / "shards"
@@ -78,16 +84,22 @@ class RunDirectory:
             raise storage_error(error, self.path, 0, 1) from error
         return self
 
-    def freeze_campaign(self, text: str) -> None:
-        """Keep the text of the campaign, replacing an older one."""
+    def freeze_campaign(self, text: str, outline: str | None = None) -> None:
+        """Keep the text of the campaign, and an outline of it, replacing older ones.
+
+        The outline says of which text it is, so that after a crash between the two nobody takes it for another's.
+        """
+        if outline is not None:
+            replace_text(self.outline_file, outline, self.path.parent)
         replace_text(self.campaign_file, text, self.path.parent)
 
     def campaign_text(self) -> str | None:
         """The frozen campaign, if there is one."""
-        try:
-            return self.campaign_file.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
+        return _text_if_any(self.campaign_file)
+
+    def outline_text(self) -> str | None:
+        """The outline that was kept with the campaign, if there is one."""
+        return _text_if_any(self.outline_file)
 
     def shard_paths(self) -> list[Path]:
         """Every published shard, in a fixed order."""
@@ -146,6 +158,13 @@ def replace_text(path: Path, text: str, above: Path) -> None:
         return path.with_name(f".{path.name}.{owner.pid}-{owner.token}-{next(_numbers)}.tmp"), path
 
     publish_bytes(Files(), Retry(), text.encode(), names, above)
+
+
+def _text_if_any(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
 
 
 def _abandoned(path: Path) -> bool:

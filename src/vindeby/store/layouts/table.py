@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -150,7 +150,12 @@ class TableLayout(Layout):
         """The keys of one chunk."""
         return _read_column(file, 0, number)
 
-    def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
+    def read_chunk(
+        self,
+        file: SealedFile,
+        number: int,
+        fields: Collection[str] | None = None,  # noqa: ARG002 - chunks are large: all fields cost little
+    ) -> list[Segment]:
         """The records of one chunk."""
         directory = file.seal.directory
         columns = [Column.from_json(entry) for entry in directory["columns"]]
