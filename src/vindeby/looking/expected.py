@@ -90,13 +90,23 @@ class Expected:
     def _of_rows(self, rows: NDArray[Any]) -> NDArray[np.int8]:
         states = np.where(np.isnan(rows["aep"]), State.INVALID, State.DONE).astype(np.int8)
         if self.cells:
-            columns = (rows[name].tolist() for name in ("fingerprint", "farm_idx", "type_idx", "ss_seed"))
+            tasks = zip(*(rows[name].tolist() for name in ("farm_idx", "type_idx", "ss_seed")), strict=True)
             stale = [
-                mark != b"" and self.cells[farm * len(self.types) + kind].fingerprint(seed).encode() != mark
-                for mark, farm, kind, seed in zip(*columns, strict=True)
+                mark not in (b"", self._marks.get(task) or self._mark(*task))
+                for mark, task in zip(rows["fingerprint"].tolist(), tasks, strict=True)
             ]
             states[np.array(stale, bool)] = State.STALE
         return states
+
+    @cached_property
+    def _marks(self) -> dict[tuple[int, int, int], bytes]:
+        """Fingerprints that were worked out before; a look a second would else do it again for every result."""
+        return {}
+
+    def _mark(self, farm: int, kind: int, seed: int) -> bytes:
+        mark = self.cells[farm * len(self.types) + kind].fingerprint(seed).encode()
+        self._marks[farm, kind, seed] = mark
+        return mark
 
     def _places(self, rows: NDArray[Any]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.bool_]]:
         seeds = np.array(self.seeds, np.int64)

@@ -82,10 +82,10 @@ class Database(Mapping[str, Record]):
         with contextlib.nullcontext(self._guard) if self._guard is not None else Guard() as guard:
             while True:
                 self._add_new_output(guard)
-                for path in self.run.shard_paths():
-                    if path not in self._known:
-                        self._known[path] = (0, 0, 0)
-                        self._add(path, guard)
+                known = set(map(str, self._known))
+                for path in (Path(name) for name in self.run.shard_names() if name not in known):
+                    self._known[path] = (0, 0, 0)
+                    self._add(path, guard)
                 # A merge that ended meanwhile has taken shards away before they were listed: then look again.
                 if self._known.get(self.path) == _state(self.path):
                     break

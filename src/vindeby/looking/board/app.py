@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 
 from starlette.applications import Starlette
@@ -21,6 +22,8 @@ from vindeby.looking.web import ASSETS, asset
 _FILES = ("look.css", "drawing.js", "board.js")
 _RETRY_MS = 1500
 _BEAT_S = 10.0
+_SHARE = 0.04
+"""How much of one core looking may take: the campaign comes first."""
 
 
 class Board:
@@ -36,16 +39,22 @@ class Board:
         self._wanted = asyncio.Event()
 
     async def look_for_all(self) -> None:
-        """Look once an interval while somebody is watching."""
+        """Look once an interval while somebody is watching; less often where a look takes long."""
         while True:
             await self._wanted.wait()
             before = self.feed.state, self.feed.shown, len(self.feed.rows)
-            await asyncio.to_thread(self.feed.look)
+            used_s = await asyncio.to_thread(self._look)
             if (self.feed.state, self.feed.shown, len(self.feed.rows)) != before:
                 async with self._changed:
                     self._turn += 1
                     self._changed.notify_all()
-            await asyncio.sleep(self._interval_s)
+            await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
+
+    def _look(self) -> float:
+        """Look; the processor time it took."""
+        began = time.thread_time()
+        self.feed.look()
+        return time.thread_time() - began
 
     async def events(self) -> AsyncIterator[str]:
         """Everything for one viewer: first all there is, then what changes."""

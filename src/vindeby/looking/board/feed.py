@@ -84,19 +84,10 @@ class Feed:
         current = dict(zip(rows["key"].tolist(), rows["aep"].tolist(), strict=True))
         if any(key not in current or _differs(current[key], aep) for key, aep in self._known.items()):
             self._begin_again()
-        for row in rows:
-            key = row["key"]
-            if key not in self._known:
-                self._known[bytes(key)] = float(row["aep"])
-                self.rows.append(
-                    [
-                        key.decode(errors="replace"),
-                        int(row["farm_idx"]),
-                        int(row["type_idx"]),
-                        int(row["ss_seed"]),
-                        packed.plain(row["aep"], 3),
-                    ]
-                )
+        fresh = rows[np.array([key not in self._known for key in current], bool)]
+        for key, aep, *place in fresh[["key", "aep", "farm_idx", "type_idx", "ss_seed"]].tolist():
+            self._known[key] = aep
+            self.rows.append([key.decode(errors="replace"), *place, packed.plain(aep, 3)])
 
     def _begin_again(self) -> None:
         self._known, self.rows, self._layouts = {}, [], {}

@@ -61,7 +61,7 @@ class Observer:
         self._campaign: tuple[Outline | None, Campaign | None] = (None, None)
         self._stamp_of_expected: tuple[object, ...] | None = None
         self._expected = Expected((), (), (), None, known=False)
-        self._files: set[Path] = set()
+        self._files: set[str] = set()
         self._counted: tuple[object, tuple[NDArray[np.int8], int]] | None = None
         self._disk: tuple[float, Disk] | None = None
         self._seen: deque[tuple[float, int]] = deque()
@@ -74,9 +74,9 @@ class Observer:
 
     def _refresh(self) -> None:
         if not self.path.exists() and not self.run.path.exists():
-            self._files = {self.run.path}  # so that everything is read again when it comes back
+            self._files = {str(self.run.path)}  # so that everything is read again when it comes back
             raise InputError(f"{self.path}: it is gone, and so is its run directory {self.run.path}")
-        files = {*self.run.shard_paths(), *([self.path] if self.path.exists() else [])}
+        files = {*self.run.shard_names(), *([str(self.path)] if self.path.exists() else [])}
         # A shard that is gone was merged, or somebody deleted it: only a new look can tell.
         if isinstance(self.source, NothingYet) or not self._files <= files:
             self._open(self.path)
