@@ -18,6 +18,7 @@ from vindeby.looking.board.access import is_loopback
 from vindeby.looking.board.feed import Feed
 from vindeby.looking.board.logs import read_log
 from vindeby.looking.monitor.observe import Observer
+from vindeby.store.database import open_database
 from vindeby.store.publish import ShardWriter
 from vindeby.store.rundir import RunDirectory
 
@@ -77,6 +78,10 @@ def test_a_viewer_is_told_everything(served: tuple[str, RunDirectory]) -> None:
     best = max(told["results"]["rows"], key=lambda row: row[4])
     told = stream(served[0], {"shown"}) if not told["shown"]["best"] else told
     assert told["shown"]["best"][0]["key"] == best[0]
+    assert [entry["farm"] for entry in told["shown"]["best"]] in ([0, 1], [1, 0])
+    with open_database(served[1].output) as database:
+        energies = {key: float(record.arrays["aep"]) for key, record in database.items()}
+    assert all(abs(row[4] - energies[row[0]]) <= 5e-7 for row in told["results"]["rows"])
     assert len(told["shown"]["newest"]) == 6
 
 

@@ -10,7 +10,7 @@ from vindeby.store.record import Attribute
 from vindeby.store.rundir import RunDirectory
 
 if TYPE_CHECKING:
-    from vindeby.campaign import Campaign
+    from vindeby.campaign import Campaign, Farm, Turbine
 
 
 def campaign_of(output: Path, given: str | None, kept: Attribute | None = None) -> Campaign | None:
@@ -26,6 +26,16 @@ def campaign_of(output: Path, given: str | None, kept: Attribute | None = None) 
     if isinstance(kept, str) and kept:
         return Campaign.loads(kept, f"{output} (campaign)")
     return None
+
+
+def farm_of(campaign: Campaign | None, farm_idx: int) -> Farm | None:
+    """The farm of this number; None where no campaign knows it."""
+    return campaign.farms[farm_idx] if campaign and 0 <= farm_idx < len(campaign.farms) else None
+
+
+def turbine_of(campaign: Campaign | None, type_idx: int) -> Turbine | None:
+    """The turbine type of this number; None where no campaign knows it."""
+    return campaign.turbines[type_idx] if campaign and 0 <= type_idx < len(campaign.turbines) else None
 
 
 def outline_for(output: Path, given: str | None, kept: Attribute | None = None) -> Outline | None:

@@ -53,8 +53,7 @@ def open_source(path: Path | str) -> Source:
         path = path.with_name(path.name.removesuffix(".run"))
     if path.is_dir():
         return Folder(path)
-    run = RunDirectory(path)
-    if not path.exists() and run.campaign_text() is not None and not run.shards.exists():
+    if RunDirectory(path).nothing_yet:
         return NothingYet(path)
     database = Database(path)
     version = database.attributes.get("format_version", FORMAT_VERSION)

@@ -30,6 +30,7 @@ from vindeby.store.seal import SealedFile, SealError
 from vindeby.store.shard import read_segments
 
 _CACHED_CHUNKS = 8
+_KEPT_BYTES = 1 << 25
 
 
 class ReplacedError(DataError):
@@ -66,6 +67,8 @@ class Database(Mapping[str, Record]):
         self._memory: dict[Path, list[Segment]] = {}
         self._files: OrderedDict[Path, SealedFile] = OrderedDict()
         self._chunks: OrderedDict[_Place, dict[str, tuple[Segment, int]]] = OrderedDict()
+        self._just_read: dict[_Place, list[Segment]] = {}
+        self._room = _KEPT_BYTES
         self._handed_out: set[_Place] = set()
         self._digests: dict[Path, str] = {}
         if self.path.is_dir():
@@ -109,6 +112,7 @@ class Database(Mapping[str, Record]):
             self._places = [place for place in self._places if place.path != path]
             self._handed_out = {place for place in self._handed_out if place.path != path}
         self._memory.pop(path, None)
+        self._kept(_Place(path, 0))
         self.findings.pop(path, None)
         self._chunks.clear()
         file = self._files.pop(path, None)
@@ -133,7 +137,9 @@ class Database(Mapping[str, Record]):
         with file:
             if directory["kind"] == "shard":
                 file.load()
-                keys = [(0, np.concatenate([segment.rows["key"] for segment in read_segments(file)]))]
+                segments = read_segments(file)
+                keys = [(0, np.concatenate([segment.rows["key"] for segment in segments]))]
+                self._keep(_Place(path, 0), segments)
             else:
                 layout = LAYOUTS[directory["layout"]]
                 count = layout.chunk_count(directory)
@@ -142,6 +148,20 @@ class Database(Mapping[str, Record]):
             self._enter(_Place(path, number), names)
         if path == self.path:
             self.attributes, self.sealed = dict(directory["root"]), True
+
+    def _keep(self, place: _Place, segments: list[Segment]) -> None:
+        """Spare who counts a second reading of a shard that was just read, as long as there is room for it."""
+        size = sum(segment.rows.nbytes for segment in segments)
+        if size <= self._room:
+            self._room -= size
+            self._just_read[place] = segments
+
+    def _kept(self, place: _Place) -> list[Segment] | None:
+        """What was kept of a shard, once."""
+        segments = self._just_read.pop(place, None)
+        if segments is not None:
+            self._room += sum(segment.rows.nbytes for segment in segments)
+        return segments
 
     def _enter(self, place: _Place, names: NDArray[np.bytes_]) -> None:
         self._places.append(place)
@@ -210,6 +230,9 @@ class Database(Mapping[str, Record]):
         """The records of a chunk, with all fields where its file is not what was sealed."""
         if place.path in self._memory:
             return [self._memory[place.path][place.chunk]]
+        kept = None if fields is None else self._kept(place)
+        if kept is not None:
+            return kept
         try:
             return _read(self._file(place.path), place.chunk, fields)
         except SealError as error:
