@@ -35,7 +35,7 @@ class Board:
         self.feed = Feed(observer)
         self._viewers = 0
         self._turn = 0
-        self._changed = asyncio.Condition()
+        self._news = asyncio.Event()
         self._wanted = asyncio.Event()
 
     async def look_for_all(self) -> None:
@@ -45,10 +45,14 @@ class Board:
             before = self.feed.state, self.feed.shown, len(self.feed.rows)
             used_s = await asyncio.to_thread(self._look)
             if (self.feed.state, self.feed.shown, len(self.feed.rows)) != before:
-                async with self._changed:
-                    self._turn += 1
-                    self._changed.notify_all()
+                self._tell()
             await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
+
+    def _tell(self) -> None:
+        """Wake everybody who waits; each turn has an event of its own, so nobody holds a lock when a viewer leaves."""
+        self._turn += 1
+        news, self._news = self._news, asyncio.Event()
+        news.set()
 
     def _look(self) -> float:
         """Look; the processor time it took."""
@@ -88,12 +92,13 @@ class Board:
 
     async def _wait(self, turn: int) -> bool:
         """Until something changed; False when nothing did for a while."""
-        async with self._changed:
+        if self._turn == turn:
             try:
-                await asyncio.wait_for(self._changed.wait_for(lambda: self._turn != turn), _BEAT_S)
+                async with asyncio.timeout(_BEAT_S):
+                    await self._news.wait()
             except TimeoutError:
                 return False
-            return True
+        return True
 
     async def stream(self, _: Request) -> Response:
         """``/events``."""
