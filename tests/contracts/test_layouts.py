@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.store.examples import record, records
 from tests.store.test_record import any_record
 from vindeby.store.blockfile import open_sealed
-from vindeby.store.layouts import LAYOUTS
+from vindeby.store.layouts import LAYOUTS, encoding
 from vindeby.store.layouts.base import Content, Layout
 from vindeby.store.layouts.classic import read_group
 from vindeby.store.record import Attribute, Record
@@ -72,6 +72,32 @@ def test_it_gives_back_any_records(layout: Layout, batch: list[Record], tmp_path
     layout.write(path, content(batch))
     layout.look(path, len(batch))
     assert read(layout, path) == {one.key: one for one in batch}
+
+
+def test_it_gives_the_fields_that_are_asked_for_as_they_are(layout: Layout, tmp_path: Path) -> None:
+    batch = records(700)
+    layout.write(tmp_path / "a.h5", content(batch))
+    wanted = ("key", "fingerprint", "array:aep", "attribute:farm_idx")
+    with open_sealed(tmp_path / "a.h5") as file:
+        for number in range(layout.chunk_count(file.seal.directory)):
+            every, some = layout.read_chunk(file, number), layout.read_chunk(file, number, wanted)
+            assert len(every) == len(some)
+            for one, other in zip(every, some, strict=True):
+                assert one.schema == other.schema
+                for field in set(wanted) & set(one.rows.dtype.names or ()):
+                    assert np.array_equal(one.rows[field], other.rows[field])
+
+
+def test_damage_is_found_whatever_fields_are_asked_for(layout: Layout, tmp_path: Path) -> None:
+    layout.write(tmp_path / "a.h5", content(records(1000)))
+    with open_sealed(tmp_path / "a.h5") as file:
+        rows = layout.read_chunk(file, 0)[0].rows
+    data = bytearray((tmp_path / "a.h5").read_bytes())
+    middle = rows["array:layout"][len(rows) // 2]
+    data[data.index(middle[0, :2].tobytes()) + 3] ^= 4
+    (tmp_path / "a.h5").write_bytes(data)
+    with open_sealed(tmp_path / "a.h5") as file, pytest.raises(SealError, match="checksum mismatch"):
+        layout.read_chunk(file, 0, ("key", "array:aep"))
 
 
 def test_the_root_attributes_are_there_for_hdf5(layout: Layout, tmp_path: Path) -> None:
@@ -161,3 +187,12 @@ def test_the_table_form_is_one_row_a_record(tmp_path: Path) -> None:
         assert np.isnan(file["arrays/layout"][row, :, 4:]).all()
         assert file["attributes/ss_seed"][row] == 3
         assert file["arrays/aep"][row] == 103.0
+
+
+def test_the_types_that_are_written_without_hdf5_are_those_of_hdf5() -> None:
+    text = bytes(h5py.h5t.py_create(h5py.string_dtype(), logical=True).encode()[2:])
+    assert encoding.TEXT[:4] + encoding.TEXT[8:] == text[:4] + text[8:]
+    assert encoding.TEXT[4:8] == bytes([16, 0, 0, 0])
+    for kind in ("<f8", "<i8", "|b1", "<f4", ">i2"):
+        dtype = np.dtype(kind)
+        assert encoding.datatype(dtype) == bytes(h5py.h5t.py_create(dtype, logical=True).encode()[2:])

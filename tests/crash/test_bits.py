@@ -14,13 +14,13 @@ from tests.store.examples import publish, record
 from vindeby.errors import DataError, VindebyError
 from vindeby.store.database import Database
 from vindeby.store.guard import Guard
-from vindeby.store.image import read_segments
 from vindeby.store.layouts.classic import Template
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import Schema
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.shard import read_segments
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 300)
 

@@ -13,7 +13,7 @@ import numpy as np
 from tests.campaign.examples import small
 from tests.looking.scatter import scatter
 from vindeby.campaign import Campaign, Task
-from vindeby.looking.cli.results import root_of
+from vindeby.campaign.outline import write_outline
 from vindeby.runner.call import CallTask
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
@@ -71,7 +71,8 @@ def publish(
 ) -> RunDirectory:
     """A run directory with the results of some tasks, in shards of a few."""
     run = RunDirectory(output).create()
-    run.freeze_campaign(asked.dumps())
+    text = asked.dumps()
+    run.freeze_campaign(text, write_outline(asked, text))
     records = [record(asked, task) for task in asked.tasks() if wanted(task)]
     writer = ShardWriter(run)
     for start in range(0, len(records), batch):
@@ -82,7 +83,7 @@ def publish(
 def finished(output: Path, asked: Campaign) -> RunDirectory:
     """A merged database of a whole campaign."""
     run = publish(output, asked)
-    merge(output, MergeOptions(root=root_of(asked)))
+    merge(output, MergeOptions(root=asked.root_attributes()))
     return run
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -15,9 +16,11 @@ from tests.cli.test_init_and_check import vindeby
 from tests.looking.examples import EVIL, campaign, events, finished, publish, record, set_aside
 from tests.looking.serving import board
 from vindeby.looking.board.access import is_loopback
+from vindeby.looking.board.app import Board
 from vindeby.looking.board.feed import Feed
 from vindeby.looking.board.logs import read_log
 from vindeby.looking.monitor.observe import Observer
+from vindeby.store.database import open_database
 from vindeby.store.publish import ShardWriter
 from vindeby.store.rundir import RunDirectory
 
@@ -77,6 +80,10 @@ def test_a_viewer_is_told_everything(served: tuple[str, RunDirectory]) -> None:
     best = max(told["results"]["rows"], key=lambda row: row[4])
     told = stream(served[0], {"shown"}) if not told["shown"]["best"] else told
     assert told["shown"]["best"][0]["key"] == best[0]
+    assert [entry["farm"] for entry in told["shown"]["best"]] in ([0, 1], [1, 0])
+    with open_database(served[1].output) as database:
+        energies = {key: float(record.arrays["aep"]) for key, record in database.items()}
+    assert all(abs(row[4] - energies[row[0]]) <= 5e-7 for row in told["results"]["rows"])
     assert len(told["shown"]["newest"]) == 6
 
 
@@ -246,3 +253,23 @@ def test_twenty_viewers_cost_one_look(tmp_path: Path, monkeypatch: pytest.Monkey
 
     asyncio.run(main())
     assert looks == 1
+
+
+def test_viewers_who_leave_while_news_come_leave_quietly(tmp_path: Path) -> None:
+    finished(tmp_path / "o.h5", campaign())
+
+    async def leaving() -> list[BaseException | bool]:
+        shown = Board(Observer(tmp_path / "o.h5"), interval_s=1.0)
+        viewers = [asyncio.create_task(shown._wait(shown._turn)) for _ in range(20)]
+        stays = asyncio.create_task(shown._wait(shown._turn))
+        await asyncio.sleep(0.01)
+        shown._tell()
+        for _ in range(3):  # the connection and the server may both end a viewer's task
+            for viewer in viewers:
+                viewer.cancel()
+            await asyncio.sleep(0)
+        return [await stays, *await asyncio.gather(*viewers, return_exceptions=True)]
+
+    told, *left = asyncio.run(leaving())
+    assert told is True
+    assert all(isinstance(end, asyncio.CancelledError) for end in left)

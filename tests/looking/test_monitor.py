@@ -13,7 +13,6 @@ import pytest
 from tests.looking.examples import campaign, events, finished, publish, record, set_aside
 from vindeby.errors import ArgumentError, DataError, InputError
 from vindeby.looking import sources
-from vindeby.looking.cli.results import root_of
 from vindeby.looking.monitor.observe import Observer
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.process import Identity
@@ -143,6 +142,33 @@ def test_a_result_of_an_older_campaign_is_stale_and_missing(tmp_path: Path) -> N
     assert (seen.done, seen.stale, seen.missing) == (0, 12, 12)
 
 
+def test_the_kept_outline_is_used_where_it_is_of_this_campaign(tmp_path: Path) -> None:
+    asked = campaign()
+    run = publish(tmp_path / "o.h5", asked)
+    text = asked.dumps()
+    whole = Observer(run.output).look()
+
+    kept = json.loads(run.outline_file.read_text())
+    run.outline_file.write_text(json.dumps({**kept, "name": "from the outline"}))
+    observer = Observer(run.output)
+    assert observer.look().name == "from the outline"
+    assert observer.campaign == asked  # who draws reads the campaign itself
+
+    newer = campaign(seeds=5)
+    run.freeze_campaign(newer.dumps())  # as an older version does: the outline stays behind
+    look = observer.look()
+    assert (look.name, look.expected, look.done) == ("small", 20, 12)
+    assert observer.campaign == newer
+
+    run.freeze_campaign(text)
+    for left in (None, "{", json.dumps({**kept, "version": "0.0"})):
+        run.outline_file.unlink(missing_ok=True)
+        if left is not None:
+            run.outline_file.write_text(left)
+        again = Observer(run.output).look()
+        assert (again.name, again.done, again.axes) == ("small", 12, whole.axes)
+
+
 def test_results_that_the_campaign_does_not_ask_for_are_said(tmp_path: Path) -> None:
     publish(tmp_path / "o.h5", campaign(seeds=4))
     publish(tmp_path / "o.h5", campaign(seeds=3), lambda _: False)
@@ -226,7 +252,7 @@ def test_results_stay_counted_when_a_merge_moves_them(tmp_path: Path) -> None:
     run = publish(tmp_path / "o.h5", asked, batch=2)
     observer = Observer(run.output)
     assert observer.look().done == 12
-    merge(run.output, MergeOptions(root=root_of(asked)))
+    merge(run.output, MergeOptions(root=asked.root_attributes()))
     assert run.shard_paths() == []
     assert observer.look().done == 12
     assert observer.source["farm1_t1_s2"].key == "farm1_t1_s2"

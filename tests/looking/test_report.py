@@ -14,7 +14,6 @@ import pytest
 from tests.cli.test_init_and_check import vindeby
 from tests.looking.examples import EVIL, campaign, events, publish, set_aside
 from tests.looking.test_monitor import old_file
-from vindeby.looking.cli.results import root_of
 from vindeby.looking.monitor.observe import Observer
 from vindeby.looking.packed import frame_of, pack_layout
 from vindeby.looking.report import build_report
@@ -52,7 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     path = tmp_path_factory.mktemp("report") / "o.h5"
     asked = campaign(farm=EVIL)
     run = publish(path, asked, lambda task: task.key != "farm1_t0_s1")
-    merge(path, MergeOptions(root=root_of(asked)))
+    merge(path, MergeOptions(root=asked.root_attributes()))
     events(run, [set_aside("farm1_t0_s1", f"ValueError: {EVIL}")])
     return path, build_report(Sight(path), Observer(path))
 

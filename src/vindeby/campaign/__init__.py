@@ -3,15 +3,39 @@
 A campaign is described completely by one YAML file and is checked completely before anything runs. This part
 imports nothing of vindeby but ``errors`` and ``units``; ``store``, ``runner``, ``interop`` and ``looking`` may
 import it. It knows the names and parameters of wake models and search methods, not what they do.
+
+Names are loaded when first used: who only wants ``tasks`` or ``outline`` does not wait for pydantic and shapely.
 """
 
-from vindeby.campaign.boundary import Boundary, Circle, Exclusion
-from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.farm import Farm
-from vindeby.campaign.run_options import RunOptions
-from vindeby.campaign.site import Site
-from vindeby.campaign.tasks import Task, task_key
-from vindeby.campaign.turbines import Turbine
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vindeby.campaign.boundary import Boundary as Boundary
+    from vindeby.campaign.boundary import Circle as Circle
+    from vindeby.campaign.boundary import Exclusion as Exclusion
+    from vindeby.campaign.campaign import Campaign as Campaign
+    from vindeby.campaign.farm import Farm as Farm
+    from vindeby.campaign.run_options import RunOptions as RunOptions
+    from vindeby.campaign.site import Site as Site
+    from vindeby.campaign.tasks import Task as Task
+    from vindeby.campaign.tasks import task_key as task_key
+    from vindeby.campaign.turbines import Turbine as Turbine
+
+_HOMES = {
+    "Boundary": "boundary",
+    "Campaign": "campaign",
+    "Circle": "boundary",
+    "Exclusion": "boundary",
+    "Farm": "farm",
+    "RunOptions": "run_options",
+    "Site": "site",
+    "Task": "tasks",
+    "Turbine": "turbines",
+    "task_key": "tasks",
+}
 
 __all__ = [
     "Boundary",
@@ -25,3 +49,15 @@ __all__ = [
     "Turbine",
     "task_key",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'vindeby.campaign' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"vindeby.campaign.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

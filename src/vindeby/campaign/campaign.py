@@ -107,6 +107,18 @@ class Campaign(Amount):
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
         return write(self.to_data())
 
+    def root_attributes(self) -> dict[str, str | int | float | bool]:
+        """What a database says in its root attributes about the campaign it holds."""
+        root: dict[str, str | int | float | bool] = {
+            "total_configs": self.total_configs,
+            "campaign": self.dumps(),
+        }
+        for step in self.method:
+            if step.smart_start is not None:
+                root["grid_size"] = step.smart_start.grid_size
+                root["random_pct"] = float(step.smart_start.random_pct)
+        return root
+
     @property
     def total_configs(self) -> int:
         """How many tasks there are."""

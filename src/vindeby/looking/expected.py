@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.campaign import Campaign
+from vindeby.campaign.outline import Outline
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError
 from vindeby.looking.results import UNKNOWN, Results
-from vindeby.looking.sources import Source
-from vindeby.store.rundir import RunDirectory
 
 _LARGEST_BLOCK = 20_000_000
 
@@ -92,13 +90,23 @@ class Expected:
     def _of_rows(self, rows: NDArray[Any]) -> NDArray[np.int8]:
         states = np.where(np.isnan(rows["aep"]), State.INVALID, State.DONE).astype(np.int8)
         if self.cells:
-            columns = (rows[name].tolist() for name in ("fingerprint", "farm_idx", "type_idx", "ss_seed"))
+            tasks = zip(*(rows[name].tolist() for name in ("farm_idx", "type_idx", "ss_seed")), strict=True)
             stale = [
-                mark != b"" and self.cells[farm * len(self.types) + kind].fingerprint(seed).encode() != mark
-                for mark, farm, kind, seed in zip(*columns, strict=True)
+                mark not in (b"", self._marks.get(task) or self._mark(*task))
+                for mark, task in zip(rows["fingerprint"].tolist(), tasks, strict=True)
             ]
             states[np.array(stale, bool)] = State.STALE
         return states
+
+    @cached_property
+    def _marks(self) -> dict[tuple[int, int, int], bytes]:
+        """Fingerprints that were worked out before; a look a second would else do it again for every result."""
+        return {}
+
+    def _mark(self, farm: int, kind: int, seed: int) -> bytes:
+        mark = self.cells[farm * len(self.types) + kind].fingerprint(seed).encode()
+        self._marks[farm, kind, seed] = mark
+        return mark
 
     def _places(self, rows: NDArray[Any]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.bool_]]:
         seeds = np.array(self.seeds, np.int64)
@@ -123,15 +131,10 @@ def split_key(key: str) -> tuple[int, int, int]:
     return UNKNOWN, UNKNOWN, UNKNOWN
 
 
-def expected_of(campaign: Campaign) -> Expected:
+def expected_of(outline: Outline) -> Expected:
     """What a campaign asks for."""
     return Expected(
-        tuple(farm.name for farm in campaign.farms),
-        tuple(turbine.name for turbine in campaign.turbines),
-        campaign.seeds,
-        campaign.total_configs,
-        known=True,
-        cells=campaign.cells(),
+        outline.farms, outline.types, outline.seeds, outline.total_configs, known=True, cells=outline.cells
     )
 
 
@@ -151,15 +154,3 @@ def guessed(results: Results) -> Expected:
         total,
         known=total is not None and total == farms * types * len(seeds),
     )
-
-
-def campaign_of(source: Source, given: str | None = None) -> Campaign | None:
-    """The campaign that was given, else the one that the run directory or the database keeps."""
-    if given is not None:
-        return Campaign.load(given)
-    run = RunDirectory(source.path)
-    text = run.campaign_text()
-    if text is not None:
-        return Campaign.loads(text, str(run.campaign_file))
-    text = source.campaign_text
-    return Campaign.loads(text, f"{source.path} (campaign)") if text else None

@@ -12,6 +12,8 @@ import shapely
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
+from vindeby.looking.asked import farm_of, turbine_of
+from vindeby.store.record import Record
 
 FloatArray = NDArray[np.float64]
 Frame = tuple[float, float, float, float]
@@ -21,11 +23,20 @@ STEPS = 65535
 _DIGITS = 1
 
 
+def layout_in(record: Record) -> FloatArray | None:
+    """The positions in a result, x and y in metres; None where it has none that could be drawn."""
+    layout = record.arrays.get("layout")
+    if layout is None or layout.ndim != 2 or layout.shape[0] != 2 or not np.isfinite(layout).all():
+        return None
+    return np.asarray(layout, np.float64)
+
+
 def frame_of(campaign: Campaign | None, farm_idx: int, layouts: Iterable[FloatArray] = ()) -> Frame:
     """A box around a farm's area and these layouts."""
     boxes = [(*layout.min(axis=1), *layout.max(axis=1)) for layout in layouts if layout.size]
-    if campaign is not None and 0 <= farm_idx < len(campaign.farms):
-        boxes.append(campaign.farms[farm_idx].boundary.shape().bounds)
+    farm = farm_of(campaign, farm_idx)
+    if farm is not None:
+        boxes.append(farm.boundary.shape().bounds)
     if not boxes:
         return 0.0, 0.0, 1.0, 1.0
     table = np.array(boxes, np.float64)
@@ -44,13 +55,11 @@ def pack_layout(layout: FloatArray, frame: Frame) -> str:
 
 def farm_data(campaign: Campaign | None, farm_idx: int, frame: Frame) -> dict[str, Any]:
     """A farm for the browser: its name, frame and rings."""
-    known = campaign is not None and 0 <= farm_idx < len(campaign.farms)
-    name = (
-        campaign.farms[farm_idx].name if known and campaign else f"farm{farm_idx}" if farm_idx >= 0 else "?"
-    )
+    farm = farm_of(campaign, farm_idx)
+    name = farm.name if farm else f"farm{farm_idx}" if farm_idx >= 0 else "?"
     rings: list[list[list[float]]] = []
-    if known and campaign:
-        for polygon in shapely.get_parts(campaign.farms[farm_idx].boundary.shape()):
+    if farm is not None:
+        for polygon in shapely.get_parts(farm.boundary.shape()):
             edges = (polygon.exterior, *polygon.interiors)
             rings += [[[round(x, _DIGITS), round(y, _DIGITS)] for x, y in edge.coords] for edge in edges]
     return {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
@@ -58,9 +67,9 @@ def farm_data(campaign: Campaign | None, farm_idx: int, frame: Frame) -> dict[st
 
 def type_data(campaign: Campaign | None, type_idx: int) -> dict[str, Any]:
     """A turbine type for the browser."""
-    if campaign is None or not 0 <= type_idx < len(campaign.turbines):
+    turbine = turbine_of(campaign, type_idx)
+    if campaign is None or turbine is None:
         return {"name": f"t{type_idx}" if type_idx >= 0 else "?", "diameter": None, "spacing": None}
-    turbine = campaign.turbines[type_idx]
     return {
         "name": turbine.name,
         "diameter": turbine.rotor_diameter_m,

@@ -6,6 +6,7 @@ Layouts stay where they are until one is asked for; a hundred thousand results t
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from vindeby.store.rows import Segment, array_field, attribute_field
 
 _KEY = re.compile(rb"farm(\d+)_t(\d+)_s(\d+)\Z")
 _NUMBERS = {"farm_idx": "<i8", "type_idx": "<i8", "ss_seed": "<i8", "n_turbines": "<i8"}
+_NEEDED = frozenset(
+    ["key", "fingerprint", array_field("aep"), *map(attribute_field, [*_NUMBERS, "aep", "seconds"])]
+)
 UNKNOWN = -1
 """A farm, type or seed that neither attributes nor key tell."""
 
@@ -37,7 +41,7 @@ class Results:
 
     def take_new(self) -> bool:
         """Take up what the source has found; whether that was anything."""
-        came = self.source.new_segments(trust_seals=True)
+        came = self.source.new_segments(_NEEDED)
         fresh = [_columns(segment, self._looks) for segment in came if len(segment)]
         self._looks += 1
         if not fresh:
@@ -58,7 +62,11 @@ class Results:
     def _combine(self) -> NDArray[Any]:
         if not self._parts:
             return np.empty(0, _row_type(1, 1))
-        every = np.concatenate([part.astype(_common(self._parts), copy=False) for part in self._parts])
+        every = np.empty(sum(map(len, self._parts)), _common(self._parts))
+        at = 0
+        for part in self._parts:
+            every[at : at + len(part)] = part
+            at += len(part)
         _, last = np.unique(every["key"][::-1], return_index=True)
         kept = every[np.sort(len(every) - 1 - last)]
         here = [key.decode(errors="replace") in self.source for key in kept["key"].tolist()]
@@ -75,6 +83,7 @@ def _common(parts: list[NDArray[Any]]) -> np.dtype[Any]:
     )
 
 
+@lru_cache(maxsize=64)
 def _row_type(key_width: int, fingerprint_width: int) -> np.dtype[Any]:
     numbers = list(_NUMBERS.items())
     texts = [("key", f"S{key_width}"), ("fingerprint", f"S{fingerprint_width}")]

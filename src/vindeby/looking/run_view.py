@@ -13,6 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from vindeby.looking.monitor import words
+
 if TYPE_CHECKING:  # only the command ``run`` loads the runner
     from vindeby.runner.progress import Progress
     from vindeby.runner.summary import Summary
@@ -22,18 +24,6 @@ _SHOWN_WORKERS = 8
 _SHOWN_FAILURES = 10
 
 
-def duration(seconds: float | None) -> str:
-    """A time span for people: ``42 s``, ``3 min 05 s``, ``2 h 07 min``."""
-    if seconds is None:
-        return "unknown"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-
-
 def line_of(progress: Progress) -> str:
     """A run at this moment, in one line."""
     settled = progress.done + progress.failed
@@ -41,7 +31,8 @@ def line_of(progress: Progress) -> str:
     text = f"{progress.done:,} of {progress.total:,} done ({share:.0f} %), {progress.failed:,} failed, "
     text += f"{progress.running} running, {progress.rate:,.1f} per second"
     if settled < progress.total:
-        text += f", {duration(progress.eta_s)} to go"
+        left = "unknown time" if progress.eta_s is None else words.duration(progress.eta_s)
+        text += f", {left} to go"
     if progress.ending and settled < progress.total:
         text += "; stopping, once more to stop now"
     if progress.trouble:
@@ -116,7 +107,7 @@ def summary_text(summary: Summary, command: str) -> str:
     lines = [_headline(summary)]
     rate = f", {summary.done / summary.seconds:,.1f} per second" if summary.done and summary.seconds else ""
     lines.append(
-        f"  computed {summary.done:,} in {duration(summary.seconds)}{rate}; "
+        f"  computed {summary.done:,} in {words.duration(summary.seconds)}{rate}; "
         f"{summary.standing.done:,} were there before"
     )
     if summary.aep_by_farm:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
-from vindeby.looking.expected import campaign_of, split_key
+from vindeby.looking.asked import campaign_of, farm_of, turbine_of
+from vindeby.looking.expected import split_key
+from vindeby.looking.packed import layout_in
 from vindeby.looking.results import Results
 from vindeby.looking.sources import Source, open_source
 from vindeby.store.record import Record
@@ -31,7 +33,7 @@ class Sight:
         self.source: Source = open_source(path)
         self.path = self.source.path
         self.results = Results(self.source)
-        self.campaign: Campaign | None = campaign_of(self.source, campaign)
+        self.campaign: Campaign | None = campaign_of(self.path, campaign, self.source.campaign_text)
         self._farms: dict[int, WindFarm] = {}
 
     @property
@@ -73,14 +75,14 @@ class Sight:
 
     def layout(self, key: str) -> FloatArray:
         """Positions of a result, x and y in metres."""
-        layout = self.record(key).arrays.get("layout")
-        if layout is None or layout.ndim != 2 or layout.shape[0] != 2 or not np.isfinite(layout).all():
+        layout = layout_in(self.record(key))
+        if layout is None:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
-        return np.asarray(layout, np.float64)
+        return layout
 
     def wind_farm(self, type_idx: int) -> WindFarm | None:
         """What a layout of this type is worth; None when the campaign does not tell."""
-        if self.campaign is None or not 0 <= type_idx < len(self.campaign.turbines):
+        if self.campaign is None or turbine_of(self.campaign, type_idx) is None:
             return None
         if type_idx not in self._farms:
             from vindeby.assembly import wind_farm  # loads numba, which only some pictures need
@@ -105,13 +107,13 @@ class Sight:
 
     def farm_name(self, farm_idx: int) -> str:
         """As the campaign calls it."""
-        known = self.campaign is not None and 0 <= farm_idx < len(self.campaign.farms)
-        return self.campaign.farms[farm_idx].name if known and self.campaign else f"farm{farm_idx}"
+        farm = farm_of(self.campaign, farm_idx)
+        return farm.name if farm else f"farm{farm_idx}"
 
     def type_name(self, type_idx: int) -> str:
         """As the campaign calls it."""
-        known = self.campaign is not None and 0 <= type_idx < len(self.campaign.turbines)
-        return self.campaign.turbines[type_idx].name if known and self.campaign else f"t{type_idx}"
+        turbine = turbine_of(self.campaign, type_idx)
+        return turbine.name if turbine else f"t{type_idx}"
 
     def best(self) -> dict[tuple[int, int], int]:
         """For each farm and type, the row of the result with the most energy."""

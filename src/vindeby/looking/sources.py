@@ -6,7 +6,7 @@ read once is not read again until its file changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -34,8 +34,8 @@ class Source(Protocol):
     def refresh(self) -> object:
         """Look for what is new."""
 
-    def new_segments(self, *, trust_seals: bool = False) -> Iterator[Segment]:
-        """The records that came since this was last asked."""
+    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:
+        """The records that came since this was last asked; rows may have only these fields."""
 
     def __contains__(self, key: object) -> bool: ...
 
@@ -53,8 +53,7 @@ def open_source(path: Path | str) -> Source:
         path = path.with_name(path.name.removesuffix(".run"))
     if path.is_dir():
         return Folder(path)
-    run = RunDirectory(path)
-    if not path.exists() and run.campaign_text() is not None and not run.shards.exists():
+    if RunDirectory(path).nothing_yet:
         return NothingYet(path)
     database = Database(path)
     version = database.attributes.get("format_version", FORMAT_VERSION)
@@ -78,7 +77,7 @@ class NothingYet:
         """Nothing comes here; whoever asks opens the path again."""
         return 0
 
-    def new_segments(self, *, trust_seals: bool = False) -> Iterator[Segment]:  # noqa: ARG002 - as others have it
+    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:  # noqa: ARG002 - as others
         """None."""
         return iter(())
 
@@ -145,7 +144,7 @@ class Folder:
                     mine.append(row)
             self._fresh.append(segment.take(mine))
 
-    def new_segments(self, *, trust_seals: bool = False) -> Iterator[Segment]:  # noqa: ARG002 - as others have it
+    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:  # noqa: ARG002 - as others
         """The records of files that were read since this was last asked."""
         fresh, self._fresh = self._fresh, []
         return iter(fresh)

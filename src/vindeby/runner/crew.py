@@ -13,9 +13,9 @@ from vindeby.runner.kernel import oom_kills
 from vindeby.runner.messages import Channel, Setup
 from vindeby.runner.nurse import Nurse
 from vindeby.store.files import Files
-from vindeby.store.image import read_segments
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.shard import read_segments
 
 _TAIL = 8_000
 _SIGKILL = 9

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from vindeby.campaign import Campaign, RunOptions
+from vindeby.campaign.outline import write_outline
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.badfiles import refuse_or_set_aside
 from vindeby.runner.crew import Crew
@@ -127,8 +128,9 @@ def _prepared_directory(output: Path) -> RunDirectory:
 
 def _freeze(directory: RunDirectory, campaign: Campaign) -> None:
     text = campaign.dumps()
-    if directory.campaign_text() != text:
-        directory.freeze_campaign(text)
+    outline = write_outline(campaign, text)
+    if directory.campaign_text() != text or directory.outline_text() != outline:
+        directory.freeze_campaign(text, outline)
 
 
 def _say_what_stands(standing: Standing, say: Callable[[str], None], *, replace_stale: bool) -> None:

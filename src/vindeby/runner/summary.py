@@ -17,7 +17,6 @@ from vindeby.runner.supervisor import Supervisor
 from vindeby.store.audit import MergeReport
 from vindeby.store.database import Database
 from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.record import Attribute
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.validate import Check, ValidationReport, validate
 
@@ -88,21 +87,11 @@ def finish_up(
     if part is not None or not (directory.shard_paths() or directory.output.exists()):
         return
     expected = {task.key: task.fingerprint for task in space.tasks()}
-    root = root_attributes(campaign)
+    root = campaign.root_attributes()
     options = MergeOptions(root=root, asked=expected, on_bad="skip", wait_s=600.0, progress=say)
     summary.merged = merge(directory.output, options)
     summary.validation = validate(directory.output, expected=expected, checks=checks)
     summary.aep_by_farm = _aep_by_farm(campaign, directory.output)
-
-
-def root_attributes(campaign: Campaign) -> dict[str, Attribute]:
-    """What a database says about the campaign it holds."""
-    root: dict[str, Attribute] = {"total_configs": campaign.total_configs, "campaign": campaign.dumps()}
-    for step in campaign.method:
-        if step.smart_start is not None:
-            root["grid_size"] = step.smart_start.grid_size
-            root["random_pct"] = float(step.smart_start.random_pct)
-    return root
 
 
 def _aep_by_farm(campaign: Campaign, output: Path) -> dict[str, tuple[float, float]]:

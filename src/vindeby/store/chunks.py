@@ -7,18 +7,19 @@ compares each record with its own checksum. Files that nothing vouches for stay 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from vindeby.errors import DataError
-from vindeby.store.image import read_segments
 from vindeby.store.index import Place
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.rows import Segment
 from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.shard import read_segments
 
 _MOST_KEPT = 8
+_ROOM = 1 << 25
 
 
 class ReplacedError(DataError):
@@ -37,6 +38,8 @@ class Chunks:
         self._note = note
         self._files: OrderedDict[Path, SealedFile] = OrderedDict()
         self._kept: OrderedDict[Place, dict[str, tuple[Segment, int]]] = OrderedDict()
+        self._just_read: dict[Path, list[Segment]] = {}
+        self._room = _ROOM
 
     def doubtful(self, path: Path) -> bool:
         """Does no seal vouch for this file?"""
@@ -58,12 +61,18 @@ class Chunks:
             self._kept.popitem(last=False)
         return rows
 
-    def segments(self, place: Place) -> list[Segment]:
-        """The records of a chunk, not yet compared with their checksums."""
+    def segments(self, place: Place, fields: Collection[str] | None = None) -> list[Segment]:
+        """The records of a chunk, not yet compared with their checksums.
+
+        Of a file that is what was sealed, they may have only the ``fields`` that are named, if any are.
+        """
         if place.path in self.memory:
             return [self.memory[place.path][place.chunk]]
+        just_read = None if fields is None else self._take(place.path)
+        if just_read is not None:
+            return just_read
         try:
-            return _read(self._file(place.path), place.chunk)
+            return _read(self._file(place.path), place.chunk, fields)
         except SealError as error:
             self._note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
         file = SealedFile.open(place.path, verify=False)
@@ -71,6 +80,20 @@ class Chunks:
             raise ReplacedError(place.path)
         with file:
             return _read(file, place.chunk)
+
+    def keep(self, path: Path, segments: list[Segment]) -> None:
+        """Spare who counts a second reading of a shard that was just read, as long as there is room for it."""
+        size = _bytes_of(segments)
+        if size <= self._room:
+            self._room -= size
+            self._just_read[path] = segments
+
+    def _take(self, path: Path) -> list[Segment] | None:
+        """What was kept of a shard, once."""
+        segments = self._just_read.pop(path, None)
+        if segments is not None:
+            self._room += _bytes_of(segments)
+        return segments
 
     def _file(self, path: Path) -> SealedFile:
         file = self._files.get(path)
@@ -89,6 +112,7 @@ class Chunks:
     def forget(self, path: Path) -> None:
         """Another file stands at this path now, or none."""
         self.memory.pop(path, None)
+        self._take(path)
         self._kept.clear()
         file = self._files.pop(path, None)
         if file is not None:
@@ -100,8 +124,12 @@ class Chunks:
             self._files.popitem()[1].close()
 
 
-def _read(file: SealedFile, chunk: int) -> list[Segment]:
+def _bytes_of(segments: list[Segment]) -> int:
+    return sum(segment.rows.nbytes for segment in segments)
+
+
+def _read(file: SealedFile, chunk: int, fields: Collection[str] | None = None) -> list[Segment]:
     directory = file.seal.directory
     if directory["kind"] == "shard":
         return read_segments(file)
-    return LAYOUTS[directory["layout"]].read_chunk(file, chunk)
+    return LAYOUTS[directory["layout"]].read_chunk(file, chunk, fields)

@@ -9,7 +9,7 @@ Which copy of a key counts is the same as in a merge (``index``).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,7 +21,6 @@ from vindeby.errors import DataError, InputError
 from vindeby.store.chunks import Chunks, ReplacedError
 from vindeby.store.files import file_state
 from vindeby.store.guard import Guard
-from vindeby.store.image import read_segments
 from vindeby.store.index import Index, Place, precedence
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.layouts import LAYOUTS
@@ -30,6 +29,7 @@ from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.shard import read_segments
 
 __all__ = ["Database", "ReplacedError", "open_database"]
 
@@ -65,10 +65,10 @@ class Database(Mapping[str, Record]):
         with contextlib.nullcontext(self._guard) if self._guard is not None else Guard() as guard:
             while True:
                 self._add_new_output(guard)
-                for path in self.run.shard_paths():
-                    if path not in self._known:
-                        self._add(path, guard)
-                        self._known[path] = (0, 0, 0)
+                known = set(map(str, self._known))
+                for path in (Path(name) for name in self.run.shard_names() if name not in known):
+                    self._add(path, guard)
+                    self._known[path] = (0, 0, 0)
                 # A merge that ended meanwhile has taken shards away before they were listed: then look again.
                 if self._known.get(self.path) == file_state(self.path):
                     break
@@ -111,7 +111,9 @@ class Database(Mapping[str, Record]):
         with file:
             if directory["kind"] == "shard":
                 file.load()
-                keys = [(0, np.concatenate([segment.rows["key"] for segment in read_segments(file)]))]
+                segments = read_segments(file)
+                keys = [(0, np.concatenate([segment.rows["key"] for segment in segments]))]
+                self._chunks.keep(path, segments)
             else:
                 layout = LAYOUTS[directory["layout"]]
                 count = layout.chunk_count(directory)
@@ -204,27 +206,27 @@ class Database(Mapping[str, Record]):
         self._forget_missing()
         return self._of_places(sorted(self._index.places))
 
-    def new_segments(self, *, trust_seals: bool = False) -> Iterator[Segment]:
+    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:
         """As ``segments``, but only what came since this was last asked; all of a file that was replaced.
 
-        ``trust_seals`` is for counting quickly: what a seal vouches for is not compared with its own checksum again.
+        Who names the ``fields`` that are needed counts quickly: others may be missing, and what a seal vouches for is
+        not compared with its own checksum again.
         """
         for place in sorted(place for place in self._index.places if place not in self._handed_out):
-            yield from self._of_places([place], trust_seals=trust_seals)
+            yield from self._of_places([place], fields)
             self._handed_out.add(place)
 
-    def _of_places(self, places: list[Place], *, trust_seals: bool = False) -> Iterator[Segment]:
+    def _of_places(self, places: list[Place], fields: Collection[str] | None = None) -> Iterator[Segment]:
+        needed = None if fields is None else {*fields, "status"}
         for place in places:
-            for segment in self._chunks.segments(place):
+            trusted = not self._chunks.doubtful(place.path) and place.path not in self.findings
+            for segment in self._chunks.segments(place, needed if trusted else None):
                 keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
                 mine = np.array([self._index.get(key) is place for key in keys], bool)
                 for row in np.flatnonzero(mine & ~segment.marked()):
                     self._demote(keys[row], place, Verdict.NOT_MARKED)
                     mine[row] = False
-                sealed = (
-                    trust_seals and not self._chunks.doubtful(place.path) and place.path not in self.findings
-                )
-                if not sealed:
+                if needed is None or not trusted or place.path in self.findings:
                     intact = segment.intact()
                     for row in np.flatnonzero(mine & ~intact):
                         self._demote(keys[row], place, Verdict.CHECKSUM)

@@ -1,4 +1,4 @@
-"""Records to the bytes of a shard, and back.
+"""Records to the bytes of a shard; ``shard`` reads them back.
 
 The HDF5 image of a shard is built in memory (HDF5's core driver, nothing on disk), because the library can
 crash the process when a disk is full; the bytes are then written with plain system calls. One dataset a
@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import h5py
-import numpy as np
 
 from vindeby._version import __version__
 from vindeby.errors import ArgumentError
 from vindeby.store.record import Record
-from vindeby.store.rows import Schema, Segment, segments_of
-from vindeby.store.seal import FORMAT_VERSION, SealedFile, SealError, block_digests, seal_bytes
+from vindeby.store.rows import Segment, segments_of
+from vindeby.store.seal import FORMAT_VERSION, block_digests, seal_bytes
 
 MAXIMUM_SEGMENT = 1 << 30
 """Bytes of one table in a shard; HDF5 allows a chunk just under 4 GiB."""
@@ -81,18 +80,3 @@ def _entry(segment: Segment, offset: int) -> dict[str, Any]:
     row = segment.rows.dtype
     widths = {name: row[name].itemsize for name in segment.schema.text_fields}
     return {"schema": segment.schema.to_json(), "widths": widths, "count": len(segment), "offset": offset}
-
-
-def read_segments(file: SealedFile) -> list[Segment]:
-    """Every record of an intact shard."""
-    directory = file.seal.directory
-    if directory.get("kind") != "shard":
-        raise SealError(f"{file.path}: foreign format: this is a {directory.get('kind')}, not a shard")
-    return [_read(file, entry) for entry in directory["segments"]]
-
-
-def _read(file: SealedFile, entry: dict[str, Any]) -> Segment:
-    schema = Schema.from_json(entry["schema"])
-    dtype = schema.row_type(entry["widths"])
-    data = file.read(entry["offset"], entry["count"] * dtype.itemsize)
-    return Segment(schema, np.frombuffer(data, dtype))

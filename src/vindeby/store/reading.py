@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vindeby.store.guard import DONE, RESULT, Guard, GuardError
-from vindeby.store.image import read_segments
 from vindeby.store.inspect import Finding, Verdict, inspect
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.record import Attribute
 from vindeby.store.root import root_is_intact
 from vindeby.store.rows import Segment
 from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.shard import read_segments
 
 _MAXIMUM_CRASHES = 64
 

@@ -2,6 +2,7 @@
 
 ```
 campaign.yaml   the campaign, frozen          shards/      results, immutable files
+outline.json    of the same, to count by
 logs/           one log a worker               events/      who started, finished, failed, died, when
 quarantine/     what was found bad, kept       audit/       one record a merge
 ```
@@ -45,6 +46,11 @@ class RunDirectory:
         return self.path / "campaign.yaml"
 
     @property
+    def outline_file(self) -> Path:
+        """What of the campaign is needed to count results, so that a look at them is quick; it may be missing."""
+        return self.path / "outline.json"
+
+    @property
     def shards(self) -> Path:
         """Published results."""
         return self.path / "shards"
@@ -78,39 +84,43 @@ class RunDirectory:
             raise storage_error(error, self.path, 0, 1) from error
         return self
 
-    def freeze_campaign(self, text: str) -> None:
-        """Keep the text of the campaign, replacing an older one."""
+    def freeze_campaign(self, text: str, outline: str | None = None) -> None:
+        """Keep the text of the campaign, and an outline of it, replacing older ones.
+
+        The outline says of which text it is, so that after a crash between the two nobody takes it for another's.
+        """
+        if outline is not None:
+            replace_text(self.outline_file, outline, self.path.parent)
         replace_text(self.campaign_file, text, self.path.parent)
 
     def campaign_text(self) -> str | None:
         """The frozen campaign, if there is one."""
-        try:
-            return self.campaign_file.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
+        return _text_if_any(self.campaign_file)
+
+    def outline_text(self) -> str | None:
+        """The outline that was kept with the campaign, if there is one."""
+        return _text_if_any(self.outline_file)
+
+    @property
+    def nothing_yet(self) -> bool:
+        """Was a campaign frozen here, of which nothing was ever published?"""
+        return not self.output.exists() and self.campaign_text() is not None and not self.shards.exists()
 
     def shard_paths(self) -> list[Path]:
         """Every published shard, in a fixed order."""
-        return sorted(path for path in self._files_below(self.shards) if path.suffix == ".h5")
+        return [Path(name) for name in self.shard_names()]
+
+    def shard_names(self) -> list[str]:
+        """The same as text, for those who look again and again: making paths of thousands takes its time."""
+        return sorted(name for name in _files_below(self.shards) if name.endswith(".h5"))
 
     def temporary_paths(self) -> list[Path]:
         """Shards that somebody is writing, or was when they died."""
-        return sorted(path for path in self._files_below(self.shards) if path.suffix == ".tmp")
+        return [Path(name) for name in sorted(_files_below(self.shards)) if name.endswith(".tmp")]
 
     def abandoned_paths(self) -> list[Path]:
         """Temporary shards whose writer is dead; nothing in them was ever acknowledged."""
         return [path for path in self.temporary_paths() if _abandoned(path)]
-
-    def _files_below(self, top: Path) -> Iterator[Path]:
-        try:
-            entries = sorted(os.scandir(top), key=lambda entry: entry.name)
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from self._files_below(Path(entry.path))
-            else:
-                yield Path(entry.path)
 
     def lock(self, purpose: str) -> Lock:
         """A lock in this run directory, for example ``merge`` or ``run``."""
@@ -146,6 +156,25 @@ def replace_text(path: Path, text: str, above: Path) -> None:
         return path.with_name(f".{path.name}.{owner.pid}-{owner.token}-{next(_numbers)}.tmp"), path
 
     publish_bytes(Files(), Retry(), text.encode(), names, above)
+
+
+def _files_below(top: str | Path) -> Iterator[str]:
+    try:
+        entries = list(os.scandir(top))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files_below(entry.path)
+        else:
+            yield entry.path
+
+
+def _text_if_any(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
 
 
 def _abandoned(path: Path) -> bool:

@@ -188,10 +188,11 @@ class SealedFile:
         size = self.seal.block_size
         first, last = offset // size, (offset + max(length, 1) - 1) // size
         if last - first < _CACHED_BLOCKS // 16:
-            data = b"".join(self._block(number) for number in range(first, last + 1))
-        else:
-            data = self._run(first, last)
-        return data[offset - first * size : offset - first * size + length]
+            return b"".join(
+                self._block(number)[max(0, offset - number * size) : offset + length - number * size]
+                for number in range(first, last + 1)
+            )
+        return self._run(first, last)[offset - first * size : offset - first * size + length]
 
     def _run(self, first: int, last: int) -> bytes:
         """Many blocks in one read, past the cache."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 
 from starlette.applications import Starlette
@@ -21,6 +22,8 @@ from vindeby.looking.web import ASSETS, asset
 _FILES = ("look.css", "drawing.js", "board.js")
 _RETRY_MS = 1500
 _BEAT_S = 10.0
+_SHARE = 0.04
+"""How much of one core looking may take: the campaign comes first."""
 
 
 class Board:
@@ -32,20 +35,30 @@ class Board:
         self.feed = Feed(observer)
         self._viewers = 0
         self._turn = 0
-        self._changed = asyncio.Condition()
+        self._news = asyncio.Event()
         self._wanted = asyncio.Event()
 
     async def look_for_all(self) -> None:
-        """Look once an interval while somebody is watching."""
+        """Look once an interval while somebody is watching; less often where a look takes long."""
         while True:
             await self._wanted.wait()
             before = self.feed.state, self.feed.shown, len(self.feed.rows)
-            await asyncio.to_thread(self.feed.look)
+            used_s = await asyncio.to_thread(self._look)
             if (self.feed.state, self.feed.shown, len(self.feed.rows)) != before:
-                async with self._changed:
-                    self._turn += 1
-                    self._changed.notify_all()
-            await asyncio.sleep(self._interval_s)
+                self._tell()
+            await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
+
+    def _tell(self) -> None:
+        """Wake everybody who waits; each turn has an event of its own, so nobody holds a lock when a viewer leaves."""
+        self._turn += 1
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _look(self) -> float:
+        """Look; the processor time it took."""
+        began = time.thread_time()
+        self.feed.look()
+        return time.thread_time() - began
 
     async def events(self) -> AsyncIterator[str]:
         """Everything for one viewer: first all there is, then what changes."""
@@ -79,12 +92,13 @@ class Board:
 
     async def _wait(self, turn: int) -> bool:
         """Until something changed; False when nothing did for a while."""
-        async with self._changed:
+        if self._turn == turn:
             try:
-                await asyncio.wait_for(self._changed.wait_for(lambda: self._turn != turn), _BEAT_S)
+                async with asyncio.timeout(_BEAT_S):
+                    await self._news.wait()
             except TimeoutError:
                 return False
-            return True
+        return True
 
     async def stream(self, _: Request) -> Response:
         """``/events``."""

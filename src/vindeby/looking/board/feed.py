@@ -17,6 +17,10 @@ from vindeby.looking.monitor.snapshot import Snapshot
 _FAILURES = 50
 _TRACEBACK = 4000
 _SHOWN = 6
+_MOST_FARMS = 12
+_DIGITS = (
+    6  # the browser rounds what it shows: rounding twice would show another last digit than a picture does
+)
 _BATCH = 2000
 
 
@@ -84,19 +88,10 @@ class Feed:
         current = dict(zip(rows["key"].tolist(), rows["aep"].tolist(), strict=True))
         if any(key not in current or _differs(current[key], aep) for key, aep in self._known.items()):
             self._begin_again()
-        for row in rows:
-            key = row["key"]
-            if key not in self._known:
-                self._known[bytes(key)] = float(row["aep"])
-                self.rows.append(
-                    [
-                        key.decode(errors="replace"),
-                        int(row["farm_idx"]),
-                        int(row["type_idx"]),
-                        int(row["ss_seed"]),
-                        packed.plain(row["aep"], 3),
-                    ]
-                )
+        fresh = rows[np.array([key not in self._known for key in current], bool)]
+        for key, aep, *place in fresh[["key", "aep", "farm_idx", "type_idx", "ss_seed"]].tolist():
+            self._known[key] = aep
+            self.rows.append([key.decode(errors="replace"), *place, packed.plain(aep, _DIGITS)])
 
     def _begin_again(self) -> None:
         self._known, self.rows, self._layouts = {}, [], {}
@@ -113,14 +108,21 @@ class Feed:
 
     def _choose(self) -> dict[str, Any]:
         newest = [row[0] for row in self.rows[-_SHOWN:]][::-1]
-        energies = np.array([row[4] if row[4] is not None else -np.inf for row in self.rows])
-        best = [self.rows[index][0] for index in np.argsort(-energies, kind="stable")[:_SHOWN]]
+        best = self._best_of_farms()
         keep = {*newest, *best}
         self._layouts = {key: value for key, value in self._layouts.items() if key in keep}
         found = {
             name: [self._packed(key) for key in keys] for name, keys in (("newest", newest), ("best", best))
         }
         return {name: [entry for entry in entries if entry is not None] for name, entries in found.items()}
+
+    def _best_of_farms(self) -> list[str]:
+        """The best result of each farm, the farm with the most energy first."""
+        best: dict[int, tuple[float, str]] = {}
+        for key, farm, _, _, aep in self.rows:
+            if aep is not None and (farm not in best or aep > best[farm][0]):
+                best[farm] = aep, key
+        return [key for _, key in sorted(best.values(), key=lambda found: -found[0])[:_MOST_FARMS]]
 
     def _packed(self, key: str) -> dict[str, Any] | None:
         if key in self._layouts:
@@ -129,8 +131,8 @@ class Feed:
             record = self._observer.source[key]
         except (KeyError, VindebyError, OSError):
             return None
-        layout = record.arrays.get("layout")
-        if layout is None or layout.ndim != 2 or layout.shape[0] != 2 or not np.isfinite(layout).all():
+        layout = packed.layout_in(record)
+        if layout is None:
             return None
         farm, type_ = record.attributes.get("farm_idx", 0), record.attributes.get("type_idx", 0)
         farm_idx = farm if isinstance(farm, int) else 0
@@ -140,7 +142,7 @@ class Feed:
             "key": key,
             "farm": farm_idx,
             "type": type_ if isinstance(type_, int) else 0,
-            "aep": packed.plain(float(energy.ravel()[0]), 3)
+            "aep": packed.plain(float(energy.ravel()[0]), _DIGITS)
             if energy is not None and energy.size == 1
             else None,
             "n": int(layout.shape[1]),

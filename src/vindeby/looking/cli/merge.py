@@ -9,14 +9,13 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign import Campaign
+from vindeby.looking.asked import campaign_of
 from vindeby.looking.cli.options import JsonOption
 from vindeby.looking.cli.results import (
     CampaignOption,
     LayoutOption,
     OutputArgument,
-    campaign_of,
     expected_of,
-    root_of,
     say,
 )
 from vindeby.store.audit import MergeReport
@@ -45,7 +44,7 @@ def command(
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
     loaded = campaign_of(output, campaign)
-    root = {} if loaded is None else root_of(loaded)
+    root = {} if loaded is None else loaded.root_attributes()
     options = MergeOptions(
         layout=layout,
         on_bad=on_bad,

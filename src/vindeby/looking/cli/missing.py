@@ -44,7 +44,4 @@ def command(
 
 def _open(output: Path) -> Database | None:
     """The database; None when a campaign was frozen but nothing is finished yet."""
-    run = RunDirectory(output)
-    if not output.exists() and run.campaign_text() is not None and not run.shards.exists():
-        return None
-    return Database(output)
+    return None if RunDirectory(output).nothing_yet else Database(output)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from vindeby.errors import ArgumentError
 from vindeby.looking.cli.options import JsonOption
 from vindeby.looking.cli.results import CampaignOption
-from vindeby.looking.monitor.observe import Observer
-from vindeby.looking.monitor.snapshot import DIMENSIONS
-from vindeby.looking.monitor.view import failures_in_full, whole
-
-_WIDTH_OF_A_FILE = 120
+from vindeby.looking.monitor.telling import tell
 
 
 def command(
@@ -39,37 +31,9 @@ def command(
     ] = False,
     campaign: CampaignOption = None,
     interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", min=0.1, help="How often --watch looks.")
+        float, typer.Option("--interval", metavar="SECONDS", help="How often --watch looks.")
     ] = 1.0,
     json_: JsonOption = False,
 ) -> None:
     """Say how far a campaign is; reads only, and works whatever state it is in."""
-    dimensions = _dimensions(by)
-    if watch and json_:
-        raise ArgumentError("--watch and --json exclude each other; run `monitor --json` again and again")
-    observer = Observer(output, campaign=campaign, seed=seed)
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
-    if watch:
-        from vindeby.looking.monitor.watch import watch_campaign  # only here: it takes over the terminal
-
-        watch_campaign(observer, console, interval, dimensions)
-        return
-    snapshot = observer.look()
-    if json_:
-        typer.echo(json.dumps(snapshot.to_json(dimensions or ("farm", "turbine")), indent=1))
-    elif failures:
-        console.print(failures_in_full(snapshot, observer.run.logs))
-    else:
-        console.print(whole(snapshot, observer.run.logs, dimensions))
-
-
-def _dimensions(by: str | None) -> tuple[str, ...]:
-    if by is None:
-        return ()
-    chosen = tuple(name.strip() for name in by.split(","))
-    unknown = [name for name in chosen if name not in DIMENSIONS]
-    if unknown or len(set(chosen)) < len(chosen):
-        raise ArgumentError(
-            f"--by: {by!r} is not understood; give one or more of {', '.join(DIMENSIONS)}, each once"
-        )
-    return chosen
+    tell(output, watch, by, seed, failures, campaign, interval, json_)

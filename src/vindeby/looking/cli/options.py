@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.campaign import Campaign
+if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
 
 CampaignArgument = Annotated[
     str, typer.Argument(metavar="CAMPAIGN", help="A campaign file, or a preset's name.")
@@ -26,6 +27,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for script
 
 def load_campaign(campaign: str, set_: list[str] | None, seeds: str | None) -> Campaign:
     """Load a campaign with what the command line overrides in it."""
+    from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
+
     overrides = list(set_ or [])
     if seeds is not None:
         overrides.append(f"seeds=[{seeds}]" if "," in seeds else f"seeds={seeds}")

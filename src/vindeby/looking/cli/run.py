@@ -11,6 +11,7 @@ import typer
 
 from vindeby.errors import ArgumentError
 from vindeby.looking.cli.options import CampaignArgument, SeedsOption, SetOption, load_campaign
+from vindeby.looking.cli.results import say
 from vindeby.looking.run_view import summary_text, watching
 from vindeby.runner.running import run
 
@@ -68,7 +69,7 @@ def command(
             on_bad=on_bad,
             max_failures=_failures(max_failures),
             watch=watch,
-            say=(lambda _: None) if quiet else _say,
+            say=(lambda _: None) if quiet else say,
         )
     if not quiet:
         typer.echo(summary_text(summary, _command()), nl=False)
@@ -89,7 +90,3 @@ def _failures(text: str | None) -> int | str | None:
 def _command() -> str:
     """The command as it was given, for saying how to go on."""
     return shlex.join(["vindeby", *(word for word in sys.argv[1:] if word != "--retry-failed")])
-
-
-def _say(message: str) -> None:
-    typer.echo(f"vindeby: {message}", err=True)

@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
+from vindeby.campaign.outline import write_outline
 from vindeby.errors import DataError
+from vindeby.looking.asked import campaign_of
 from vindeby.looking.cli.options import JsonOption
 from vindeby.looking.cli.results import (
     NAMING,
     CampaignOption,
     LayoutOption,
-    campaign_of,
     expected_of,
-    root_of,
     say,
 )
 from vindeby.store.database import Database
@@ -34,11 +34,12 @@ def command(
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
     loaded = campaign_of(output, campaign)
-    root = {} if loaded is None else root_of(loaded)
+    root = {} if loaded is None else loaded.root_attributes()
     report = salvage(paths, output, naming=NAMING, root=root, layout=layout, progress=say)
     missing = None
     if report.records and loaded is not None:
-        RunDirectory(output).freeze_campaign(loaded.dumps())
+        text = loaded.dumps()
+        RunDirectory(output).freeze_campaign(text, write_outline(loaded, text))
         with Database(output) as database:
             missing = find_missing(database, expected_of(loaded))
     if json_:

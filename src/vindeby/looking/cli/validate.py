@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from vindeby.assembly import physics_checks
+from vindeby.looking.asked import campaign_of
 from vindeby.looking.cli.options import JsonOption
-from vindeby.looking.cli.results import CampaignOption, campaign_of, expected_of, say
+from vindeby.looking.cli.results import CampaignOption, expected_of, say
 from vindeby.store.seal import SealedFile, SealError
 from vindeby.store.validate import ValidationReport, repeated, validate
 

@@ -7,19 +7,24 @@ import shutil
 import time
 from collections import deque
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.campaign import Campaign
+from vindeby.campaign.outline import Outline
 from vindeby.errors import CampaignError, InputError
-from vindeby.looking.expected import Expected, State, campaign_of, expected_of, guessed
+from vindeby.looking.asked import campaign_of, outline_for
+from vindeby.looking.expected import Expected, State, expected_of, guessed
 from vindeby.looking.monitor.history import History, crew
 from vindeby.looking.monitor.snapshot import BadFile, Disk, Failure, Snapshot
 from vindeby.looking.results import Results
 from vindeby.looking.sources import Folder, NothingYet, open_source
 from vindeby.store.database import ReplacedError
 from vindeby.store.rundir import RunDirectory
+
+if TYPE_CHECKING:  # loads pydantic and shapely
+    from vindeby.campaign import Campaign
 
 _ATTEMPTS = 5
 _PAUSE_S = 0.1
@@ -52,10 +57,11 @@ class Observer:
         self.run = RunDirectory(self.path)
         self.results = Results(self.source)
         self.history = History(self.run)
-        self.campaign: Campaign | None = None
+        self.outline: Outline | None = None
+        self._campaign: tuple[Outline | None, Campaign | None] = (None, None)
         self._stamp_of_expected: tuple[object, ...] | None = None
         self._expected = Expected((), (), (), None, known=False)
-        self._files: set[Path] = set()
+        self._files: set[str] = set()
         self._counted: tuple[object, tuple[NDArray[np.int8], int]] | None = None
         self._disk: tuple[float, Disk] | None = None
         self._seen: deque[tuple[float, int]] = deque()
@@ -68,9 +74,9 @@ class Observer:
 
     def _refresh(self) -> None:
         if not self.path.exists() and not self.run.path.exists():
-            self._files = {self.run.path}  # so that everything is read again when it comes back
+            self._files = {str(self.run.path)}  # so that everything is read again when it comes back
             raise InputError(f"{self.path}: it is gone, and so is its run directory {self.run.path}")
-        files = {*self.run.shard_paths(), *([self.path] if self.path.exists() else [])}
+        files = {*self.run.shard_names(), *([str(self.path)] if self.path.exists() else [])}
         # A shard that is gone was merged, or somebody deleted it: only a new look can tell.
         if isinstance(self.source, NothingYet) or not self._files <= files:
             self._open(self.path)
@@ -87,14 +93,22 @@ class Observer:
         if stamp != self._stamp_of_expected:
             self._stamp_of_expected = stamp
             try:
-                self.campaign = campaign_of(self.source, self._given)
+                self.outline = outline_for(self.path, self._given, self.source.campaign_text)
             except CampaignError:
                 if self._given is not None:
                     raise
-                self.campaign = None
-            self._expected = expected_of(self.campaign) if self.campaign else guessed(self.results)
+                self.outline = None
+            self._expected = expected_of(self.outline) if self.outline else guessed(self.results)
             self._stamp_of_expected = self._stamp()
         return self._expected
+
+    @property
+    def campaign(self) -> Campaign | None:
+        """The campaign of the last look in full, for those who draw; the same object until it changes."""
+        if self._campaign[0] is not self.outline:
+            whole = campaign_of(self.path, self._given, self.source.campaign_text) if self.outline else None
+            self._campaign = self.outline, whole
+        return self._campaign[1]
 
     def _stamp(self) -> tuple[object, ...]:
         try:
@@ -102,7 +116,7 @@ class Observer:
         except OSError:
             frozen = 0
         kept = None if frozen else self.source.campaign_text
-        return frozen, kept, None if self.campaign else self.results.version
+        return frozen, kept, None if self.outline else self.results.version
 
     def _snapshot(self, expected: Expected, now: float) -> Snapshot:
         coordinators, workers = crew(self.run, now)
@@ -124,7 +138,7 @@ class Observer:
         left = None if total is None else total - done - count[State.FAILED]
         return Snapshot(
             path=str(self.path),
-            name=self.campaign.name if self.campaign else self.path.name,
+            name=self.outline.name if self.outline else self.path.name,
             kind=self._kind(),
             time=now,
             expected=total,

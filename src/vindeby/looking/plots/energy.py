@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+from numpy.typing import NDArray
 
 from vindeby.errors import DataError
 from vindeby.looking.plots.style import MARKERS, figure, ink, paper, shades, style
@@ -14,11 +17,16 @@ from vindeby.looking.sight import Sight
 _MOST_FARMS = 24
 
 
-def energy(sight: Sight, *, dark: bool = False) -> Axes:
-    """Every seed a point: one panel a farm, one column a type; a bar marks the median, a triangle the best."""
-    rows = sight.rows[~np.isnan(sight.rows["aep"]) & (sight.rows["farm_idx"] >= 0)]
+def _with_energy(sight: Sight) -> NDArray[Any]:
+    rows: NDArray[Any] = sight.rows[~np.isnan(sight.rows["aep"]) & (sight.rows["farm_idx"] >= 0)]
     if not len(rows):
         raise DataError(f"{sight.path}: holds no energies that could be drawn")
+    return rows
+
+
+def energy(sight: Sight, *, dark: bool = False) -> Axes:
+    """Every seed a point: one panel a farm, one column a type; a bar marks the median, a triangle the best."""
+    rows = _with_energy(sight)
     farms = [int(farm) for farm in np.unique(rows["farm_idx"])][:_MOST_FARMS]
     types = [int(kind) for kind in np.unique(rows["type_idx"])]
     with style(dark=dark):
@@ -39,6 +47,7 @@ def energy(sight: Sight, *, dark: bool = False) -> Axes:
             axes.grid(visible=False, axis="x")
         for axes in grid[:, 0]:
             axes.set_ylabel("AEP, GWh")
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         names = ", ".join(
             f"t{kind} {sight.type_name(kind)}" for kind in types if sight.type_name(kind) != f"t{kind}"
         )
@@ -65,9 +74,7 @@ def _column(
 
 def best_and_median(sight: Sight, *, dark: bool = False) -> Axes:
     """Two tables, farm by type: the best energy, and how far the median of the seeds stays below it."""
-    rows = sight.rows[~np.isnan(sight.rows["aep"]) & (sight.rows["farm_idx"] >= 0)]
-    if not len(rows):
-        raise DataError(f"{sight.path}: holds no energies that could be drawn")
+    rows = _with_energy(sight)
     farms, types = (np.unique(rows[name]) for name in ("farm_idx", "type_idx"))
     best = np.full((len(farms), len(types)), np.nan)
     below = best.copy()

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.campaign import Campaign
 from vindeby.errors import DataError
 from vindeby.looking.plots import shapes
 from vindeby.looking.plots.style import MARKERS, figure, ink, paper, shades, strong, style
@@ -15,22 +16,27 @@ from vindeby.looking.sight import Sight
 _MOST_LISTED = 30
 
 
-def density(sight: Sight, *, dark: bool = False) -> Axes:
-    """Every result a point: what wakes take against how much capacity stands on a square kilometre."""
+def _campaign_of(sight: Sight) -> Campaign:
     if sight.campaign is None:
         raise DataError(
             f"{sight.path}: no campaign is kept with it, so areas are not known; give --campaign FILE"
         )
+    return sight.campaign
+
+
+def density(sight: Sight, *, dark: bool = False) -> Axes:
+    """Every result a point: what wakes take against how much capacity stands on a square kilometre."""
+    campaign = _campaign_of(sight)
     rows, losses = sight.rows, sight.wake_losses()
-    areas = {index: farm.boundary.area_km2 for index, farm in enumerate(sight.campaign.farms)}
-    types = [int(kind) for kind in np.unique(rows["type_idx"]) if 0 <= kind < len(sight.campaign.turbines)]
+    areas = {index: farm.boundary.area_km2 for index, farm in enumerate(campaign.farms)}
+    types = [int(kind) for kind in np.unique(rows["type_idx"]) if 0 <= kind < len(campaign.turbines)]
     if not types:
         raise DataError(f"{sight.path}: holds no results that could be drawn")
     with style(dark=dark):
         axes = figure(7.2, 4.6).add_subplot()
         for kind, colour in zip(types, shades(len(types)), strict=True):
             mine = (rows["type_idx"] == kind) & ~np.isnan(losses) & np.isin(rows["farm_idx"], list(areas))
-            rated = sight.campaign.turbines[kind].rated_power_mw
+            rated = campaign.turbines[kind].rated_power_mw
             area = np.array([areas[int(farm)] for farm in rows["farm_idx"][mine]])
             axes.plot(rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine],
                       MARKERS[types.index(kind) % len(MARKERS)], markersize=3, alpha=0.55, color=colour,
@@ -46,11 +52,8 @@ def density(sight: Sight, *, dark: bool = False) -> Axes:
 
 def farm_map(sight: Sight, *, dark: bool = False) -> Axes:
     """All areas in their places, each with its best layout."""
-    if sight.campaign is None:
-        raise DataError(
-            f"{sight.path}: no campaign is kept with it, so areas are not known; give --campaign FILE"
-        )
-    shapes_of = [farm.boundary.shape() for farm in sight.campaign.farms]
+    campaign = _campaign_of(sight)
+    shapes_of = [farm.boundary.shape() for farm in campaign.farms]
     bounds = np.array([shape.bounds for shape in shapes_of])
     left, bottom = bounds[:, :2].min(axis=0)
     right, top = bounds[:, 2:].max(axis=0)
@@ -75,7 +78,7 @@ def farm_map(sight: Sight, *, dark: bool = False) -> Axes:
         axes.set_aspect("equal")
         axes.grid(visible=False)
         axes.set(xlabel="east, km", ylabel="north, km")
-        axes.set_title(f"{sight.campaign.name}: of each farm the layout\nthat loses least to wakes")
+        axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
     return axes
 
 

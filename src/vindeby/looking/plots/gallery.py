@@ -29,19 +29,23 @@ def gallery(sight: Sight, pattern: str, *, most: int = _MOST) -> NDArray[np.obje
     with style():
         whole = figure(columns * width + 0.2, lines * (width * shape + 0.42) + 0.55)
         grid = whole.subplots(lines, columns, squeeze=False)
-        best = drawn[0].aep_gwh
         for place, axes in enumerate(grid.flat):
             axes.axis("off")
             if place < len(drawn):
-                _small(axes, drawn[place], place, best)
-        more = "" if len(every) == len(keys) else f", the best {len(keys)} of {len(every)}"
+                _small(axes, drawn[place], place)
+        more = (
+            f", {len(keys)} results" if len(every) == len(keys) else f", the best {len(keys)} of {len(every)}"
+        )
+        worst = drawn[-1].aep_gwh
+        if drawn[0].aep_gwh and worst:
+            more += f", {100 * (1 - worst / drawn[0].aep_gwh):.2f} % apart"
         farms = {sight.place(key)[:2] for key in keys}
         name = drawn[0].title.rsplit(", seed", 1)[0] if len(farms) == 1 else ""
         whole.suptitle(f"{pattern}{f': {name}' if name else ''}{more}", fontsize=10, fontweight="bold")
     return np.array(grid.flat[: len(keys)], object)
 
 
-def _small(axes: Axes, drawn: Drawn, place: int, best: float | None) -> None:
+def _small(axes: Axes, drawn: Drawn, place: int) -> None:
     corner = drawn.area.bounds[:2] if drawn.area is not None else drawn.places.min(axis=1)
     origin = (float(corner[0]), float(corner[1]))
     places = (drawn.places - np.array(origin)[:, None]) * shapes.KM
@@ -53,6 +57,4 @@ def _small(axes: Axes, drawn: Drawn, place: int, best: float | None) -> None:
     axes.set_aspect("equal")
     seed = drawn.key.rsplit("_", 1)[-1]
     worth = "" if drawn.aep_gwh is None else f"{drawn.aep_gwh:,.1f} GWh"
-    if place and best and drawn.aep_gwh:
-        worth = f"{100 * (drawn.aep_gwh / best - 1):+.2f} %"
     axes.set_title(f"{seed}  {worth}", fontsize=7.5, fontweight="bold" if place == 0 else "normal", pad=2)

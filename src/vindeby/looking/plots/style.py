@@ -34,6 +34,8 @@ _COMMON = {
     "grid.alpha": 0.5,
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
+    "figure.constrained_layout.h_pad": 0.09,
+    "figure.constrained_layout.w_pad": 0.09,
     "svg.hashsalt": "vindeby",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,

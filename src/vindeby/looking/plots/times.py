@@ -53,6 +53,7 @@ def completion(sight: Sight, *, dark: bool = False) -> Axes:
         if failed or len(pauses):
             axes.legend(loc="lower right")
         axes.set(xlabel=f"{name} of work", ylabel="results", ylim=(0, None), xlim=(0, None))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axes.set_title(f"Results over time, {words.moment(times[0])} to {words.moment(times[-1])}")
     return axes
 

@@ -72,7 +72,7 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
     axes.yaxis.set_major_locator(_few_circles(float(base.max())))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
     axes.tick_params(axis="y", labelsize=6)
-    axes.set_rlabel_position(22)
+    axes.set_rlabel_position(_free_angle(base, direction))
     axes.grid(linewidth=0.4, alpha=0.6)
     axes.spines["polar"].set_visible(False)
     if direction is not None:
@@ -88,11 +88,21 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
         fontsize=6.5,
         title_fontsize=7,
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.06),
+        bbox_to_anchor=(0.5, -0.1),
         ncols=3,
         handlelength=1,
         columnspacing=1,
     )
+
+
+def _free_angle(shares: FloatArray, direction: float | None) -> float:
+    """Degrees between two sectors where labels hide least: low bars, and not where the arrow is."""
+    angles = (np.arange(_SECTORS) + 0.5) * 360 / _SECTORS
+    heights = np.maximum(shares, np.roll(shares, -1))
+    if direction is not None:
+        away = np.abs((angles - direction + 180) % 360 - 180)
+        heights = np.where(away < 1.2 * 360 / _SECTORS, np.inf, heights)
+    return float(angles[np.argmin(heights)])
 
 
 def _few_circles(top: float) -> Any:

@@ -103,12 +103,12 @@
       if (aep === null) continue;
       const name = `${farm}/${type}`;
       if (!groups.has(name)) {
-        groups.set(name, { name: `${farm}·${type}`, title: `${(areas.farms[farm] || { name: farm }).name}, ${(areas.types[type] || { name: type }).name}`, farm, type, values: [] });
+        groups.set(name, { title: `${(areas.farms[farm] || { name: farm }).name}, ${(areas.types[type] || { name: type }).name}`, farm, type, values: [] });
       }
       groups.get(name).values.push(aep);
     }
     const sorted = [...groups.values()].sort((a, b) => a.farm - b.farm || a.type - b.type);
-    at("energy").replaceChildren(strips(sorted));
+    at("energy").replaceChildren(strips(sorted, at("energy").clientWidth));
     at("keys").replaceChildren(...rows.slice(-200).map((row) => make("option", { value: row[0] })));
   }
 

@@ -58,8 +58,9 @@ const vindeby = (() => {
   }
 
   // Energies of every result, one column a farm and type; growing as results come.
-  function strips(groups) {
-    const width = 34 * groups.length + 70, height = 250;
+  function strips(groups, room) {
+    const step = Math.max(18, Math.min(34, (room - 70) / Math.max(1, groups.length)));
+    const width = step * groups.length + 70, height = 250;
     const svg = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "energy of every result" });
     const values = groups.flatMap((group) => group.values);
     if (!values.length) return svg;
@@ -70,15 +71,15 @@ const vindeby = (() => {
     for (const value of [low, (low + high) / 2, high]) {
       svg.append(shape("line", { class: "axis", x1: 48, x2: 52, y1: y(value), y2: y(value) }));
       const text = shape("text", { class: "tick", x: 44, y: y(value) + 4, "text-anchor": "end" });
-      text.textContent = value.toFixed(high - low < 5 ? 1 : 0);
+      text.textContent = number(value, high - low < 5 ? 1 : 0);
       svg.append(text);
     }
     svg.append(shape("line", { class: "axis", x1: 52, x2: 52, y1: 12, y2: height - 38 }));
     groups.forEach((group, column) => {
-      const middle = 70 + 34 * column;
+      const middle = 70 + step * column;
       let best = -Infinity;
       group.values.forEach((value, index) => {
-        const aside = ((index * 0.618034) % 1 - 0.5) * 20;
+        const aside = ((index * 0.618034) % 1 - 0.5) * 0.6 * step;
         svg.append(shape("circle", { class: "point", cx: middle + aside, cy: y(value), r: 2 }));
         best = Math.max(best, value);
       });
@@ -86,10 +87,14 @@ const vindeby = (() => {
         const top = y(best) - 3;
         svg.append(shape("path", { class: "best", d: `M${middle - 4} ${top}h8l-4 -7Z` }));
       }
-      const text = shape("text", { class: "tick", x: middle, y: height - 22, "text-anchor": "middle" });
-      text.textContent = group.name;
-      text.append(title(group.title || group.name));
-      svg.append(text);
+      const labels = [[`t${group.type}`, height - 24]];
+      if (!column || groups[column - 1].farm !== group.farm) labels.push([`farm${group.farm}`, height - 8]);
+      for (const [words, at] of labels) {
+        const text = shape("text", { class: "tick", x: middle - step * 0.4, y: at });
+        text.textContent = words;
+        text.append(title(group.title));
+        svg.append(text);
+      }
     });
     return svg;
   }

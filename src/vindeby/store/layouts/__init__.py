@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+
 from vindeby.errors import ArgumentError
 from vindeby.store.layouts.base import Layout
-from vindeby.store.layouts.classic import ClassicLayout
-from vindeby.store.layouts.table import TableLayout
 
-LAYOUTS: dict[str, Layout] = {layout.name: layout for layout in (ClassicLayout(), TableLayout())}
+_CLASSES = {"classic": "ClassicLayout", "table": "TableLayout"}
+
+
+class _Layouts(Mapping[str, Layout]):
+    """Each is loaded when first asked for, so that reading one form need not wait for what the other needs."""
+
+    def __getitem__(self, name: str) -> Layout:
+        return _layout(name, _CLASSES[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+@cache
+def _layout(module: str, name: str) -> Layout:
+    made: Layout = getattr(importlib.import_module(f"vindeby.store.layouts.{module}"), name)()
+    return made
+
+
+LAYOUTS: Mapping[str, Layout] = _Layouts()
 
 
 def layout_named(name: str) -> Layout:

@@ -7,7 +7,7 @@ seal vouches for. It decides nothing about which records belong there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -57,8 +57,13 @@ class Layout(ABC):
         """The keys of one chunk."""
 
     @abstractmethod
-    def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
-        """The records of one chunk, not yet compared with their checksums."""
+    def read_chunk(
+        self, file: SealedFile, number: int, fields: Collection[str] | None = None
+    ) -> list[Segment]:
+        """The records of one chunk, not yet compared with their checksums.
+
+        Where ``fields`` names those that the caller needs, the rows may lack others; all bytes are verified even so.
+        """
 
 
 def refuse_unless_intact(path: Path, segment: Segment) -> None:

@@ -9,13 +9,12 @@ of its attributes (a global heap collection), its keys, then one row of fixed le
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +26,9 @@ from vindeby.store.lookup3 import lookup3
 from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import Schema, Segment, array_field, attribute_field, checksum_of
 from vindeby.store.seal import SealedFile
+
+if TYPE_CHECKING:
+    import h5py
 
 CHUNK_ROWS = 512
 _MARKS = ("status", "checksum", "fingerprint")
@@ -54,6 +56,11 @@ class Template:
 def _template(schema: Schema) -> Template:
     """The chunks of a file have few schemas among them."""
     return Template.of(schema)
+
+
+@lru_cache(maxsize=256)
+def _row_type(schema: Schema, widths: tuple[int, ...]) -> np.dtype[Any]:
+    return schema.row_type(dict(zip(schema.text_fields, widths, strict=True)))
 
 
 class _TemplateMaker:
@@ -145,6 +152,8 @@ class ClassicLayout(Layout):
 
     def look(self, path: Path, count: int) -> None:
         """List every group and read some of them through the HDF5 library."""
+        import h5py  # only here: what is sealed is read without HDF5, and need not wait for it
+
         with h5py.File(path, "r", locking=False) as file:
             names = list(file)
             if len(names) != count:
@@ -164,7 +173,9 @@ class ClassicLayout(Layout):
         data = file.read(entry["keys"], entry["count"] * entry["key_width"])
         return np.frombuffer(data, f"S{entry['key_width']}")
 
-    def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
+    def read_chunk(
+        self, file: SealedFile, number: int, fields: Collection[str] | None = None
+    ) -> list[Segment]:
         """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
         entry = file.seal.directory["chunks"][number]
         schema = Schema.from_json(file.seal.directory["schemas"][entry["schema"]])
@@ -172,17 +183,21 @@ class ClassicLayout(Layout):
         stride, count = len(template.data), entry["count"]
         data = file.read(entry["rows"], count * stride)
         texts = np.array([b"", *encoding.collection_texts(file.read(*entry["texts"]))])
+        lengths = np.char.str_len(texts)
         columns: dict[str, NDArray[Any]] = {"key": self.read_keys(file, number)}
+        widths = {"key": max(1, int(np.char.str_len(columns["key"]).max(initial=1)))}
         for field, offset in template.texts.items():
-            reference = np.ndarray((count,), encoding.TEXT_REFERENCE, data, offset, (stride,))
-            columns[field] = np.take(texts, reference["index"], mode="clip")
-        widths = {
-            field: max(1, int(np.char.str_len(columns[field]).max(initial=1))) for field in schema.text_fields
-        }
-        rows = np.zeros(count, schema.row_type(widths))
+            if fields is not None and field not in fields:
+                continue
+            index = np.ndarray((count,), encoding.TEXT_REFERENCE, data, offset, (stride,))["index"]
+            columns[field] = np.take(texts, index, mode="clip")
+            widths[field] = max(1, int(np.take(lengths, index, mode="clip").max(initial=1)))
+        row_type = _row_type(schema, tuple(widths.get(field, 1) for field in schema.text_fields))
         for field, offset in template.values.items():
-            base, shape = rows.dtype[field].base, rows.dtype[field].shape
-            columns[field] = _strided(data, base, shape, offset, count, stride)
+            if fields is None or field in fields:
+                base, shape = row_type[field].base, row_type[field].shape
+                columns[field] = _strided(data, base, shape, offset, count, stride)
+        rows = np.zeros(count, row_type if fields is None else [(name, row_type[name]) for name in columns])
         for field, values in columns.items():
             rows[field] = values
         return [Segment(schema, rows)]

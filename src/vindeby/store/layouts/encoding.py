@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,9 +19,15 @@ UNDEFINED = 0xFFFFFFFFFFFFFFFF
 LEAF_K = 16
 INTERNAL_K = 32
 SUPERBLOCK_SIZE = 96
-_TEXT_IN_MEMORY = h5py.h5t.py_create(h5py.string_dtype(), logical=True).encode()[2:]
-TEXT = _TEXT_IN_MEMORY[:4] + struct.pack("<I", 16) + _TEXT_IN_MEMORY[8:]
+TEXT = bytes.fromhex("1901010010000000100000000100000000000800")
 """The datatype message of text of any length, as h5py writes it for a str; on disk a value has 16 bytes."""
+
+_COMMON_TYPES = {
+    "<f8": bytes.fromhex("11203f000800000000004000340b0034ff030000"),
+    "<i8": bytes.fromhex("100800000800000000004000"),
+    "|b1": bytes.fromhex("180200000100000010080000010000000000080046414c534500000054525545000000000001"),
+}
+"""The datatype messages of what most records are made of, so that reading those needs no HDF5 library."""
 
 TEXT_REFERENCE = np.dtype([("length", "<u4"), ("address", "<u8"), ("index", "<u4")])
 """How a value of that type is stored: a reference into a global heap collection."""
@@ -37,6 +42,11 @@ def padded(data: bytes, multiple: int = 8) -> bytes:
 
 def datatype(dtype: np.dtype[np.generic]) -> bytes:
     """The datatype message of a number or boolean."""
+    known = _COMMON_TYPES.get(dtype.str)
+    if known is not None:
+        return known
+    import h5py  # only for rare types: loading it takes as long as reading thousands of records
+
     return bytes(h5py.h5t.py_create(dtype, logical=True).encode()[2:])
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -147,7 +147,12 @@ class TableLayout(Layout):
         columns = [Column.from_json(entry) for entry in file.seal.directory["columns"][:1]]
         return _read_columns(file, columns, number)[0]
 
-    def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
+    def read_chunk(
+        self,
+        file: SealedFile,
+        number: int,
+        fields: Collection[str] | None = None,  # noqa: ARG002 - chunks are large: all fields cost little
+    ) -> list[Segment]:
         """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
         directory = file.seal.directory
         columns = [Column.from_json(entry) for entry in directory["columns"]]
