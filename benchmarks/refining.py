@@ -1,4 +1,4 @@
-"""What wide wakes first are worth to the gradient, and what evaluating one move saves; on IEA Task 37's cases.
+"""What wide wakes are worth to the gradient, what cooling slowly is worth, what a move costs; IEA Task 37's cases.
 
 python benchmarks/refining.py [--seeds 10]
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from iea37_data import problem
 
-from vindeby.layout import Gradient, Problem, RandomSearch, RandomStart
+from vindeby.layout import Annealing, Gradient, Method, Problem, RandomSearch, RandomStart
 from vindeby.layout.moving import mover_of
 from vindeby.units import gwh_to_mwh
 
@@ -29,6 +29,25 @@ def widening(name: str, seeds: int) -> None:
         seconds = (time.process_time() - begin) / seeds
         print(
             f"| {name} | {factor:.0f} | {np.mean(found):.0f} | {max(found):.0f} | {seconds:.2f} |", flush=True
+        )
+
+
+def walks(name: str, seeds: int) -> None:
+    """The same random starts, walked from with and without heat, by budget."""
+    case = problem(name)
+    starts = [RandomStart().run(case, seed).layout for seed in range(seeds)]
+    for budget in (20_000, 200_000, 2_000_000):
+        methods: tuple[Method, ...] = (RandomSearch(budget), Annealing(budget))
+        means, seconds = [], []
+        for method in methods:
+            search = method.prepare(case)
+            type(method)(100).run(case, 0, starts[0])  # compile
+            begin = time.process_time()
+            means.append(np.mean([gwh_to_mwh(search(s, start).aep_gwh) for s, start in enumerate(starts)]))
+            seconds.append((time.process_time() - begin) / seeds)
+        print(
+            f"| {name} | {budget:,} | {means[0]:.0f} | {means[1]:.0f} | {seconds[0]:.1f} | {seconds[1]:.1f} |",
+            flush=True,
         )
 
 
@@ -75,6 +94,10 @@ def main() -> None:
     print("| --- |" + " ---: |" * 5)
     for name in ("cs1-16", "cs1-64", "cs3"):
         one_move(problem(name))
+    print("\n| case | evaluations | random-search, MWh | annealing, MWh | CPU s | CPU s |")
+    print("| --- |" + " ---: |" * 5)
+    for name in ("cs1-16", "cs1-64", "cs3"):
+        walks(name, max(1, seeds // 3))
     print("\n| case | widening | mean AEP, MWh | best | CPU s a start |")
     print("| --- |" + " ---: |" * 4)
     for name in ("cs1-16", "cs1-64", "cs3"):

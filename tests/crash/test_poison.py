@@ -118,8 +118,10 @@ def test_a_log_has_the_tasks_key_on_each_line_and_a_bound(poisoned: tuple[Summar
     )
     assert f"{key} | WARNING library: a library logs\n" in text
     assert "from another program\n" in text
-    assert f"{key_of('print')} printed 10000000 bytes; the first {KEPT_OF_A_TASK} are kept" in text
-    assert len(text) < 2 * KEPT_OF_A_TASK
+    # More than once, where its worker died of another task before the result was safe.
+    times = text.count(f"{key_of('print')} printed 10000000 bytes; the first {KEPT_OF_A_TASK} are kept")
+    assert times >= 1
+    assert len(text) < (times + 1) * KEPT_OF_A_TASK
 
 
 def test_no_process_is_left_over_not_even_a_grandchild_in_its_own_session(

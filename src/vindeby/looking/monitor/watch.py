@@ -91,7 +91,7 @@ def _keys() -> Iterator[Callable[[float], bool]]:
         tty.setcbreak(descriptor)
         yield pressed
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)  # not waiting for a terminal that is gone
 
 
 def _lines(observer: Observer, console: Console, interval_s: float) -> None:
