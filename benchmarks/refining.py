@@ -36,7 +36,7 @@ def walks(name: str, seeds: int) -> None:
     """The same random starts, walked from with and without heat, by budget."""
     case = problem(name)
     starts = [RandomStart().run(case, seed).layout for seed in range(seeds)]
-    for budget in (20_000, 200_000, 2_000_000):
+    for budget in (10_000, 100_000, 1_000_000):
         methods: tuple[Method, ...] = (RandomSearch(budget), Annealing(budget))
         means, seconds = [], []
         for method in methods:
