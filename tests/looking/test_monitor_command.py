@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import time
 from pathlib import Path
 
@@ -89,6 +90,11 @@ def test_watching_into_a_file_prints_lines_and_ends_when_nobody_works(tmp_path: 
     )
 
 
+def _heed_interrupts() -> None:
+    """A shell that runs the tests in the background lets them ignore Ctrl-C, and what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Screen:
     """The command in a real pseudo-terminal."""
 
@@ -99,6 +105,7 @@ class Screen:
         self.child = pexpect.spawn(
             command, list(arguments), cwd=str(folder), dimensions=size, encoding="utf-8", timeout=30,
             env={"PATH": "/usr/bin:/bin", "TERM": "xterm-256color", "LANG": "C.UTF-8"},
+            preexec_fn=_heed_interrupts,
         )  # fmt: skip
 
     def sees(self, text: str) -> None:
