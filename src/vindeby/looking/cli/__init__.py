@@ -6,6 +6,7 @@ for is loaded, so that ``vindeby check`` does not wait for what only ``vindeby m
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -44,9 +45,14 @@ def main() -> None:
 
 def _run(words: list[str]) -> None:
     if words[:1] == ["monitor"]:
+        # A look is over soon: neither threads for linear algebra nor searching for garbage while loading would pay.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        gc.disable()
         from vindeby.looking.cli.quick import options_of
         from vindeby.looking.monitor.telling import tell
 
+        gc.freeze()
+        gc.enable()
         options = options_of(tell, words[1:])
         if options is not None:
             tell(**options)
