@@ -95,6 +95,7 @@ def test_a_worker_that_hangs_in_c_dies_with_a_killed_coordinator(tmp_path: Path)
     while len(marked_processes(f"VINDEBY_MARK={mark}")) < 4 and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.5)
+    assert len(marked_processes(f"VINDEBY_MARK={mark}")) >= 4, "coordinator, nursery, two workers"
     kill(process.pid)
     process.wait()
     wait_until_gone(mark)

@@ -62,6 +62,7 @@ def test_a_reused_process_number_is_not_taken_for_the_owner(tmp_path: Path) -> N
     path.write_text(json.dumps({**me.to_json(), "started": "1", "token": "other"}))
     with Lock(path, "merge") as lock:
         lock.confirm()
+        assert json.loads(path.read_text())["token"] != "other"
 
 
 def test_a_lock_from_before_the_machine_was_started_again_is_dead(tmp_path: Path) -> None:
@@ -70,6 +71,7 @@ def test_a_lock_from_before_the_machine_was_started_again_is_dead(tmp_path: Path
     path.write_text(json.dumps({**me, "boot": "another/pid", "since": 1000.0}))
     with Lock(path, "merge") as lock:
         lock.confirm()
+        assert json.loads(path.read_text())["boot"] == me["boot"]
 
 
 def test_another_machine_of_the_same_name_is_not_taken_for_dead(tmp_path: Path) -> None:
