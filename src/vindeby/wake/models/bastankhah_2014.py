@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import exp
 
 from vindeby.wake.compiled import scalar
-from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel
+from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
 from vindeby.wake.models.momentum import centre_deficit, initial_width
 
 __all__ = ["bastankhah_2014"]
@@ -46,21 +46,7 @@ def _deficit_with_slopes(
     )
 
 
-@scalar
-def _deficit(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-) -> float:
-    return _deficit_with_slopes(
-        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
-    )[0]
+_deficit = without_slopes(_deficit_with_slopes)
 
 
 @scalar

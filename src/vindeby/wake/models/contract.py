@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from vindeby.wake.compiled import scalar
 
-__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel"]
+__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel", "without_slopes"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -81,6 +81,30 @@ def _adds_nothing_with_slopes(
     free_turbulence: float,
 ) -> tuple[float, float, float, float, float]:
     return 0.0, 0.0, 0.0, 0.0, 0.0
+
+
+def without_slopes(
+    deficit_with_slopes: Callable[..., tuple[float, float, float, float, float]],
+) -> Callable[..., float]:
+    """The deficit alone, for a model that computes it no faster than with its slopes."""
+
+    def deficit(
+        data: ModelData,
+        downwind: float,
+        crosswind: float,
+        rise: float,
+        heights: float,
+        diameter: float,
+        rotor: float,
+        thrust: float,
+        turbulence: float,
+    ) -> float:
+        return deficit_with_slopes(
+            data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
+        )[0]
+
+    deficit.__module__ = deficit_with_slopes.__module__  # a part of the model's identity
+    return scalar(deficit)
 
 
 @dataclass(frozen=True)

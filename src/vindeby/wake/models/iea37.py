@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import exp, sqrt
 
 from vindeby.wake.compiled import scalar
-from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel
+from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
 from vindeby.wake.models.momentum import centre_deficit
 
 __all__ = ["iea37"]
@@ -42,21 +42,7 @@ def _deficit_with_slopes(
     return deficit, with_sigma * growth, -deficit * crosswind / (sigma * sigma), centre_thrust * profile, 0.0
 
 
-@scalar
-def _deficit(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-) -> float:
-    return _deficit_with_slopes(
-        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
-    )[0]
+_deficit = without_slopes(_deficit_with_slopes)
 
 
 @scalar

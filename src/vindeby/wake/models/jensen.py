@@ -15,7 +15,7 @@ from math import sqrt
 
 from vindeby.wake.compiled import scalar
 from vindeby.wake.models.circles import covered_share
-from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.models.contract import ModelData, WakeModel, without_slopes
 
 __all__ = ["jensen"]
 
@@ -53,21 +53,7 @@ def _deficit_with_slopes(
     )
 
 
-@scalar
-def _deficit(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-) -> float:
-    return _deficit_with_slopes(
-        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
-    )[0]
+_deficit = without_slopes(_deficit_with_slopes)
 
 
 @scalar

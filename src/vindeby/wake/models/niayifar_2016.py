@@ -17,7 +17,7 @@ from math import sqrt
 
 from vindeby.wake.compiled import scalar
 from vindeby.wake.models.circles import covered_share
-from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel
+from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
 from vindeby.wake.models.momentum import centre_deficit, initial_width
 from vindeby.wake.overlap import overlap_with_slopes
 
@@ -68,21 +68,7 @@ def _deficit_with_slopes(
     )
 
 
-@scalar
-def _deficit(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-) -> float:
-    return _deficit_with_slopes(
-        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
-    )[0]
+_deficit = without_slopes(_deficit_with_slopes)
 
 
 @scalar
