@@ -13,25 +13,26 @@ own code) is told apart by which object it is. That holds in this process only, 
 from __future__ import annotations
 
 import builtins
-import dis
 import enum
 import hashlib
-import sys
-import sysconfig
 from collections.abc import Callable, Iterable
-from functools import cache
-from pathlib import Path
 from types import CodeType, EllipsisType, FunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
-from numba.core.registry import CPUDispatcher
 
-__all__ = ["CodeDigest", "digest_of", "from_library", "global_names", "is_compiled_when_used"]
+from vindeby.wake.code_names import (
+    MISSING,
+    attribute_of,
+    from_library,
+    global_names,
+    is_compiled_when_used,
+    library_name,
+)
 
-_VERSIONED = {"numpy": np.__version__, "numba": numba.__version__}
+__all__ = ["CodeDigest", "digest_of"]
 
 
 class CodeDigest(NamedTuple):
@@ -46,61 +47,6 @@ def digest_of(value: object) -> CodeDigest:
     walk = _Walk()
     walk.value(value)
     return CodeDigest(walk.hexdigest(), tuple(walk.unknown))
-
-
-def is_compiled_when_used(value: object) -> bool:
-    """Whether a function is compiled when it is first called, from what it refers to then.
-
-    With explicit signatures it was compiled when it was defined, from what it referred to at that time.
-    """
-    return isinstance(value, CPUDispatcher) and value._can_compile  # noqa: SLF001  there is no public way to ask
-
-
-@cache
-def global_names(code: CodeType) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The names of globals that code reads, sorted, and all names that may be attributes of modules."""
-    read = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    attributes = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            inner_read, inner_attributes = global_names(constant)
-            read.update(inner_read)
-            attributes.update(inner_attributes)
-        elif isinstance(constant, str):  # getattr(module, "name")
-            attributes.add(constant)
-    return tuple(sorted(read)), frozenset(attributes)
-
-
-@cache
-def from_library(module_name: str) -> str | None:
-    """Name and version, if a module belongs to a library that changes only with its version; else None."""
-    top = module_name.partition(".")[0]
-    if top in _VERSIONED:
-        return f"{module_name} {_VERSIONED[top]}"
-    if top not in sys.stdlib_module_names:
-        return None
-    file = getattr(sys.modules.get(top), "__file__", None)
-    if file is None:  # built into the interpreter
-        return f"{module_name} {sys.version}"
-    # A user's file may have the name of a module of the standard library.
-    folders = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
-    parents = Path(file).resolve().parents
-    is_standard = any(folder in parents for folder in folders) and "site-packages" not in Path(file).parts
-    return f"{module_name} {sys.version}" if is_standard else None
-
-
-def _library_name(value: Any) -> str | None:
-    """The name under which a library holds this very object, with the library's version."""
-    default = "numpy" if isinstance(value, np.ufunc) else None
-    module_name = getattr(value, "__module__", default) or default
-    path = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    if not isinstance(module_name, str) or not isinstance(path, str):
-        return None
-    library = from_library(module_name)
-    found: Any = sys.modules.get(module_name)
-    for name in path.split("."):
-        found = getattr(found, name, None)
-    return f"{library} {path}" if library is not None and found is value else None
 
 
 class _Walk:
@@ -126,7 +72,7 @@ class _Walk:
             if isinstance(value, kinds):
                 describe(self, value)
                 return
-        name = _library_name(value)
+        name = library_name(value)
         if name is not None:
             self._words("library", name)
         elif isinstance(value, FunctionType):
@@ -190,16 +136,15 @@ class _Walk:
         library = from_library(module.__name__)
         self._words("module", library or module.__name__)
         for name in sorted(names):
-            try:
-                attribute = getattr(module, name)
-            except Exception:  # noqa: BLE001  a module's own __getattr__ can fail in any way
+            attribute = attribute_of(module, name)
+            if attribute is MISSING:
                 continue
             # A library's functions go by its version; its numbers could have been assigned to.
             if library is None or isinstance(attribute, int | float | complex | np.generic):
                 self._words(name)
                 self.value(attribute, names)
 
-    def _dispatcher(self, dispatcher: Dispatcher) -> None:
+    def _dispatcher(self, dispatcher: Any) -> None:
         if self._is_again(id(dispatcher)):
             return
         self._words("compiled")
@@ -210,22 +155,21 @@ class _Walk:
         if not is_compiled_when_used(dispatcher):
             self._unknown(dispatcher)
 
-    def _plain(self, value: object) -> None:
+    def _plain(self, value: Any) -> None:
         kind = type(value)
         if kind is int:
-            self._words("int", hex(value))  # type: ignore[call-overload]  # repr refuses large numbers
+            self._words("int", hex(value))  # repr refuses very large numbers
         elif kind in _PLAIN:
             self._words(kind.__name__, repr(value))
         else:
             self._other(value)
 
     def _numpy(self, value: Any) -> None:
-        if type(value) is not np.ndarray and not isinstance(value, np.generic):
-            self._unknown(value)
-        elif value.dtype.hasobject:
-            self._unknown(value)
-        else:
+        known = type(value) is np.ndarray or isinstance(value, np.generic)
+        if known and not value.dtype.hasobject:
             self._words("array", repr(value.dtype), repr(value.shape), value.tobytes())
+        else:
+            self._unknown(value)
 
     def _sequence(self, value: list[Any] | tuple[Any, ...]) -> None:
         self._words("sequence", type(value).__name__, repr(getattr(value, "_fields", ())), str(len(value)))
@@ -253,17 +197,17 @@ class _Walk:
         self._words("enum", type(value).__qualname__, value.name)
         self.value(value.value)
 
-    def _class(self, value: type) -> None:
-        name = _library_name(value)
+    def _class(self, value: Any) -> None:
+        name = library_name(value)
         if name is not None:
             self._words("library", name)
         elif isinstance(value, enum.EnumMeta):
             self._words("enum class", value.__qualname__)
-            for member in value:
+            for member in value.__members__.values():
                 self._enum(member)
         elif issubclass(value, tuple) and hasattr(value, "_fields"):
             self._words("named tuple", value.__qualname__, repr(value._fields))
-            self.value(value._field_defaults)  # type: ignore[attr-defined]
+            self.value(value._field_defaults)
         else:
             self._unknown(value)
 

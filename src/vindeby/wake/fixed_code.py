@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from vindeby.wake.code_digest import from_library, global_names, is_compiled_when_used
+from vindeby.wake.code_names import MISSING, attribute_of, from_library, global_names, is_compiled_when_used
 from vindeby.wake.compiled import named
 
 __all__ = ["Copies"]
@@ -82,8 +82,7 @@ class Copies:
             return made
         copy = self._made[key] = ModuleType(module.__name__)
         for name in sorted(names):
-            try:
-                setattr(copy, name, self.of(getattr(module, name), names))
-            except Exception:  # noqa: BLE001, S112  a module's own __getattr__ can fail in any way
-                continue
+            attribute = attribute_of(module, name)
+            if attribute is not MISSING:
+                setattr(copy, name, self.of(attribute, names))
         return copy

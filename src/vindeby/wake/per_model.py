@@ -26,7 +26,7 @@ def once_per_model(
     made: dict[object, Made] = {}
 
     @wraps(make)
-    def made_once(model: WakeModel, *rest: Rest.args, **named: Rest.kwargs) -> Made:
+    def made_once(model: WakeModel, /, *rest: Rest.args, **named: Rest.kwargs) -> Made:
         fixed = model.with_fixed_code()
         key = (fixed.identity, rest, tuple(sorted(named.items())))
         if key not in made:
