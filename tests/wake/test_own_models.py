@@ -78,9 +78,9 @@ def closure(amount):
     return deficit
 
 
+# Too large to become a part of its callers, so they find it by its symbol.
 @numba.njit
 def large(x):
-    """Too large to become a part of its callers, so they find it by its symbol."""
     total = x
     for i in range(50):
         if total > 2.0:
