@@ -15,7 +15,6 @@ import pytest
 from vindeby.wake import Turbine, UniformSite
 
 MODELS = """
-import math
 import numba
 from vindeby.wake.compiled import scalar
 from vindeby.wake.models.contract import WakeModel
@@ -78,25 +77,6 @@ def closure(amount):
     return deficit
 
 
-# Too large to become a part of its callers, so they find it by its symbol.
-@numba.njit
-def large(x):
-    total = x
-    for i in range(50):
-        if total > 2.0:
-            total = math.sin(total) + math.exp(-total) * math.tanh(total + i)
-        elif total > 1.0:
-            total = math.cos(total) - math.log1p(total) * math.atan2(total, i)
-        else:
-            total = math.erf(total) + math.hypot(total, i) * math.sinh(total / (i + 1))
-    return 0.1 + 0.0 * math.floor(math.fabs(math.tanh(total)))
-
-
-@scalar
-def symbolic(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
-    return (large(downwind) + large(crosswind) + large(rise) + large(heights)) / 4.0
-
-
 @scalar
 def of_module(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
     return 0.5 * (physics.HALF + physics.half())
@@ -109,7 +89,6 @@ models = {
     "helper": model(helped),
     "closure": model(closure(0.1)),
     "module": model(of_module),
-    "symbol": model(symbolic),
 }
 """
 
@@ -148,7 +127,7 @@ for folder in sys.argv[1:]:
 print(json.dumps(answers))
 """
 
-NAMES = ["literal", "global", "tuple and array", "helper", "closure", "module", "symbol"]
+NAMES = ["literal", "global", "tuple and array", "helper", "closure", "module"]
 
 
 def answers(cache: Path, *arguments: object, script: str = DRIVER) -> Any:
@@ -174,7 +153,7 @@ def test_no_edit_of_anything_a_model_refers_to_is_answered_from_the_disk(tmp_pat
     assert answers(cache, before) == [[name, 0.1, 0] for name in NAMES]
     # Their functions have the same names, and Numba has given them the same numbers.
     assert answers(cache, after) == [[name, 0.4, 0] for name in NAMES]
-    # Machine code of both is loaded into one process; under one symbol, the first would answer for the second.
+    # Machine code of both can be loaded into one process.
     loaded = [[name, deficit, 1] for deficit in (0.1, 0.4) for name in NAMES]
     assert answers(cache, before, after) == loaded
 
