@@ -122,7 +122,7 @@ class Pair(NamedTuple):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (0, 0.0), (0.0, -0.0), (1, True), (None, False), ("1", b"1"), (1j, -1j), ((1, 2), [1, 2]), 
+        (0, 0.0), (0.0, -0.0), (1, True), (None, False), ("1", b"1"), (1j, -1j), ((1, 2), [1, 2]),
         ((10**5000,), (10**5000 + 1,)),
         ((1, (2,)), ((1, 2),)), ({"a": 1}, {"a": 2}), ({1, 2}, {1, 3}), (Colour.RED, 1),
         (Pair(1.0, (2,)), Pair(1.0, (3,))), (Pair, Colour), (np.float32(1), np.float64(1)),
@@ -161,3 +161,28 @@ def test_a_users_file_with_the_name_of_a_standard_module_is_not_taken_for_it(
     assert text_of(function) != before
     monkeypatch.delitem(sys.modules, "antigravity")
     code_names.from_library.cache_clear()
+
+
+def test_what_others_have_registered_with_numba_is_unknown() -> None:
+    script = """
+import numba, numpy as np
+from numba.extending import overload, overload_method
+from vindeby.wake.code_digest import digest_of
+
+@numba.njit
+def with_function(x):
+    return np.linalg.cross(x, x)
+
+@numba.njit
+def with_method(x):
+    return x.total()
+
+print(len(digest_of(with_function).unknown), len(digest_of(with_method).unknown))
+overload(np.linalg.cross)(lambda a, b: lambda a, b: a)
+overload_method(numba.types.Array, "total")(lambda a: lambda a: 1.0)
+print(len(digest_of(with_function).unknown), len(digest_of(with_method).unknown))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.split() == ["0", "0", "1", "1"]

@@ -16,6 +16,7 @@ import builtins
 import enum
 import hashlib
 from collections.abc import Callable, Iterable
+from functools import cache
 from types import CodeType, EllipsisType, FunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from vindeby.wake.code_names import (
     global_names,
     is_compiled_when_used,
     library_name,
+    registered_elsewhere,
 )
 
 __all__ = ["CodeDigest", "digest_of"]
@@ -49,11 +51,20 @@ def digest_of(value: object) -> CodeDigest:
     return CodeDigest(walk.hexdigest(), tuple(walk.unknown))
 
 
+@cache  # it never changes, and is most of what there is to describe
+def _digest_of_code(code: CodeType) -> bytes:
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    parts = (counts, code.co_code, code.co_exceptiontable, names, code.co_consts)
+    return digest_of(parts).text.encode()
+
+
 class _Walk:
     """One walk through all that a value refers to; every part is written with its kind and its length."""
 
     def __init__(self) -> None:
         self.unknown: list[object] = []
+        self._overloaded, self._overloaded_attributes = registered_elsewhere()
         self._hash = hashlib.sha256()
         self._met: dict[Any, int] = {}
         self._open: set[int] = set()
@@ -75,6 +86,8 @@ class _Walk:
         name = library_name(value)
         if name is not None:
             self._words("library", name)
+            if id(value) in self._overloaded:
+                self._unknown(value)
         elif isinstance(value, FunctionType):
             # Called from compiled code it stands for something registered with Numba, not for its own code.
             self.function(value)
@@ -91,6 +104,8 @@ class _Walk:
         self.value(function.__defaults__)
         self.value(function.__kwdefaults__)
         read, attributes = global_names(function.__code__)
+        if attributes & self._overloaded_attributes:
+            self.unknown.append(function)
         for cell in function.__closure__ or ():
             try:
                 self.value(cell.cell_contents, attributes)
@@ -122,13 +137,7 @@ class _Walk:
         return False
 
     def _code(self, code: CodeType) -> None:
-        counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-        self._words("code", repr(counts), code.co_code, code.co_exceptiontable)
-        for names in (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars):
-            self._words(str(len(names)), *names)
-        self._words(str(len(code.co_consts)))
-        for constant in code.co_consts:
-            self.value(constant)
+        self._words("code", _digest_of_code(code))
 
     def _module(self, module: ModuleType, names: frozenset[str]) -> None:
         if self._is_again((id(module), names)):
@@ -140,7 +149,8 @@ class _Walk:
             if attribute is MISSING:
                 continue
             # A library's functions go by its version; its numbers could have been assigned to.
-            if library is None or isinstance(attribute, int | float | complex | np.generic):
+            could_differ = isinstance(attribute, int | float | complex | np.generic | ModuleType)
+            if library is None or could_differ or id(attribute) in self._overloaded:
                 self._words(name)
                 self.value(attribute, names)
 
@@ -203,7 +213,8 @@ class _Walk:
             self._words("library", name)
         elif isinstance(value, enum.EnumMeta):
             self._words("enum class", value.__qualname__)
-            for member in value.__members__.values():
+            members: list[enum.Enum] = list(value)
+            for member in members:
                 self._enum(member)
         elif issubclass(value, tuple) and hasattr(value, "_fields"):
             self._words("named tuple", value.__qualname__, repr(value._fields))

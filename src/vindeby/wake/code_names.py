@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import sys
 import sysconfig
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -13,8 +13,17 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
+from numba.core.typing.templates import builtin_registry
 
-__all__ = ["MISSING", "attribute_of", "from_library", "global_names", "is_compiled_when_used", "library_name"]
+__all__ = [
+    "MISSING",
+    "attribute_of",
+    "from_library",
+    "global_names",
+    "is_compiled_when_used",
+    "library_name",
+    "registered_elsewhere",
+]
 
 MISSING = object()
 
@@ -82,3 +91,32 @@ def library_name(value: Any) -> str | None:
     for name in path.split("."):
         found = getattr(found, name, None)
     return f"{library} {path}" if library is not None and found is value else None
+
+
+def registered_elsewhere() -> tuple[frozenset[int], frozenset[str]]:
+    """What ``numba.extending`` has been told by others than Numba: functions, by id, and names of attributes.
+
+    Compiled code that uses one of these is made from an implementation that neither name nor version tell.
+    """
+    return _registered(len(builtin_registry.globals), len(builtin_registry.attributes))
+
+
+@lru_cache(maxsize=1)
+def _registered(*lengths: int) -> tuple[frozenset[int], frozenset[str]]:
+    functions = [
+        id(function)
+        for function, kind in builtin_registry.globals
+        if any(map(_is_from_elsewhere, getattr(kind, "templates", ())))
+    ]
+    attributes = [
+        name
+        for name in (getattr(t, "_attr", None) for t in builtin_registry.attributes if _is_from_elsewhere(t))
+        if name is not None
+    ]
+    return frozenset(functions), frozenset(attributes)
+
+
+def _is_from_elsewhere(template: Any) -> bool:
+    # Numba makes some implementations as it goes; they have no module.
+    module_name = getattr(getattr(template, "_overload_func", None), "__module__", None)
+    return module_name is not None and from_library(module_name) is None
