@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -201,6 +202,13 @@ def test_every_loop_goes_by_the_identity_of_its_model(name: str) -> None:
     assert fixed.with_fixed_code() is fixed
     assert f"[{model.identity}]" in fixed.reach.py_func.__qualname__  # type: ignore[attr-defined]
     assert replace(fixed).identity == model.identity
+
+
+def test_a_pickled_model_does_not_take_its_identity_along() -> None:
+    fixed = model_named("jensen").with_fixed_code()
+    read = pickle.loads(pickle.dumps(fixed))
+    assert set(vars(read)) == {field.name for field in fields(WakeModel)}
+    assert read.identity == fixed.identity
 
 
 @pytest.mark.parametrize(

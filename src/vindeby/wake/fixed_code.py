@@ -36,8 +36,8 @@ class Copies:
             return value.copy(order="K")
         if isinstance(value, ModuleType) and from_library(value.__name__) is None:
             return self._module(value, names)
-        if type(value) is tuple:
-            return tuple(self.of(item) for item in value)
+        if type(value) in (tuple, list):
+            return type(value)(self.of(item) for item in value)
         if isinstance(value, tuple) and hasattr(value, "_make"):
             return value._make(self.of(item) for item in value)
         return value

@@ -183,6 +183,10 @@ class WakeModel:
             return _adds_nothing, _adds_nothing_with_slopes
         return self.added_turbulence, self.added_turbulence_with_slopes
 
+    def __getstate__(self) -> dict[str, Any]:
+        # In the process that reads it, names may refer to other values: the identity is worked out again there.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def _what_code_is_made_of(self) -> tuple[tuple[str, Any], ...]:
         return tuple((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "constants")
 
