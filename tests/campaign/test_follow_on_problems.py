@@ -33,7 +33,9 @@ def test_an_error_in_each_farm_does_not_say_that_there_are_no_farms() -> None:
 def test_an_error_in_the_only_turbine_does_not_say_that_there_are_no_turbines() -> None:
     data = small()
     data["turbines"] = [{"name": "bad", "generic": {"rated_power_mw": -2}}]
-    fields = [f"turbines[0].generic.{name}" for name in ("rated_power_mw", "rotor_diameter_m", "hub_height_m")]
+    fields = [
+        f"turbines[0].generic.{name}" for name in ("rated_power_mw", "rotor_diameter_m", "hub_height_m")
+    ]
     assert fields_of_problems(data) == fields
 
 
