@@ -26,6 +26,7 @@ def problem(farm_index: int, type_index: int, directions: npt.ArrayLike | None =
         weibull_a=[s.a for s in sectors()],
         weibull_k=[s.k for s in sectors()],
         turbulence_intensity=0.1,
+        interpolation=CAMPAIGN.site.weibull.interpolation,
     )
     turbine = Turbine.generic(
         CAMPAIGN.turbines[type_index].name,

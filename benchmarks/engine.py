@@ -40,7 +40,8 @@ def site() -> WeibullSite:
     weibull = Campaign.load("energy-island").site.weibull
     assert weibull is not None
     sectors = weibull.sectors
-    return WeibullSite([s.frequency for s in sectors], [s.a for s in sectors], [s.k for s in sectors], 0.1)
+    frequency, a, k = ([getattr(s, name) for s in sectors] for name in ("frequency", "a", "k"))
+    return WeibullSite(frequency, a, k, 0.1, weibull.interpolation)
 
 
 def layout(count: int = COUNT, scale: float = 1.0, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +84,10 @@ def pywake_model() -> object:
         )
     }  # fmt: skip
     dataset = xr.Dataset({**around, "TI": 0.1}, coords={"wd": np.linspace(0, 360, 13)})
-    return Nygaard_2022(XRSite(dataset), GenericWindTurbine("generic", DIAMETER, HUB_HEIGHT, RATED_MW * 1000))
+    return Nygaard_2022(
+        XRSite(dataset, interp_method=ours.interpolation),
+        GenericWindTurbine("generic", DIAMETER, HUB_HEIGHT, RATED_MW * 1000),
+    )
 
 
 def farm(**options: object) -> WindFarm:

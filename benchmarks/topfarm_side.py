@@ -46,7 +46,8 @@ def _model(type_index: int) -> Any:
         "Weibull_k": ("wd", [s.k for s in around]),
         "TI": 0.1,
     }
-    site = XRSite(xr.Dataset(data, coords={"wd": np.linspace(0, 360, 13)}), interp_method="linear")
+    how = energy_island.CAMPAIGN.site.weibull.interpolation
+    site = XRSite(xr.Dataset(data, coords={"wd": np.linspace(0, 360, 13)}), interp_method=how)
     return Nygaard_2022(
         site,
         GenericWindTurbine(

@@ -111,7 +111,8 @@ def main() -> None:
     for folder in (options.work, options.to):
         folder.mkdir(parents=True, exist_ok=True)
     output = options.work / "layouts.h5"
-    subprocess.run([COMMAND, "run", options.campaign, "-o", str(output)], check=True)
+    # What an earlier version of the campaign left there must not get into the pictures.
+    subprocess.run([COMMAND, "run", options.campaign, "-o", str(output), "--replace-stale"], check=True)
     draw_all(output, options.to)
     if CHROMIUM is None:
         print("there is no Chromium here: report.png and board.png stay as they are")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 _SHARES = (3.2, 3.0, 5.2, 7.8, 7.4, 5.9, 8.2, 11.6, 13.0, 11.7, 12.1, 10.9)
 FREQUENCY = tuple(share / sum(_SHARES) for share in _SHARES)
@@ -69,6 +70,7 @@ class Case:
     neighbours: tuple[tuple[float, float], ...] = ()
     directions: tuple[float, ...] | None = None
     speeds: tuple[float, ...] | None = None
+    interpolation: Literal["linear", "nearest"] = "linear"
 
     @property
     def name(self) -> str:
@@ -77,6 +79,7 @@ class Case:
             + [f"n{self.count}", f"s{self.seed}"]
             + (["neighbours"] if self.neighbours else [])
             + (["own-wind"] if self.speeds else [])
+            + ([self.interpolation] if self.interpolation != "linear" else [])
         )
 
 
@@ -117,7 +120,7 @@ def _all() -> list[Case]:
         Case("hole", 14, 12, 30.0, 7),
         Case("slanted", 12, 11, 30.0, 8, turbines=("10MW",)),
     ]
-    return cases
+    return cases + [replace(case, interpolation="nearest") for case in cases]
 
 
 CASES = _all()

@@ -19,7 +19,8 @@ GOLDEN = json.loads(Path(__file__).with_name("golden.json").read_text())
 def problem_of(case: Case) -> Problem:
     turbines = [Turbine.generic(name, *TURBINES[name]) for name in case.turbines]
     near = Neighbours(*np.array(case.neighbours).T) if case.neighbours else None
-    farm = WindFarm(WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K), turbines, case.model, neighbours=near)
+    site = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K, interpolation=case.interpolation)
+    farm = WindFarm(site, turbines, case.model, neighbours=near)
     polygons, holes = SHAPES[case.shape]
     boundary = Boundary(polygons, holes=holes) if polygons else Boundary(circle=CIRCLE)
     spacing = [case.spacing * turbine.rotor_diameter for turbine in turbines]
@@ -48,7 +49,17 @@ def test_smart_start_chooses_the_points_that_topfarm_chose(case: Case) -> None:
 def test_there_are_enough_configurations_to_speak_of_identity() -> None:
     assert len(CASES) >= 60
     assert {case.name for case in CASES} == set(GOLDEN)
-    assert {case.model for case in CASES} == set(MODELS)
+    for interpolation in ("linear", "nearest"):
+        models = {case.model for case in CASES if case.interpolation == interpolation}
+        assert models == set(MODELS)
+
+
+def test_the_interpolation_of_the_site_decides_where_topfarm_puts_turbines() -> None:
+    """Otherwise the cases of one interpolation would say nothing about the other."""
+    nearest = [name for name in GOLDEN if name.endswith("-nearest")]
+    differ = [name for name in nearest if GOLDEN[name] != GOLDEN[name.removesuffix("-nearest")]]
+    assert len(nearest) == len(GOLDEN) / 2
+    assert len(differ) > 10
 
 
 if importlib.util.find_spec("topfarm") is not None:  # the golden file stands for it where it is not installed

@@ -29,7 +29,7 @@ def _model(name: str, site: Any, turbines: Any) -> Any:
     return models[name](site, turbines)
 
 
-def _site() -> Any:
+def _site(interpolation: str) -> Any:
     import xarray as xr
     from py_wake.site import XRSite
 
@@ -45,7 +45,7 @@ def _site() -> Any:
         coords={"wd": np.linspace(0, 360, 13)},
     )
     sectors["TI"] = 0.1
-    return XRSite(sectors, interp_method="linear")
+    return XRSite(sectors, interp_method=interpolation)
 
 
 def _turbines(case: Case) -> Any:
@@ -95,7 +95,7 @@ def smart_start(case: Case) -> tuple[list[float], list[float], list[int]]:
     from topfarm.utils import smart_start as plain_smart_start
 
     turbines = _turbines(case)
-    model = _model(case.model, _site(), turbines)
+    model = _model(case.model, _site(case.interpolation), turbines)
     left, bottom, right, top = bounds(case)
     grid_x, grid_y = np.meshgrid(
         np.linspace(left, right, case.grid_size), np.linspace(bottom, top, case.grid_size)

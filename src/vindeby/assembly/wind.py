@@ -23,6 +23,7 @@ def _weibull(site: Weibull) -> wake.Site:
         weibull_a=[sector.a for sector in site.sectors],
         weibull_k=[sector.k for sector in site.sectors],
         turbulence_intensity=site.turbulence_intensity,
+        interpolation=site.interpolation,
         default_directions=np.arange(round(360.0 / site.direction_step)) * site.direction_step,
         default_speeds=np.array(site.wind_speeds),
     )
@@ -34,6 +35,7 @@ def _table(site: ProbabilityTable | None) -> wake.Site:
         probability=site.probability,
         wind_speed=site.wind_speeds,
         turbulence_intensity=site.turbulence_intensity,
+        interpolation=site.interpolation,
     )
 
 

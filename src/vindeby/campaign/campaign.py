@@ -132,7 +132,7 @@ class Campaign(Amount):
         """Every farm with every turbine type, with the identity that the tasks of the cell share."""
         shared = {
             "revision": RESULT_REVISION,
-            "site": self.site.model_dump(by_alias=True, exclude_none=True),
+            "site": self.site.identity(),
             "wake": self.wake.model_dump(by_alias=True, exclude_none=True),
             "method": [step.model_dump(by_alias=True, exclude_none=True) for step in self.method],
         }

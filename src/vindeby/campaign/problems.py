@@ -57,8 +57,19 @@ _LONGEST_VALUE = 80
 
 def explain(model: type[BaseModel], error: ValidationError, document: Document) -> list[Problem]:
     """One problem for each thing that is wrong, in the order of the file."""
-    problems = {_problem(model, dict(detail), document): None for detail in error.errors(include_url=False)}
+    details = [dict(detail) for detail in error.errors(include_url=False)]
+    problems = {_problem(model, detail, document): None for detail in details if not _follows(detail)}
     return sorted(problems, key=lambda problem: problem.line or 0)
+
+
+def _follows(detail: dict[str, Any]) -> bool:
+    """Whether a list counts as too short only because pydantic leaves out its entries that have errors."""
+    given = detail["input"]
+    return (
+        detail["type"] == "too_short"
+        and isinstance(given, list | tuple)
+        and len(given) >= detail["ctx"]["min_length"]
+    )
 
 
 def _problem(model: type[BaseModel], detail: dict[str, Any], document: Document) -> Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -12,6 +12,7 @@ from vindeby.campaign.values import Fraction, Increasing, Number, OneOf, Part, P
 from vindeby.campaign.yaml_text import Path
 
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
+Interpolation = Literal["linear", "nearest"]
 TurbulenceIntensity = Annotated[Number, Field(gt=0.0, lt=1.0)]
 
 _SUM_TOLERANCE = 0.01
@@ -50,12 +51,13 @@ class Sector(Part):
 
 
 class Weibull(Part):
-    """Sector-wise Weibull; scale, shape and frequency density are linear in direction between sectors."""
+    """Sector-wise Weibull: scale, shape and frequency density, joined linearly or each kept over its sector."""
 
     turbulence_intensity: TurbulenceIntensity
     sectors: Annotated[tuple[Sector, ...], Field(min_length=1)]
     wind_speeds: Increasing = tuple(float(speed) for speed in range(3, 26))
     direction_step: Annotated[Number, Field(gt=0.0, le=360.0)] = 1.0
+    interpolation: Interpolation = "linear"
 
     @model_validator(mode="after")
     def _evenly_around(self) -> Self:
@@ -83,6 +85,8 @@ class ProbabilityTable(Part):
     wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)]
     wind_speeds: Increasing
     probability: tuple[tuple[Fraction, ...], ...]
+    interpolation: Interpolation = "nearest"
+    """Used where a search step looks at other directions than the table's own."""
 
     @model_validator(mode="after")
     def _shape_and_sum(self) -> Self:
@@ -112,3 +116,10 @@ class Site(OneOf):
 
     weibull: Weibull | None = None
     table: ProbabilityTable | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""
+        key, given = self.chosen
+        default = type(given).model_fields["interpolation"].default
+        left_out = {"interpolation"} if given.interpolation == default else None
+        return {key: given.model_dump(by_alias=True, exclude_none=True, exclude=left_out)}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import csv
-import io
 import re
 import stat
 from collections.abc import Sequence
@@ -12,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign import presets
-from vindeby.campaign.yaml_text import MAX_BYTES, Document, Origin, field_name, read, resolve
+from vindeby.campaign.boundary_file import read_boundary
+from vindeby.campaign.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 
@@ -92,35 +91,10 @@ def _with_boundary_files(document: Document, folder: Path) -> Document:
             )
         path = folder / boundary["file"]
         text = _text_of(path, field_name((*at, "file")), named_in=f"{origin.source}:{origin.line}")
-        inner = _read_boundary(path, text)
+        inner = read_boundary(path, text, field_name(at))
         farm["boundary"] = inner.data
         document.origins.update({(*at, *inside): place for inside, place in inner.origins.items()})
     return document
-
-
-def _read_boundary(path: Path, text: str) -> Document:
-    """A boundary from a file: CSV with a vertex on each line, or what would stand in the campaign file."""
-    if path.suffix.lower() not in (".csv", ".txt"):
-        return read(text, str(path))
-    vertices: list[list[object]] = []
-    origins: dict[DataPath, Origin] = {(): Origin(str(path))}
-    for line, row in enumerate(csv.reader(io.StringIO(text)), 1):
-        cells = [cell.strip() for cell in row]
-        if not any(cells) or cells[0].startswith("#"):
-            continue
-        values = [_number(cell) for cell in cells]
-        if not vertices and all(isinstance(value, str) for value in values):
-            continue  # a header
-        origins[(len(vertices),)] = Origin(str(path), line)
-        vertices.append(values)
-    return Document(vertices, origins)
-
-
-def _number(cell: str) -> object:
-    try:
-        return resolve(cell)
-    except ValueError:
-        return cell
 
 
 def override(document: Document, assignments: Sequence[str]) -> None:

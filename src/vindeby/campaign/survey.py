@@ -11,6 +11,7 @@ from vindeby import units
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.farm import Farm
 from vindeby.campaign.geometry import grid_inside, most_points, random_fill
+from vindeby.campaign.ratings import doubts_about_ratings
 from vindeby.campaign.tasks import Cell
 
 _DEGREES_NOT_METRES = 360.0
@@ -50,6 +51,7 @@ def survey(campaign: Campaign) -> Survey:
     warnings = [
         text for farm, shape in zip(campaign.farms, shapes, strict=True) for text in _doubts(farm, shape)
     ]
+    warnings.extend(doubts_about_ratings(campaign))
     for farm_idx, shape in enumerate(shapes):
         crowded = [
             text for row in rows if row.farm_idx == farm_idx for text in _crowding(campaign, row, shape)

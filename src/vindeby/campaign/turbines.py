@@ -9,6 +9,9 @@ from pydantic import Field, model_validator
 from vindeby import units
 from vindeby.campaign.values import Fraction, Increasing, Name, Number, OneOf, Part, Positive, refusal
 
+_RATING_TOLERANCE = 0.2
+"""Curves with losses or a power boost are this near to their rating; other units or another turbine are not."""
+
 ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5)]
 
 
@@ -21,8 +24,12 @@ class Generic(Part):
 
 
 class Table(Part):
-    """A turbine with tabulated curves, linear in between; outside the table its first and last values hold."""
+    """A turbine with tabulated curves, linear in between; outside the table its first and last values hold.
 
+    ``rated_power_mw`` decides how many turbines a capacity makes; without it, the largest power of the curve does.
+    """
+
+    rated_power_mw: Positive | None = None
     rotor_diameter_m: Positive
     hub_height_m: Positive
     wind_speed: Increasing
@@ -30,7 +37,7 @@ class Table(Part):
     ct: tuple[ThrustCoefficient, ...]
 
     @property
-    def rated_power_mw(self) -> float:
+    def largest_power_mw(self) -> float:
         """The largest power of the curve."""
         return units.kw_to_mw(max(self.power_kw))
 
@@ -47,6 +54,18 @@ class Table(Part):
                 )
         if max(self.power_kw) == 0.0:
             raise refusal("the turbine never gives power", remedy="give power in kW", at=("power_kw",))
+        return self
+
+    @model_validator(mode="after")
+    def _rating_fits_the_curve(self) -> Self:
+        rated, largest = self.rated_power_mw, self.largest_power_mw
+        if rated is not None and abs(rated - largest) > _RATING_TOLERANCE * largest:
+            raise refusal(
+                f"is far from the largest power of the curve, {largest:.6g} MW",
+                remedy="give rated_power_mw in MW and power_kw in kW, of the same turbine",
+                at=("rated_power_mw",),
+                value=rated,
+            )
         return self
 
 
@@ -94,8 +113,11 @@ class Turbine(OneOf):
 
     @property
     def rated_power_mw(self) -> float:
-        """Rated power of one turbine."""
-        return self.description.rated_power_mw
+        """Rated power of one turbine; of a table that does not state it, the largest power of the curve."""
+        description = self.description
+        if isinstance(description, Table):
+            return description.rated_power_mw or description.largest_power_mw
+        return description.rated_power_mw
 
     @property
     def rotor_diameter_m(self) -> float:

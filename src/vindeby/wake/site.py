@@ -6,13 +6,14 @@ by direction. The wind is the same over the whole farm and at every height.
 
 Between its sectors a site is interpolated over direction as PyWake's ``XRSite`` does: a value given for a
 sector is that of its centre; ``linear`` joins the centres, ``nearest`` keeps a sector's value up to its
-border. A sector's frequency is spread evenly over its width, and a direction gets the share of its own bin.
+border, which belongs to the next sector clockwise. A sector's frequency is spread evenly over its width, and a
+direction gets the share of its own bin. Turbulence intensity is linear between the centres either way.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -120,6 +121,8 @@ def _grid(
 
 def _over_directions(sectors: FloatArray, directions: FloatArray, how: Interpolation) -> FloatArray:
     """Interpolate values of equal sectors, the first centred on north, along their first axis."""
+    if how not in get_args(Interpolation):
+        raise ArgumentError(f"interpolation must be 'linear' or 'nearest', not {how!r}")
     count = len(sectors)
     place = np.mod(directions, 360.0) / (360.0 / count)
     if how == "nearest":
@@ -165,7 +168,7 @@ class WeibullSite:
         )
         a, k = (_over_directions(v, direction, how)[:, None] for v in (scale, shape))
         below = 1.0 - np.exp(-((_speed_edges(speed)[None, :] / a) ** k))
-        turbulence = _turbulence(self.turbulence_intensity, direction, how)
+        turbulence = _turbulence(self.turbulence_intensity, direction)
         return _grid(direction, speed, in_direction[:, None] * np.diff(below, axis=1), turbulence)
 
 
@@ -199,12 +202,7 @@ class TableSite:
             )
         share = len(table) / 360.0 * _direction_bin(direction)
         probability = _over_directions(table, direction, self.interpolation)[:, column] * share
-        return _grid(
-            direction,
-            speed,
-            probability,
-            _turbulence(self.turbulence_intensity, direction, self.interpolation),
-        )
+        return _grid(direction, speed, probability, _turbulence(self.turbulence_intensity, direction))
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +223,7 @@ class UniformSite:
         direction, speed = _bins(directions, speeds, own)
         share = len(frequency) / 360.0 * _direction_bin(direction)
         probability = _over_directions(frequency, direction, self.interpolation) * share
-        turbulence = _turbulence(self.turbulence_intensity, direction, self.interpolation)
+        turbulence = _turbulence(self.turbulence_intensity, direction)
         return _grid(direction, speed, probability[:, None], turbulence)
 
 
@@ -271,10 +269,11 @@ class TimeSeriesSite:
         )
 
 
-def _turbulence(value: npt.ArrayLike, directions: FloatArray, how: Interpolation) -> FloatArray:
+def _turbulence(value: npt.ArrayLike, directions: FloatArray) -> FloatArray:
+    """Turbulence intensity in these directions; always linear between sectors, as in PyWake."""
     turbulence = _checked("turbulence_intensity", value, low=0, high=5)
     if turbulence.ndim == 0:
         return turbulence
     if turbulence.ndim != 1:
         raise ArgumentError("turbulence_intensity must be one number or one a direction sector")
-    return _over_directions(turbulence, directions, how)[:, None]
+    return _over_directions(turbulence, directions, "linear")[:, None]

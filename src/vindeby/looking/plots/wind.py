@@ -44,9 +44,10 @@ def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray]:
 def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:
     """How often the wind comes from where, and how fast; ``axes`` must be polar."""
     states = farm.states
+    place = np.repeat(states.direction, np.diff(states.first)) / (360 / _SECTORS)
     sector = (
-        np.round(np.repeat(states.direction, np.diff(states.first)) / (360 / _SECTORS)).astype(int) % _SECTORS
-    )
+        np.floor(place + 0.5).astype(int) % _SECTORS
+    )  # a border belongs to the next sector, as in wake.site
     angles = np.deg2rad(np.arange(_SECTORS) * 360 / _SECTORS)
     base = np.zeros(_SECTORS)
     colours = shades(len(_SPEED_CLASSES) - 1)
