@@ -18,3 +18,26 @@ def root_checksum(root: Mapping[str, Attribute]) -> str:
 def root_is_intact(root: Mapping[str, Attribute]) -> bool:
     """Do the attributes have their checksum, if they state one?"""
     return root.get("root_checksum") in {None, root_checksum(root)}
+
+
+ARRAY_ATTRIBUTES = "array_attributes"
+"""The root attribute that keeps, as JSON, what is written beside each array: ``{"aep": {"units": ...}}``."""
+
+
+def array_attributes(root: Mapping[str, Attribute]) -> dict[str, dict[str, str]]:
+    """For each name of an array, the texts that are written beside it; nothing where the root has no valid ones."""
+    try:
+        stated = json.loads(str(root.get(ARRAY_ATTRIBUTES, "{}")))
+    except ValueError:
+        return {}
+    if not isinstance(stated, dict):
+        return {}
+    return {
+        array: {name: text for name, text in texts.items() if isinstance(text, str) and _is_name(name)}
+        for array, texts in stated.items()
+        if isinstance(texts, dict)
+    }
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and "\0" not in name
