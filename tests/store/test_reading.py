@@ -154,7 +154,9 @@ def test_a_record_that_kills_the_library_costs_only_itself(tmp_path: Path) -> No
 
 def test_a_file_of_a_newer_version_is_refused_with_the_remedy(tmp_path: Path) -> None:
     hdf5 = bytes(1000)
-    seal = seal_bytes(len(hdf5), block_digests(hdf5), {"kind": "database", "format_version": FORMAT_VERSION + 1})
+    seal = seal_bytes(
+        len(hdf5), block_digests(hdf5), {"kind": "database", "format_version": FORMAT_VERSION + 1}
+    )
     (tmp_path / "a.h5").write_bytes(hdf5 + seal)
     with pytest.raises(InputError, match="format version 3; this vindeby reads up to 2, use a newer one"):
         Database(tmp_path / "a.h5")

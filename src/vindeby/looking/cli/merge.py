@@ -24,6 +24,9 @@ from vindeby.store.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.missing import find_missing
 
 
+_SHOWN = 10
+
+
 def command(
     output: OutputArgument,
     files: Annotated[
@@ -40,6 +43,13 @@ def command(
     wait: Annotated[
         float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for another merge to end.")
     ] = 0.0,
+    drop_additions: Annotated[
+        bool,
+        typer.Option(
+            "--drop-additions",
+            help="Leave out what others added to OUT.h5, and keep the old file in OUT.h5.run/replaced/.",
+        ),
+    ] = False,
     json_: JsonOption = False,
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
@@ -53,6 +63,7 @@ def command(
         root=root,
         wait_s=wait,
         progress=say,
+        additions="drop" if drop_additions else "carry",
     )
     try:
         report = merge(output, options)
@@ -71,8 +82,12 @@ def _print(report: MergeReport, as_json: bool) -> None:
         return
     typer.echo(f"{report.output}: {report.records} records, {report.layout} layout; {report.outcome}")
     for entry in report.files:
-        if entry.bad or entry.conflicts:
+        if entry.bad or entry.conflicts or "replaced" in entry.fate:
             typer.echo(f"  {entry}")
+    for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
+        if names:
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            typer.echo(f"  additions by others, {what}: {', '.join(names[:_SHOWN])}{more}")
     for conflict in report.conflicts:
         typer.echo(f"  conflict: {conflict}")
 

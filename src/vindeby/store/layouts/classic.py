@@ -8,7 +8,7 @@ collections), its keys, where the texts of each record begin, then one row of fi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import StorageError
+from vindeby.store.array_attributes import array_attributes
 from vindeby.store.blockfile import BlockWriter
 from vindeby.store.layouts import encoding, heaps, version_1
-from vindeby.store.layouts.base import SAMPLE, Content, Layout, directory_of
+from vindeby.store.layouts.base import SAMPLE, Content, Layout, Others, directory_of
 from vindeby.store.layouts.template import MARKS, Template, offsets_of, record_template, root_template
 from vindeby.store.record import Attribute, Record
-from vindeby.store.root import array_attributes
 from vindeby.store.rows import Schema, Segment, checksum_of
 from vindeby.store.seal import SealedFile
 
@@ -73,7 +73,8 @@ class ClassicLayout(Layout):
                 template = templates[segment.schema]
                 entry, places = _write_chunk(file, segment, template)
                 chunks.append({"schema": numbers[segment.schema], **entry})
-                groups.add(segment.rows["key"], places, template)
+                linked = _linked(segment, content.unlinked)
+                groups.add(segment.rows["key"][linked], places[linked], template)
             head = _write_root(file, groups, content.root)
             rest = {
                 "schemas": [schema.to_json() for schema in content.schemas],
@@ -82,17 +83,22 @@ class ClassicLayout(Layout):
             }
             file.finish(head, directory_of(self, content, rest))
 
-    def look(self, path: Path, count: int) -> None:
+    def look(self, path: Path, count: int, others: Others | None = None) -> None:
         """List every group and read some of them through the HDF5 library."""
         import h5py  # only here: what is sealed is read without HDF5, and need not wait for it
 
+        others = others or Others()
         with h5py.File(path, "r", locking=False) as file:
-            names = list(file)
+            names = [name for name in file if name not in others.objects]
             if len(names) != count:
                 raise StorageError(f"{path}: HDF5 sees {len(names)} groups, not {count}; nothing was changed")
             for name in names[:: max(1, count // SAMPLE)]:
+                if name in others.records:
+                    continue  # compared when its group was copied
                 record, stated = read_group(name, file[name])
-                if checksum_of(record) != stated or len(file[name].attrs) != len(record.attributes) + len(MARKS):
+                if checksum_of(record) != stated or len(file[name].attrs) != len(record.attributes) + len(
+                    MARKS
+                ):
                     raise StorageError(f"{path}: HDF5 reads other values for {name} than were merged")
 
     def chunk_count(self, directory: Mapping[str, Any]) -> int:
@@ -198,6 +204,13 @@ def _pieces(segments: Any) -> Iterator[Segment]:
     for segment in segments:
         for start in range(0, len(segment), CHUNK_ROWS):
             yield segment.take(slice(start, start + CHUNK_ROWS))
+
+
+def _linked(segment: Segment, unlinked: Collection[bytes]) -> Any:
+    """Which of these records get a name in the root group."""
+    if not unlinked:
+        return slice(None)
+    return ~np.isin(segment.rows["key"], np.array(sorted(unlinked)))
 
 
 def _write_chunk(

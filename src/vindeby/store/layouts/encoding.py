@@ -58,14 +58,24 @@ def _heap_size(lengths: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
 
 
 def symbol_nodes(
-    offsets: NDArray[np.uint64], addresses: NDArray[np.uint64], tree: NDArray[np.uint64], heap: NDArray[np.uint64]
+    offsets: NDArray[np.uint64],
+    addresses: NDArray[np.uint64],
+    tree: NDArray[np.uint64],
+    heap: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
     """The symbol table nodes of groups by name in sorted order, one a row; which name is the last of each node.
 
     ``addresses`` are those of the groups' headers, ``tree`` and ``heap`` of what their own names are kept in.
     """
     entry = np.dtype(
-        [("name", "<u8"), ("header", "<u8"), ("cache", "<u4"), ("none", "<u4"), ("tree", "<u8"), ("heap", "<u8")]
+        [
+            ("name", "<u8"),
+            ("header", "<u8"),
+            ("cache", "<u4"),
+            ("none", "<u4"),
+            ("tree", "<u8"),
+            ("heap", "<u8"),
+        ]
     )
     node = np.dtype(
         [("sign", "S4"), ("version", "u1"), ("none", "u1"), ("used", "<u2"), ("of", entry, 2 * LEAF_K)]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vindeby.errors import StorageError
+from vindeby.store.array_attributes import ArrayAttributes
 from vindeby.store.layouts.encoding import INTERNAL_K, LEAF_K, UNDEFINED
 from vindeby.store.record import Attribute
 from vindeby.store.rows import Schema, array_field, attribute_field
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     import h5py
 
 MARKS = ("status", "checksum", "fingerprint")
-ArrayAttributes = Mapping[str, Mapping[str, str]]
-"""For each name of an array, texts that say what it is: ``units``, ``long_name``."""
-
 _SAMPLES: dict[str, Attribute] = {"str": "text", "int": 0, "float": 0.0, "bool": False}
 _LAYOUT, _ATTRIBUTE, _CONTINUATION, _SYMBOL_TABLE = 0x08, 0x0C, 0x10, 0x11
 _NODE_SIZE = 24 + 8 + 2 * INTERNAL_K * 16
@@ -76,7 +74,12 @@ def _library_file() -> h5py.File:
     import h5py  # not needed to read what is sealed, and loading it takes as long as reading thousands of records
 
     return h5py.File(
-        "template", "w", driver="core", backing_store=False, libver=("earliest", "latest"), meta_block_size=1 << 16
+        "template",
+        "w",
+        driver="core",
+        backing_store=False,
+        libver=("earliest", "latest"),
+        meta_block_size=1 << 16,
     )
 
 
@@ -110,9 +113,7 @@ def root_template(root: Mapping[str, Attribute]) -> RootTemplate:
         made.pointer(at)
     symbols = next(at for kind, at, _ in header.messages if kind == _SYMBOL_TABLE)
     texts = {
-        name: made.moved(at)
-        for name, at in image.attributes(header).items()
-        if isinstance(root[name], str)
+        name: made.moved(at) for name, at in image.attributes(header).items() if isinstance(root[name], str)
     }
     return RootTemplate(
         bytes(made.data), texts, made.addresses(), made.moved(symbols), made.moved(symbols) + 8
@@ -261,9 +262,7 @@ class _TemplateMaker:
         symbols = next(place for kind, place, _ in header.messages if kind == _SYMBOL_TABLE)
         addresses = self.made.addresses()
         tree, heap = (addresses[self.made.moved(place)] for place in (symbols, symbols + 8))
-        return Template(
-            bytes(self.made.data), self.values, self.texts, self.constants, addresses, tree, heap
-        )
+        return Template(bytes(self.made.data), self.values, self.texts, self.constants, addresses, tree, heap)
 
     def _take(self, header: _Header) -> None:
         for at, size in header.pieces:
