@@ -378,6 +378,8 @@ def plain(value: Any) -> Attribute:
     """An attribute as h5py gives it, as a plain value; what is no scalar becomes JSON text."""
     if isinstance(value, bytes):
         return value.decode()
+    if isinstance(value, h5py.Empty) and value.dtype.kind in "SO":
+        return ""  # how PyTables writes a text of no length
     if isinstance(value, np.ndarray):
         value = value.item() if value.size == 1 else json.dumps(value.tolist(), default=str)
     if isinstance(value, np.generic):

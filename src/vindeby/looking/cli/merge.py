@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.looking.asked import campaign_of
 from vindeby.looking.cli.options import JsonOption
 from vindeby.looking.cli.results import (
@@ -61,6 +62,7 @@ def command(
         extra=tuple(files or ()),
         keep_shards=keep_shards,
         root=root,
+        array_attributes=RESULT_ARRAYS,
         wait_s=wait,
         progress=say,
         additions="drop" if drop_additions else "carry",

@@ -288,7 +288,7 @@ def _write_hdf5(
     schemas: list[Any],
 ) -> list[list[int]]:
     """Write the columns chunk by chunk; where each chunk of each column stands."""
-    with target, h5py.File(target, "w", libver=("v110", "v110")) as file:
+    with target, h5py.File(target, "w", libver=("earliest", "v110")) as file:
         for name, value in {**content.root, "schemas": json.dumps(schemas)}.items():
             file.attrs[name] = value
         every = [*columns, _SCHEMA_COLUMN]

@@ -111,7 +111,7 @@ def root_template(root: Mapping[str, Attribute]) -> RootTemplate:
         made.piece(at, size)
     for at in header.pointers:
         made.pointer(at)
-    symbols = next(at for kind, at, _ in header.messages if kind == _SYMBOL_TABLE)
+    symbols = header.place(_SYMBOL_TABLE)
     texts = {
         name: made.moved(at) for name, at in image.attributes(header).items() if isinstance(root[name], str)
     }
@@ -125,6 +125,13 @@ class _Header:
     pieces: list[tuple[int, int]] = field(default_factory=list)
     messages: list[tuple[int, int, int]] = field(default_factory=list)
     pointers: list[int] = field(default_factory=list)
+
+    def place(self, wanted: int) -> int:
+        """Where the message of this type is, of which there is one."""
+        for kind, at, _ in self.messages:
+            if kind == wanted:
+                return at
+        raise StorageError(f"the HDF5 library wrote an object header without a message of type {wanted:#x}")
 
 
 class _Image:
@@ -172,7 +179,7 @@ class _Image:
     def group(self, at: int) -> tuple[_Header, dict[str, int]]:
         """A group's header and everything that its names are kept in; the header of each member by name."""
         found = self.header(at)
-        symbols = next(place for kind, place, _ in found.messages if kind == _SYMBOL_TABLE)
+        symbols = found.place(_SYMBOL_TABLE)
         heap = self.address(symbols + 8)
         found.pieces += [(heap, 32), (self.address(heap + 24), self.address(heap + 8))]
         found.pointers += [symbols, symbols + 8, heap + 24]
@@ -259,7 +266,7 @@ class _TemplateMaker:
             offsets[row_field] = self.made.moved(places[name])
         for name, dtype, shape in self.schema.arrays:
             self._dataset(members[name], name, int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
-        symbols = next(place for kind, place, _ in header.messages if kind == _SYMBOL_TABLE)
+        symbols = header.place(_SYMBOL_TABLE)
         addresses = self.made.addresses()
         tree, heap = (addresses[self.made.moved(place)] for place in (symbols, symbols + 8))
         return Template(bytes(self.made.data), self.values, self.texts, self.constants, addresses, tree, heap)
@@ -279,7 +286,7 @@ class _TemplateMaker:
             self.texts[constant] = self.made.moved(places[attribute])
             self.constants[constant] = text.encode()
         if size:
-            layout = next(place for kind, place, _ in header.messages if kind == _LAYOUT)
+            layout = header.place(_LAYOUT)
             if self.image.data[layout : layout + 2] != b"\x03\x01":
                 raise StorageError("the HDF5 library did not write a contiguous dataset")
             self.values[array_field(name)] = self.made.room(size, layout + 2)
