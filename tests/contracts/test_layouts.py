@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from tests.store.examples import record, records
 from tests.store.test_record import any_record
 from vindeby.store.blockfile import open_sealed
-from vindeby.store.layouts import LAYOUTS, encoding
+from vindeby.store.layouts import LAYOUTS
 from vindeby.store.layouts.base import Content, Layout
 from vindeby.store.layouts.classic import read_group
 from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import checksum_of, segments_of
-from vindeby.store.seal import SealError
+from vindeby.store.seal import FORMAT_VERSION, SealError
 
 ROOT: dict[str, Attribute] = {
-    "format_version": 1,
+    "format_version": FORMAT_VERSION,
     "campaign": "name: x\n" * 20_000,
     "grid_size": 18,
     "random_pct": 30.0,
@@ -187,12 +187,3 @@ def test_the_table_form_is_one_row_a_record(tmp_path: Path) -> None:
         assert np.isnan(file["arrays/layout"][row, :, 4:]).all()
         assert file["attributes/ss_seed"][row] == 3
         assert file["arrays/aep"][row] == 103.0
-
-
-def test_the_types_that_are_written_without_hdf5_are_those_of_hdf5() -> None:
-    text = bytes(h5py.h5t.py_create(h5py.string_dtype(), logical=True).encode()[2:])
-    assert encoding.TEXT[:4] + encoding.TEXT[8:] == text[:4] + text[8:]
-    assert encoding.TEXT[4:8] == bytes([16, 0, 0, 0])
-    for kind in ("<f8", "<i8", "|b1", "<f4", ">i2"):
-        dtype = np.dtype(kind)
-        assert encoding.datatype(dtype) == bytes(h5py.h5t.py_create(dtype, logical=True).encode()[2:])

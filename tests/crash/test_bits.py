@@ -14,10 +14,8 @@ from tests.store.examples import publish, record
 from vindeby.errors import DataError, VindebyError
 from vindeby.store.database import Database
 from vindeby.store.guard import Guard
-from vindeby.store.layouts.classic import Template
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.record import Attribute, Record
-from vindeby.store.rows import Schema
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
 from vindeby.store.shard import read_segments
@@ -169,8 +167,8 @@ def test_a_damaged_number_inside_a_database_costs_only_its_record(
         at = directory["places"][-1][0] + 4
     else:
         (chunk,) = directory["chunks"]
-        template = Template.of(Schema.from_json(directory["schemas"][0]))
-        at = chunk["rows"] + len(template.data) + template.texts["status"] + 12
+        (offsets,) = directory["offsets"]
+        at = chunk["rows"] + offsets["stride"] + dict(offsets["texts"])["status"]
     set_byte(run.output, at, 0x7F)
     with Database(run.output) as database:
         found = [one for segment in database.segments() for one in segment.records()]

@@ -7,6 +7,7 @@ an old one.
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -48,14 +49,40 @@ def records() -> list[Record]:
     ]
 
 
+def various() -> list[Record]:
+    """Records of every type and of odd shapes: no fingerprint, empty texts and arrays, names outside ASCII."""
+    arrays = {
+        "layout": np.arange(6.0).reshape(2, 3),
+        "none": np.zeros((2, 0)),
+        "small": np.arange(4, dtype=np.int8),
+        "single": np.array(1.5, np.float32),
+        "flags": np.array([True, False]),
+        "größe": np.array([1, 2**63 - 1], np.uint64),
+    }
+    attributes: dict[str, Attribute] = {"empty": "", "name": "Ærø\nøst", "ünit": -(2**63), "ok": False}
+    return [
+        Record("no_fingerprint", "", arrays, attributes),
+        Record("no_attributes", "f" * 64, {"aep": np.array(2.5)}),
+        Record("nøgle", "", {"aep": np.array([[3.5]])}, {"long": "x" * 5000, "number": float("inf")}),
+    ]
+
+
+def make(path: Path, batch: list[Record], layout: str) -> None:
+    """A database with these records, without its run directory."""
+    run = RunDirectory(path)
+    ShardWriter(run.create()).publish(batch)
+    merge(run.output, MergeOptions(layout=layout, root=ROOT))
+    shutil.rmtree(run.path)
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / "shard.h5").write_bytes(build_image(records()).data)
     for layout in ("classic", "table"):
-        run = RunDirectory(FOLDER / f"{layout}.h5")
-        ShardWriter(run.create()).publish(records())
-        merge(run.output, MergeOptions(layout=layout, root=ROOT))
-        shutil.rmtree(run.path)
+        make(FOLDER / f"{layout}.h5", records(), layout)
+        make(FOLDER / f"various_{layout}.h5", various(), layout)
+        # A database that another program copied: what was sealed is gone, what HDF5 does not see is lost.
+        subprocess.run(["h5repack", FOLDER / f"{layout}.h5", FOLDER / f"repacked_{layout}.h5"], check=True)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def test_shards_become_one_database_and_are_deleted(run: RunDirectory, layout: s
         assert file.attrs["successful_configs"] == 12
         assert file.attrs["total_configs"] == 20
         assert file.attrs["campaign"] == "name: x"
-        assert file.attrs["format_version"] == 1
+        assert file.attrs["format_version"] == 2
 
 
 def test_shards_can_be_kept(run: RunDirectory) -> None:

@@ -20,7 +20,7 @@ from vindeby.store.missing import as_csv, as_json, as_text, find_missing
 from vindeby.store.reading import read_any
 from vindeby.store.record import Record
 from vindeby.store.rundir import RunDirectory
-from vindeby.store.seal import block_digests, seal_bytes
+from vindeby.store.seal import FORMAT_VERSION, block_digests, seal_bytes
 from vindeby.store.validate import repeated, validate
 
 
@@ -154,9 +154,11 @@ def test_a_record_that_kills_the_library_costs_only_itself(tmp_path: Path) -> No
 
 def test_a_file_of_a_newer_version_is_refused_with_the_remedy(tmp_path: Path) -> None:
     hdf5 = bytes(1000)
-    seal = seal_bytes(len(hdf5), block_digests(hdf5), {"kind": "database", "format_version": 2})
+    seal = seal_bytes(
+        len(hdf5), block_digests(hdf5), {"kind": "database", "format_version": FORMAT_VERSION + 1}
+    )
     (tmp_path / "a.h5").write_bytes(hdf5 + seal)
-    with pytest.raises(InputError, match="format version 2; this vindeby reads up to 1, use a newer one"):
+    with pytest.raises(InputError, match="format version 3; this vindeby reads up to 2, use a newer one"):
         Database(tmp_path / "a.h5")
 
 

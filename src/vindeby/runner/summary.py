@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.runner.failures import REMEDIES, Failure, Kind
 from vindeby.runner.resume import Standing
 from vindeby.runner.space import Part, TaskSpace
@@ -88,7 +89,14 @@ def finish_up(
         return
     expected = {task.key: task.fingerprint for task in space.tasks()}
     root = campaign.root_attributes()
-    options = MergeOptions(root=root, asked=expected, on_bad="skip", wait_s=600.0, progress=say)
+    options = MergeOptions(
+        root=root,
+        array_attributes=RESULT_ARRAYS,
+        asked=expected,
+        on_bad="skip",
+        wait_s=600.0,
+        progress=say,
+    )
     summary.merged = merge(directory.output, options)
     summary.validation = validate(directory.output, expected=expected, checks=checks)
     summary.aep_by_farm = _aep_by_farm(campaign, directory.output)

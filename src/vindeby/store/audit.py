@@ -93,6 +93,10 @@ class MergeReport:
     time: str = field(default_factory=_now)
     seconds: float = 0.0
     digest: str = ""
+    additions: list[str] = field(default_factory=list)
+    """What others added to the standing database and the new one holds as well."""
+    additions_left: list[str] = field(default_factory=list)
+    """What others added and the new database does not hold; the old file is kept."""
 
     @property
     def bad_files(self) -> list[FileEntry]:
@@ -122,6 +126,8 @@ class MergeReport:
             f"conflicts: {len(self.conflicts)}; {self.seconds:.1f} s; seal {self.digest or 'none'}",
         ]
         lines += [f"  {entry}" for entry in self.files]
+        lines += [f"  addition by others, carried over: {name}" for name in self.additions]
+        lines += [f"  addition by others, left out: {name}" for name in self.additions_left]
         lines += [f"  conflict: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines) + "\n"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from vindeby.store.seal import BLOCK_SIZE, SealedFile, SealError, seal_bytes
+from vindeby.store.seal import BLOCK_SIZE, SealedFile, SealError, block_digests, seal_bytes
 
 _FLUSH_SIZE = 64 * BLOCK_SIZE
 
@@ -95,3 +95,18 @@ def open_sealed(path: Path) -> SealedFile:
     if file is None:
         raise SealError(f"{path}: the seal is missing")
     return file
+
+
+def seal_file(path: Path, directory: dict[str, Any]) -> None:
+    """Hash a closed HDF5 file, append its seal and force it to the disk."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        length = os.fstat(descriptor).st_size
+        digests: list[bytes] = []
+        step = 1 << 24
+        for start in range(0, length, step):
+            digests += block_digests(os.pread(descriptor, min(step, length - start), start))
+        write_at(descriptor, memoryview(seal_bytes(length, digests, directory)), length)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -3,14 +3,15 @@
 Three shapes are understood: a group a record (the classic form, from vindeby or from an older script), and
 vindeby's own shards and tables whose seal is lost. A record counts only if it is complete: every dataset that
 the file's records have, readable, of numbers, all within the bytes that are really there; with the success
-mark and the checksum right where it carries them.
+mark and the checksum right where it carries them. What others added to a file of vindeby is listed, not read
+(``own``); a record without a checksum gets the mark of its origin (``origin``).
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import h5py
@@ -18,11 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import VindebyError
+from vindeby.store.array_attributes import ArrayAttributes, array_attributes
 from vindeby.store.image import build_image, build_image_of
 from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.layouts.table import table_segment
+from vindeby.store.layouts.table import own_columns, runs, table_segment
+from vindeby.store.origin import FOREIGN, REPACKED, marked
+from vindeby.store.own import MARKS, Addition, OwnFields
 from vindeby.store.record import RESERVED, SUCCESS, Attribute, Record
-from vindeby.store.rows import Schema, Segment, checksum_of
+from vindeby.store.root import KNOWN
+from vindeby.store.rows import Schema, Segment
 
 _BATCH = 256
 _ROOT_ATTRIBUTE_LIMIT = 1 << 24
@@ -30,6 +35,7 @@ _LIBRARY_ERRORS = (
     OSError,
     RuntimeError,
     KeyError,
+    IndexError,
     ValueError,
     TypeError,
     AttributeError,
@@ -53,47 +59,58 @@ def read_foreign(
     skip: list[str],
     real_size: int,
     rooted: bool,
+    origin: str,
     progress: Callable[[str], None],
     result: Callable[[bytes], None],
 ) -> dict[str, Any]:
-    """Send every usable record as images of shards; the findings about the rest, and the root attributes.
+    """Send every usable record as images of shards; the findings about the rest, the root attributes, the additions.
 
     ``real_size`` bytes of the file are real, the rest is padding. With ``rooted`` the root group is itself one
-    record.
+    record. ``origin`` is the mark of records without a checksum.
     """
     findings: list[Finding] = []
+    additions: list[Addition] = []
     with h5py.File(path, "r", locking=False) as file:
         progress("")
-        root = {} if rooted else _root_attributes(file)
+        root, inexact = ({}, []) if rooted else _root_attributes(file)
         if not rooted and "records" in file and root.get("kind") == "vindeby shard":
             batches = _shard_batches(file, findings)
         elif not rooted and "schemas" in root:
-            batches = _table_batches(file, str(root["schemas"]), findings)
+            batches = _table_batches(file, root, findings, additions)
         else:
-            batches = _group_batches(file, rooted, set(skip), real_size, findings, progress)
+            origin = REPACKED if origin == FOREIGN and "root_checksum" in root else origin
+            reader = _GroupReader(real_size, root, origin)
+            batches = _group_batches(file, rooted, set(skip), reader, findings, additions, progress)
         for image in batches:
             result(image)
-    return {"findings": [finding.to_json() for finding in findings], "root": root}
+    return {
+        "findings": [finding.to_json() for finding in findings],
+        "root": root,
+        "inexact": inexact,
+        "additions": [addition.to_json() for addition in additions],
+    }
 
 
 def _group_batches(
     file: h5py.File,
     rooted: bool,
     skip: set[str],
-    real_size: int,
+    reader: _GroupReader,
     findings: list[Finding],
+    additions: list[Addition],
     progress: Callable[[str], None],
 ) -> Iterator[bytes]:
     names = [""] if rooted else [name for name in file if name not in skip]
-    reader = _GroupReader(real_size)
     read: list[Record] = []
-    for name in names:
+    for name in _records_first(file, names, reader):
         progress(name)
         try:
-            group = file if rooted else file[name]
-            if not isinstance(group, h5py.Group):
+            group = file if rooted else reader.group(file, name)
+            if group is None:
+                additions.append(Addition("", name))
                 continue
             read.append(reader.record(name, group))
+            additions += reader.additions(name, group, read[-1])
         except UnusableError as error:
             findings.append(Finding(error.verdict, error.detail, name))
         except VindebyError as error:
@@ -106,6 +123,24 @@ def _group_batches(
     complete = _complete(read, findings)
     if complete:
         yield build_image(complete).data
+
+
+def _records_first(file: h5py.File, names: list[str], reader: _GroupReader) -> Iterator[str]:
+    """The names, those last that only what was learned from the others tells what they are."""
+    if not reader.ours:
+        yield from names
+        return
+    doubtful = []
+    for name in names:
+        try:
+            later = not reader.is_plain_record(file, name)
+        except _LIBRARY_ERRORS:
+            later = False
+        if later:
+            doubtful.append(name)
+        else:
+            yield name
+    yield from doubtful
 
 
 def _complete(records: list[Record], findings: list[Finding]) -> list[Record]:
@@ -123,33 +158,99 @@ def _complete(records: list[Record], findings: list[Finding]) -> list[Record]:
 
 
 class _GroupReader:
-    def __init__(self, real_size: int) -> None:
+    def __init__(self, real_size: int, root: dict[str, Attribute], origin: str) -> None:
         self._real_size = real_size
+        self._own = OwnFields(root)
+        self._origin = origin
+        self._places: set[int] = set()
+        self._written = array_attributes(root)
+        self.ours = "root_checksum" in root
+
+    def is_plain_record(self, file: h5py.File, name: str) -> bool:
+        """Is this a group under one name only, with a mark of ours?"""
+        if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+            return False
+        item = file[name]
+        marks = isinstance(item, h5py.Group) and any(mark in item.attrs for mark in MARKS)
+        return marks and h5py.h5o.get_info(item.id).rc == 1
+
+    def group(self, file: h5py.File, name: str) -> h5py.Group | None:
+        """The group of a record; None for what others added to a file of ours, and for what is no group."""
+        if self.ours and not isinstance(file.get(name, getlink=True), h5py.HardLink):
+            return None
+        item = file[name]
+        if not isinstance(item, h5py.Group):
+            return None
+        if self.ours and not any(mark in item.attrs for mark in MARKS):
+            return item if self._own.looks_like_a_record(set(item)) else None
+        if h5py.h5o.get_info(item.id).addr in self._places:
+            return None  # a second name of a record that was read already
+        return item
 
     def record(self, name: str, group: h5py.Group) -> Record:
         """One group as a record; UnusableError says why not."""
         attributes, marks = self._attributes(group)
-        arrays = {item: self._array(item, group[item]) for item in group}
+        arrays, unusable = self._arrays(group)
+        stated = marks.get("checksum")
+        if unusable and not (stated and name):
+            raise unusable[0]
         if not arrays:
-            raise UnusableError(Verdict.INCOMPLETE, "the group has no dataset")
+            raise unusable[0] if unusable else UnusableError(Verdict.INCOMPLETE, "the group has no dataset")
         if marks.get("status", SUCCESS) != SUCCESS:
             raise UnusableError(Verdict.NOT_MARKED, f"status is {marks['status']!r}")
-        record = Record(name or "unnamed", marks.get("fingerprint", ""), arrays, attributes)
-        stated = marks.get("checksum")
-        if stated and name and checksum_of(record) != stated:
-            raise UnusableError(Verdict.CHECKSUM)
+        fingerprint = marks.get("fingerprint", "")
+        if not stated:
+            return Record(name or "unnamed", fingerprint, arrays, marked(attributes, self._origin))
+        if not name:
+            return Record("unnamed", fingerprint, arrays, attributes)
+        record = self._own.find(name, fingerprint, arrays, attributes, stated)
+        if record is None:
+            raise unusable[0] if unusable else UnusableError(Verdict.CHECKSUM)
+        self._places.add(h5py.h5o.get_info(group.id).addr)
         return record
+
+    def additions(self, name: str, group: h5py.Group, record: Record) -> Iterator[Addition]:
+        """What others added to a record: objects and attributes in its group, attributes of its datasets."""
+        own = {*record.attributes, *MARKS} if self.ours else set(group.attrs)
+        for item in group:
+            if item not in record.arrays:
+                yield Addition(name, item)
+        for attribute in group.attrs:
+            if attribute not in own:
+                yield Addition(name, attribute, attribute=True)
+        for item in record.arrays:
+            yield from dataset_additions(f"{name}/{item}", group[item], self._written.get(item, {}))
 
     def _attributes(self, group: h5py.Group) -> tuple[dict[str, Attribute], dict[str, str]]:
         attributes: dict[str, Attribute] = {}
         marks: dict[str, str] = {}
         for name in group.attrs:
-            value = plain(group.attrs[name])
+            try:
+                value = plain(group.attrs[name])
+            except _LIBRARY_ERRORS:
+                if self.ours and name not in RESERVED:
+                    continue
+                raise
             if name in RESERVED:
                 marks[name] = str(value)
             else:
                 attributes[name] = value
         return attributes, marks
+
+    def _arrays(self, group: h5py.Group) -> tuple[dict[str, NDArray[Any]], list[UnusableError]]:
+        """The datasets that can be arrays of a record, and what is wrong with the other members."""
+        arrays: dict[str, NDArray[Any]] = {}
+        unusable: list[UnusableError] = []
+        for item in group:
+            try:
+                if self.ours and not isinstance(group.get(item, getlink=True), h5py.HardLink):
+                    raise UnusableError(Verdict.FOREIGN, f"{item} is a link")
+                arrays[item] = self._array(item, group[item])
+            except UnusableError as error:
+                unusable.append(error)
+            except _LIBRARY_ERRORS as error:
+                unusable.append(UnusableError(Verdict.INCOMPLETE, _reason(error)))
+        return arrays, unusable
 
     def _array(self, name: str, dataset: Any) -> NDArray[Any]:
         if not isinstance(dataset, h5py.Dataset):
@@ -206,18 +307,44 @@ def _schema_of(dtype: np.dtype[Any]) -> Schema:
     return Schema(tuple(arrays), tuple(attributes))
 
 
-def _table_batches(file: h5py.File, schemas: str, findings: list[Finding]) -> Iterator[bytes]:
-    """A table without its seal, a run of rows at a time."""
-    known = [Schema.from_json(entry) for entry in json.loads(schemas)]
+def _table_batches(
+    file: h5py.File, root: Mapping[str, Attribute], findings: list[Finding], additions: list[Addition]
+) -> Iterator[bytes]:
+    """A table without its seal, a run of rows at a time; in their order, where others may rely on it."""
+    known = [Schema.from_json(entry) for entry in json.loads(str(root["schemas"]))]
+    additions += _table_additions(file, own_columns(known), array_attributes(root))
     for start in range(0, len(file["key"]), 1024):
         rows = slice(start, start + 1024)
         try:
             codes = file["schema"][rows]
-            for code in np.unique(codes):
-                segment = table_segment(file, known[code], rows, np.flatnonzero(codes == code))
+            for code, members in runs(codes, in_order=bool(additions)):
+                segment = table_segment(file, known, code, rows, members)
                 yield from _verified(segment, findings)
         except _LIBRARY_ERRORS as error:
             findings.append(Finding(Verdict.INCOMPLETE, f"rows {start} to {start + 1023}: {_reason(error)}"))
+
+
+def _table_additions(file: h5py.File, own: set[str], written: ArrayAttributes) -> list[Addition]:
+    """What others added to a table: at the root, in the groups of its columns, and as attributes of those."""
+    found = [Addition("", name) for name in file if name not in own and name not in {"arrays", "attributes"}]
+    for part in ("arrays", "attributes"):
+        if isinstance(file.get(part), h5py.Group):
+            group = file[part]
+            found += [Addition(part, name) for name in group if f"{part}/{name}" not in own]
+            found += [Addition(part, name, attribute=True) for name in group.attrs]
+    for path in sorted(own):
+        if isinstance(file.get(path), h5py.Dataset):
+            part, _, name = path.partition("/")
+            texts = written.get(name.partition("@")[0], {}) if part == "arrays" else {}
+            found += dataset_additions(path, file[path], texts)
+    return found
+
+
+def dataset_additions(path: str, dataset: h5py.Dataset, written: Mapping[str, str]) -> Iterator[Addition]:
+    """The attributes of one of our datasets that vindeby did not write."""
+    for name in dataset.attrs:
+        if name not in written or plain(dataset.attrs[name]) != written[name]:
+            yield Addition(path, name, attribute=True)
 
 
 def _verified(segment: Segment, findings: list[Finding]) -> Iterator[bytes]:
@@ -228,22 +355,31 @@ def _verified(segment: Segment, findings: list[Finding]) -> Iterator[bytes]:
         yield build_image_of([segment.take(intact)]).data
 
 
-def _root_attributes(file: h5py.File) -> dict[str, Attribute]:
+def _root_attributes(file: h5py.File) -> tuple[dict[str, Attribute], list[str]]:
+    """The root attributes as plain values, and the names of those that are more than these values say."""
     found: dict[str, Attribute] = {}
+    inexact: list[str] = []
     for name in file.attrs:
         try:
-            value = plain(file.attrs[name])
+            stored = file.attrs[name]
+            value = plain(stored)
         except _LIBRARY_ERRORS:
+            inexact.append(name)
             continue
         if not isinstance(value, str) or len(value) < _ROOT_ATTRIBUTE_LIMIT:
             found[name] = value
-    return found
+        exact = isinstance(stored, str | np.int64 | np.float64 | np.bool_)
+        if name not in found or not (exact or name in KNOWN):
+            inexact.append(name)
+    return found, inexact
 
 
 def plain(value: Any) -> Attribute:
     """An attribute as h5py gives it, as a plain value; what is no scalar becomes JSON text."""
     if isinstance(value, bytes):
         return value.decode()
+    if isinstance(value, h5py.Empty) and value.dtype.kind in "SO":
+        return ""  # how PyTables writes a text of no length
     if isinstance(value, np.ndarray):
         value = value.item() if value.size == 1 else json.dumps(value.tolist(), default=str)
     if isinstance(value, np.generic):

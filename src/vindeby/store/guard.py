@@ -3,7 +3,8 @@
 The HDF5 library can crash, run in circles or ask for all memory on bad bytes. A ``Guard`` keeps one child that
 does one request after another (starting Python for each file would cost more than reading it) and reports as
 it goes. When the child dies or is silent too long, that is the verdict on what it was doing; the next request
-gets a new child. The child can only read: it hands results back over a pipe.
+gets a new child. The child only reads, and hands results back over a pipe; the one file that it may write to is
+the new one of a merge, which is compared with what it was made from before anything relies on it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What runs inside a guarded child: ``python -m vindeby.store.guarded MEMORY_BYTES``.
 
 It reads requests, one JSON object a line, and writes frames (``guard``). It may die at any moment; it changes
-nothing on disk.
+nothing on disk but the new file of a merge that asks it to copy what others added (``carry``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 from vindeby.errors import VindebyError
+from vindeby.store.carry import carry
 from vindeby.store.foreign import read_foreign
 from vindeby.store.guard import DONE, FAILED, FRAME, PROGRESS, RESULT
 
@@ -33,12 +34,15 @@ def main() -> None:
             view = view[os.write(output, view) :]
 
     send(PROGRESS, b"ready")
+    answer: dict[str, Any]
     for line in sys.stdin.buffer:
         request: dict[str, Any] = json.loads(line)
         task = request.pop("task")
         try:
             if task == "probe":
                 answer = _probe(request["name"])
+            elif task == "carry":
+                answer = carry(progress=lambda text: send(PROGRESS, text.encode()), **request)
             else:
                 answer = read_foreign(
                     progress=lambda text: send(PROGRESS, text.encode()),

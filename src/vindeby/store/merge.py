@@ -4,6 +4,7 @@ The new file is written beside the old one, forced to the disk, read back, verif
 the checksums of what was merged, looked at through the HDF5 library, and only then renamed over the old one.
 Shards are deleted after that, and only those whose every record is in the new file. Killed at any moment, a
 merge leaves the old OUT.h5 or the new one, whole, and every shard that is not in it; the next one just works.
+What other programs added to OUT.h5 is carried over (``carrying``), and a file that they wrote last is kept.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import glob
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +22,18 @@ from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.errors import ArgumentError, DataError, InputError, StorageError
+from vindeby.store.array_attributes import ArrayAttributes, stated
 from vindeby.store.audit import MergeReport, write_audit
 from vindeby.store.blockfile import open_sealed
+from vindeby.store.carrying import Carriage, carry_over, plan, rows_when_added
 from vindeby.store.files import Files, file_state, force_file, storage_error
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.index import precedence
+from vindeby.store.keeping import keep_replaced
 from vindeby.store.layouts import layout_named
 from vindeby.store.layouts.base import Content, Layout
 from vindeby.store.lock import Lock
+from vindeby.store.own import OWN_FIELDS, description, listed
 from vindeby.store.process import Identity
 from vindeby.store.reading import iterate_sealed
 from vindeby.store.record import Attribute
@@ -63,13 +69,19 @@ class MergeOptions:
     extra: Sequence[Path] = ()
     keep_shards: bool = False
     root: Mapping[str, Attribute] = field(default_factory=dict)
+    array_attributes: ArrayAttributes = field(default_factory=dict)
+    """What is written beside each array, by its name: ``{"aep": {"units": ...}}``; kept for later merges."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """Keys with the fingerprint that each should have: a record that has it replaces one that has not."""
     wait_s: float = 0.0
     limits: Limits | None = None
     progress: Callable[[str], None] = lambda _: None
+    additions: str = "carry"
+    """What happens to that which others added to the database: ``carry``, or ``drop``, which keeps the old file."""
 
     def __post_init__(self) -> None:
+        if self.additions not in {"carry", "drop"}:
+            raise ArgumentError(f"additions: {self.additions!r} is not known; use carry or drop")
         if self.on_bad not in {"abort", "skip"}:
             raise ArgumentError(f"--on-bad: {self.on_bad!r} is not known; use abort or skip")
         if self.layout is not None:
@@ -123,9 +135,13 @@ class _Merge:
             return report
         if not sources:
             raise DataError(f"{self.run.output}: there is nothing to merge in {self.run.shards}")
+        drop = self.options.additions == "drop"
+        carriage = plan(sources, selection.masks, layout, self.run.output, drop=drop)
+        report.additions = [str(one) for one in carriage.carried]
+        report.additions_left = [str(one) for one in carriage.left]
         try:
-            self._build(layout, sources, selection, root, report)
-            self._keep_damaged(sources)
+            self._build(layout, sources, selection, root, report, carriage)
+            self._keep_old(sources, carriage)
             self._audit(report, "verified; about to take its place")
             self._replace()
         except BaseException:
@@ -163,6 +179,7 @@ class _Merge:
             if source.entry.kind != "shard":
                 root |= source.root
         root |= self.options.root
+        root = stated(root, self.options.array_attributes)
         root |= {
             "format_version": FORMAT_VERSION,
             "layout": layout.name,
@@ -171,6 +188,8 @@ class _Merge:
         }
         root.setdefault("total_configs", count)
         root.pop("root_checksum", None)
+        schemas = {schema for source in sources for schema in source.schemas}
+        root[OWN_FIELDS] = description(root, schemas, rows_when_added(sources))
         return {**root, "root_checksum": root_checksum(root)}
 
     def _nothing_new(
@@ -179,6 +198,8 @@ class _Merge:
         if not sources or sources[0].entry.kind != "database" or sources[0].entry.bad:
             return False
         if any(source.entry.bad for source in sources) or layout.name != sources[0].root.get("layout"):
+            return False
+        if sources[0].additions and self.options.additions == "drop":
             return False
         fresh = any(mask.any() for mask in selection.masks[1:])
         if fresh or sources[0].root != root or not sources[0].entry.digest:
@@ -194,6 +215,7 @@ class _Merge:
         selection: Selection,
         root: dict[str, Attribute],
         report: MergeReport,
+        carriage: Carriage,
     ) -> None:
         widths: dict[str, int] = {}
         for source in sources:
@@ -202,17 +224,32 @@ class _Merge:
         ordered = tuple(sorted({schema for source in sources for schema in source.schemas}))
         rows = _chosen(sources, selection)
         self.options.progress(f"writing {selection.count} records")
-        layout.write(self.temporary, Content(selection.count, ordered, widths, root, rows))
+        unlinked = frozenset(key.encode() for key in carriage.keys)
+        content = Content(selection.count, ordered, widths, root, rows, unlinked)
+        layout.write(self.temporary, content)
+        if carriage.carried:
+            self.options.progress(f"carrying over {len(carriage.carried)} additions by others")
+            again = partial(_chosen, sources, selection)
+            output, limits = self.run.output, self.options.limits
+            carry_over(carriage, layout, content, again, self.temporary, output, limits)
         self.options.progress("verifying")
         report.digest = verify_new(self.temporary, selection.checksums(sources))
-        layout.look(self.temporary, selection.count)
+        layout.look(self.temporary, selection.count, carriage.others)
 
-    def _keep_damaged(self, sources: Sequence[Source]) -> None:
-        """A database that is damaged goes to quarantine too, before another takes its place."""
+    def _keep_old(self, sources: Sequence[Source], carriage: Carriage) -> None:
+        """A database that is damaged, or not sealed, or holds what the new one does not, is kept before it is replaced."""
         for source in sources:
-            if source.entry.bad and source.entry.kind == "database":
+            if source.entry.kind != "database":
+                continue
+            if source.entry.bad:
                 why = "; ".join(str(finding) for finding in source.entry.findings)
                 source.entry.fate = f"copied to {self.run.put_in_quarantine(source.path, why, move=False)}"
+            elif not source.entry.digest:
+                why = "it has no seal: another program made it or wrote to it"
+                source.entry.fate = f"kept as {keep_replaced(self.run, why)}"
+            elif carriage.left:
+                why = f"it holds additions by others that were left out: {listed(carriage.left)}"
+                source.entry.fate = f"kept as {keep_replaced(self.run, why)}"
 
     def _replace(self) -> None:
         """The step that cannot be undone: only with the lock in hand and the old file as it was read."""

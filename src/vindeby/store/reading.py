@@ -14,8 +14,10 @@ from pathlib import Path
 from vindeby.store.guard import DONE, RESULT, Guard, GuardError
 from vindeby.store.inspect import Finding, Verdict, inspect
 from vindeby.store.layouts import LAYOUTS
+from vindeby.store.origin import SALVAGED, origin_of_file
+from vindeby.store.own import Addition
 from vindeby.store.record import Attribute
-from vindeby.store.root import root_is_intact
+from vindeby.store.root import own_root
 from vindeby.store.rows import Segment
 from vindeby.store.seal import SealedFile, SealError
 from vindeby.store.shard import read_segments
@@ -34,6 +36,10 @@ class Reading:
     published_ns: int = 0
     sealed: bool = False
     lost_its_seal: bool = False
+    additions: list[Addition] = field(default_factory=list)
+    """What others added to the file."""
+    inexact: list[str] = field(default_factory=list)
+    """Root attributes whose plain value is not all that is stored."""
 
     @property
     def count(self) -> int:
@@ -82,6 +88,11 @@ def read_any(path: Path, guard: Guard) -> Reading:
         return read_sealed(file)
 
 
+def sealed_additions(file: SealedFile) -> list[Addition]:
+    """What others had added to a database before vindeby sealed it."""
+    return [Addition.from_json(entry) for entry in file.seal.directory.get("additions", ())]
+
+
 def read_sealed(file: SealedFile) -> Reading:
     """Everything in a sealed file; when it is damaged, every record whose own checksum still holds."""
     directory = file.seal.directory
@@ -90,6 +101,7 @@ def read_sealed(file: SealedFile) -> Reading:
         digest=file.seal.digest,
         published_ns=int(directory.get("published_ns", 0)),
         sealed=True,
+        additions=sealed_additions(file),
     )
     try:
         file.load()
@@ -131,24 +143,43 @@ def read_unsealed(path: Path, guard: Guard) -> Reading:
     finding = inspect(path)
     if finding is not None:
         return Reading(findings=[finding])
-    reading = read_guarded(path, guard, real_size=path.stat().st_size)
+    reading = read_guarded(path, guard, real_size=path.stat().st_size, origin=origin_of_file(path))
     reading.lost_its_seal = "root_checksum" in reading.root
-    if not root_is_intact(reading.root):
-        reading.findings.insert(0, Finding(Verdict.CHECKSUM, "in the root attributes"))
-        reading.root = {}
+    _separate_root(reading)
     if not reading.segments and not reading.findings:
         reading.findings.append(Finding(Verdict.NO_RESULTS))
     return reading
 
 
-def read_guarded(path: Path, guard: Guard, *, real_size: int, rooted: bool = False) -> Reading:
-    """Read through the HDF5 library; a record that kills the child is left out and the rest is read again."""
+def _separate_root(reading: Reading) -> None:
+    """Tell the root attributes of ours from those that others added."""
+    found = {*reading.root, *reading.inexact}
+    if reading.lost_its_seal:
+        own = own_root(reading.root)
+        if own is None:
+            reading.findings.insert(0, Finding(Verdict.CHECKSUM, "in the root attributes"))
+            own, found = {}, set()
+    else:
+        own = {name: value for name, value in reading.root.items() if name not in reading.inexact}
+    added = [Addition("", name, attribute=True) for name in sorted(found - own.keys())]
+    reading.root, reading.additions = own, added + reading.additions
+
+
+def read_guarded(
+    path: Path, guard: Guard, *, real_size: int, rooted: bool = False, origin: str = SALVAGED
+) -> Reading:
+    """Read through the HDF5 library; a record that kills the child is left out and the rest is read again.
+
+    A record without a checksum gets the mark ``origin``.
+    """
     skip: list[str] = []
     crashes: list[Finding] = []
     while True:
         reading = Reading()
         try:
-            frames = guard.call("read", path=str(path), skip=skip, real_size=real_size, rooted=rooted)
+            frames = guard.call(
+                "read", path=str(path), skip=skip, real_size=real_size, rooted=rooted, origin=origin
+            )
             for kind, data in frames:
                 if kind == RESULT:
                     image = SealedFile.of_bytes(data, f"{path} (guarded)")
@@ -156,7 +187,9 @@ def read_guarded(path: Path, guard: Guard, *, real_size: int, rooted: bool = Fal
                 elif kind == DONE:
                     answer = json.loads(data)
                     reading.root = {k: v for k, v in answer["root"].items() if k not in {"schemas", "kind"}}
+                    reading.inexact = [name for name in answer["inexact"] if name not in {"schemas", "kind"}]
                     reading.findings += [_finding(entry) for entry in answer["findings"]]
+                    reading.additions = [Addition.from_json(entry) for entry in answer["additions"]]
                 else:
                     reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
             reading.findings += crashes

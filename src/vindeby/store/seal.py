@@ -28,7 +28,7 @@ from vindeby.store.files import drop_cache
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """The newest format of shards and databases that this version reads, and the one that it writes."""
 
 BLOCK_SIZE = 1 << 16

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from vindeby.store.audit import FileEntry
 from vindeby.store.guard import Guard
 from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.reading import Reading, iterate_sealed, read_any, read_sealed
+from vindeby.store.own import Addition
+from vindeby.store.reading import Reading, iterate_sealed, read_any, read_sealed, sealed_additions
 from vindeby.store.record import Attribute
 from vindeby.store.rows import Schema, Segment
 from vindeby.store.seal import SealedFile, SealError
@@ -36,6 +37,8 @@ class Source:
     root: dict[str, Attribute] = field(default_factory=dict)
     published_ns: int = 0
     kept: list[Segment] | None = None
+    additions: list[Addition] = field(default_factory=list)
+    """What others added to it."""
 
     def segments(self) -> Iterator[Segment]:
         """The records again, in the order of ``keys``."""
@@ -84,6 +87,7 @@ def _of_reading(path: Path, entry: FileEntry, reading: Reading) -> Source:
     entry.digest, entry.found, entry.findings = reading.digest, reading.count, reading.findings
     source = _collect(path, entry, iter(reading.segments))
     source.root, source.published_ns = reading.root, reading.published_ns
+    source.additions = reading.additions
     if not reading.sealed or reading.findings:
         source.kept = reading.segments
     return source
@@ -97,6 +101,7 @@ def _scan_database(file: SealedFile, entry: FileEntry) -> Source | None:
         return None
     entry.digest, entry.found = file.seal.digest, len(source.keys)
     source.root = dict(file.seal.directory["root"])
+    source.additions = sealed_additions(file)
     return source
 
 

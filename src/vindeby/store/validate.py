@@ -20,7 +20,9 @@ from vindeby.store.database import Database
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.missing import Missing, Reason
-from vindeby.store.reading import Reading, iterate_sealed, read_any
+from vindeby.store.origin import count_origins, in_words
+from vindeby.store.own import Addition, listed
+from vindeby.store.reading import Reading, iterate_sealed, read_any, sealed_additions
 from vindeby.store.record import Attribute, Record
 from vindeby.store.root import root_is_intact
 from vindeby.store.rows import Segment
@@ -55,6 +57,10 @@ class ValidationReport:
     issues: list[Issue] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
+    origins: Counter[str] = field(default_factory=Counter)
+    """How many records are of each unverified origin."""
+    additions: list[str] = field(default_factory=list)
+    """What others added to the database; that is nothing wrong."""
 
     @property
     def valid(self) -> bool:
@@ -72,6 +78,8 @@ class ValidationReport:
             "issues": [vars(issue) for issue in self.issues],
             "notes": self.notes,
             "missing": [vars(entry) for entry in self.missing],
+            "origins": dict(self.origins),
+            "additions": self.additions,
         }
 
 
@@ -97,6 +105,7 @@ class _Validation:
         self.doubtful: dict[str, Path] = {}
         self.root: Mapping[str, Attribute] = {}
         self.shards: list[Path] = []
+        self._additions: list[Addition] = []
 
     def do(self) -> ValidationReport:
         shards = self.shards = RunDirectory(self.path).shard_paths()
@@ -116,7 +125,17 @@ class _Validation:
         if shards and self.path.exists():
             self.report.notes.append(f"{len(shards)} shards are not merged yet; `vindeby merge {self.path}`")
         self._expected()
+        self._notes()
         return self.report
+
+    def _notes(self) -> None:
+        """What a reader should know, though nothing is wrong with it."""
+        unverified = in_words(self.report.origins)
+        if unverified:
+            self.report.notes.append(f"{self.report.records:,} results, {unverified}")
+        if self._additions:
+            self.report.additions = [str(one) for one in self._additions]
+            self.report.notes.append(f"additions by others: {listed(self._additions)}")
 
     def _issue(self, path: Path, key: str, what: str) -> None:
         self.report.issues.append(Issue(str(path), key, what))
@@ -139,6 +158,7 @@ class _Validation:
                     if sound:
                         if kind == "database":
                             self.root, self.report.sealed = dict(file.seal.directory["root"]), True
+                            self._additions = sealed_additions(file)
                         yield from iterate_sealed(file)
                         return
         except SealError:
@@ -147,15 +167,16 @@ class _Validation:
         yield from reading.findings
         yield from reading.segments
         if kind == "database":
-            self.root = reading.root
+            self.root, self._additions = reading.root, reading.additions
             self._unsealed(reading)
         elif not reading.sealed and not reading.findings:
             yield Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing")
 
     def _unsealed(self, reading: Reading) -> None:
         if reading.lost_its_seal:
-            self._issue(
-                self.path, "", "its seal is missing: another program changed or cut it since it was merged"
+            self.report.notes.append(
+                "its seal is missing: another program wrote to it since it was merged; every record was compared with "
+                f"its own checksum, and `vindeby merge {self.path}` seals it again"
             )
         elif not reading.sealed:
             self.report.notes.append(
@@ -165,6 +186,7 @@ class _Validation:
     def _segment(self, path: Path, segment: Segment) -> None:
         rows = segment.rows
         self.report.records += len(segment)
+        self.report.origins += count_origins(segment)
         for row in np.flatnonzero(~segment.intact()):
             self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.CHECKSUM.value)
         for row in np.flatnonzero(~segment.marked()):

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.looking.asked import campaign_of
 from vindeby.looking.cli.options import JsonOption
 from vindeby.looking.cli.results import (
@@ -22,6 +23,9 @@ from vindeby.store.audit import MergeReport
 from vindeby.store.database import Database
 from vindeby.store.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.missing import find_missing
+
+
+_SHOWN = 10
 
 
 def command(
@@ -40,6 +44,13 @@ def command(
     wait: Annotated[
         float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for another merge to end.")
     ] = 0.0,
+    drop_additions: Annotated[
+        bool,
+        typer.Option(
+            "--drop-additions",
+            help="Leave out what others added to OUT.h5, and keep the old file in OUT.h5.run/replaced/.",
+        ),
+    ] = False,
     json_: JsonOption = False,
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
@@ -51,8 +62,10 @@ def command(
         extra=tuple(files or ()),
         keep_shards=keep_shards,
         root=root,
+        array_attributes=RESULT_ARRAYS,
         wait_s=wait,
         progress=say,
+        additions="drop" if drop_additions else "carry",
     )
     try:
         report = merge(output, options)
@@ -71,8 +84,12 @@ def _print(report: MergeReport, as_json: bool) -> None:
         return
     typer.echo(f"{report.output}: {report.records} records, {report.layout} layout; {report.outcome}")
     for entry in report.files:
-        if entry.bad or entry.conflicts:
+        if entry.bad or entry.conflicts or "replaced" in entry.fate:
             typer.echo(f"  {entry}")
+    for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
+        if names:
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            typer.echo(f"  additions by others, {what}: {', '.join(names[:_SHOWN])}{more}")
     for conflict in report.conflicts:
         typer.echo(f"  conflict: {conflict}")
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign.outline import write_outline
+from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.errors import DataError
 from vindeby.looking.asked import campaign_of
 from vindeby.looking.cli.options import JsonOption
@@ -19,6 +20,7 @@ from vindeby.looking.cli.results import (
     expected_of,
     say,
 )
+from vindeby.store.array_attributes import stated
 from vindeby.store.database import Database
 from vindeby.store.missing import find_missing
 from vindeby.store.rundir import RunDirectory
@@ -35,6 +37,7 @@ def command(
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
     loaded = campaign_of(output, campaign)
     root = {} if loaded is None else loaded.root_attributes()
+    root = stated(root, RESULT_ARRAYS)
     report = salvage(paths, output, naming=NAMING, root=root, layout=layout, progress=say)
     missing = None
     if report.records and loaded is not None:

@@ -33,6 +33,17 @@ class Content:
     widths: Mapping[str, int]
     root: Mapping[str, Attribute]
     segments: Iterable[Segment]
+    unlinked: Collection[bytes] = frozenset()
+    """Keys of records that get no group of their own here, though a reader of the seal finds them: a merge puts the
+    group there through the library, because others have added something to it."""
+
+
+@dataclass(frozen=True)
+class Others:
+    """What others added, where it shows among the records: objects at the root, and records with more than their own."""
+
+    objects: Collection[str] = frozenset()
+    records: Collection[str] = frozenset()
 
 
 class Layout(ABC):
@@ -45,7 +56,7 @@ class Layout(ABC):
         """Write a new sealed file and force it to the disk; on an error nothing is left at ``path``."""
 
     @abstractmethod
-    def look(self, path: Path, count: int) -> None:
+    def look(self, path: Path, count: int, others: Others | None = None) -> None:
         """Look at a new file through the HDF5 library, as its readers will; StorageError when it differs."""
 
     @abstractmethod

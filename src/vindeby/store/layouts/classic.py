@@ -1,16 +1,15 @@
 """The classic layout: one group a record, as readers of such databases expect it.
 
 Group ``KEY`` holds one dataset an array and one attribute an attribute, plus ``status``, ``checksum`` and
-``fingerprint``. The bytes of a few hundred groups of one schema are made at once from a template (``encoding``
-has the HDF5 structures); any HDF5 library from 1.8 on reads them. A chunk stands in the file as: the texts
-of its attributes (a global heap collection), its keys, then one row of fixed length a record.
+``fingerprint``. The bytes of a few hundred groups of one schema are made at once from what the HDF5 library wrote
+for one of them (``template``). A chunk stands in the file as: the texts of its attributes (global heap
+collections), its keys, where the texts of each record begin, then one row of fixed length a record.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,43 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import StorageError
+from vindeby.store.array_attributes import array_attributes
 from vindeby.store.blockfile import BlockWriter
-from vindeby.store.layouts import encoding
-from vindeby.store.layouts.base import SAMPLE, Content, Layout, directory_of
-from vindeby.store.lookup3 import lookup3
+from vindeby.store.layouts import encoding, heaps, version_1
+from vindeby.store.layouts.base import SAMPLE, Content, Layout, Others, directory_of
+from vindeby.store.layouts.template import MARKS, Template, offsets_of, record_template, root_template
 from vindeby.store.record import Attribute, Record
-from vindeby.store.rows import Schema, Segment, array_field, attribute_field, checksum_of
+from vindeby.store.rows import Schema, Segment, checksum_of
 from vindeby.store.seal import SealedFile
 
 if TYPE_CHECKING:
     import h5py
 
 CHUNK_ROWS = 512
-_MARKS = ("status", "checksum", "fingerprint")
-
-
-@dataclass(frozen=True)
-class Template:
-    """The bytes of one record's group with every place that differs from record to record."""
-
-    data: bytes
-    values: dict[str, int]
-    texts: dict[str, int]
-    addresses: dict[int, int]
-    headers: tuple[tuple[int, int], ...]
-
-    @classmethod
-    def of(cls, schema: Schema) -> Template:
-        """The template of a schema."""
-        maker = _TemplateMaker()
-        maker.group(schema)
-        return cls(bytes(maker.data), maker.values, maker.texts, maker.addresses, tuple(maker.headers))
-
-
-@lru_cache(maxsize=256)
-def _template(schema: Schema) -> Template:
-    """The chunks of a file have few schemas among them."""
-    return Template.of(schema)
+_NOTHING = np.empty(0, np.uint64)
 
 
 @lru_cache(maxsize=256)
@@ -63,68 +39,20 @@ def _row_type(schema: Schema, widths: tuple[int, ...]) -> np.dtype[Any]:
     return schema.row_type(dict(zip(schema.text_fields, widths, strict=True)))
 
 
-class _TemplateMaker:
-    def __init__(self) -> None:
-        self.data = bytearray()
-        self.values: dict[str, int] = {}
-        self.texts: dict[str, int] = {}
-        self.addresses: dict[int, int] = {}
-        self.headers: list[tuple[int, int]] = []
+@dataclass
+class _Groups:
+    """The groups that were written so far: names, and the addresses of their header, B-tree and heap."""
 
-    def group(self, schema: Schema) -> None:
-        messages = [(0x02, encoding.LINK_INFO), (0x0A, encoding.GROUP_INFO)]
-        messages += [(0x06, encoding.link_message(name)) for name, _, _ in schema.arrays]
-        fields: list[tuple[str, str]] = [(mark, "str") for mark in _MARKS]
-        fields += [(attribute_field(name), kind) for name, kind in schema.attributes]
-        messages += [(0x0C, _attribute(field, kind)) for field, kind in fields]
-        ends = self._header(messages)
-        links = ends[2 : 2 + len(schema.arrays)]
-        for (field, kind), end in zip(fields, ends[2 + len(schema.arrays) :], strict=True):
-            if kind == "str":
-                self.texts[field] = end - encoding.TEXT_REFERENCE.itemsize
-            else:
-                self.values[field] = end - np.dtype(_TYPES[kind]).itemsize
-        for (name, dtype, shape), link in zip(schema.arrays, links, strict=True):
-            self.addresses[link - 8] = len(self.data)
-            self._dataset(name, dtype, shape)
+    names: list[NDArray[np.bytes_]] = field(default_factory=lambda: [np.empty(0, "S1")])
+    headers: list[NDArray[np.uint64]] = field(default_factory=lambda: [_NOTHING])
+    trees: list[NDArray[np.uint64]] = field(default_factory=lambda: [_NOTHING])
+    heaps: list[NDArray[np.uint64]] = field(default_factory=lambda: [_NOTHING])
 
-    def _dataset(self, name: str, dtype: str, shape: tuple[int, ...]) -> None:
-        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        place = encoding.UNDEFINED if size == 0 else 0
-        messages = [
-            (0x01, encoding.dataspace(shape)),
-            (0x03, encoding.datatype(np.dtype(dtype))),
-            (0x05, encoding.FILL_VALUE),
-            (0x08, encoding.CONTIGUOUS_PREFIX + struct.pack("<QQ", place, size)),
-        ]
-        end = self._header(messages)[-1]
-        if size:
-            self.addresses[end - 16] = len(self.data)
-            self.values[array_field(name)] = len(self.data)
-            self.data += encoding.padded(bytes(size))
-
-    def _header(self, messages: list[tuple[int, bytes]]) -> list[int]:
-        """Append an object header; where each message's data ends."""
-        start = len(self.data)
-        data = encoding.header(messages)
-        ends, at = [], start + 10
-        for _, message in messages:
-            at += 4 + len(message)
-            ends.append(at)
-        self.headers.append((start, start + len(data) - 4))
-        self.data += encoding.padded(data)
-        return ends
-
-
-_TYPES = {"int": "<i8", "float": "<f8", "bool": "|b1"}
-
-
-def _attribute(field: str, kind: str) -> bytes:
-    name = field.removeprefix("attribute:")
-    if kind == "str":
-        return encoding.attribute_message(name, encoding.TEXT, bytes(encoding.TEXT_REFERENCE.itemsize))
-    dtype = np.dtype(_TYPES[kind])
-    return encoding.attribute_message(name, encoding.datatype(dtype), bytes(dtype.itemsize))
+    def add(self, names: NDArray[np.bytes_], headers: NDArray[np.uint64], template: Template) -> None:
+        self.names.append(names)
+        self.headers.append(headers)
+        self.trees.append(headers + np.uint64(template.tree))
+        self.heaps.append(headers + np.uint64(template.heap))
 
 
 class ClassicLayout(Layout):
@@ -134,33 +62,43 @@ class ClassicLayout(Layout):
 
     def write(self, path: Path, content: Content) -> None:
         """Write a new sealed file and force it to the disk."""
-        templates = {schema: Template.of(schema) for schema in content.schemas}
+        about = array_attributes(content.root)
+        templates = {schema: record_template(schema, about) for schema in content.schemas}
         numbers = {schema: number for number, schema in enumerate(content.schemas)}
         chunks: list[dict[str, Any]] = []
-        keys: list[NDArray[np.bytes_]] = []
-        addresses: list[NDArray[np.uint64]] = []
+        groups = _Groups()
         with BlockWriter(path) as file:
             file.append(bytes(encoding.SUPERBLOCK_SIZE))
             for segment in _pieces(content.segments):
-                entry, places = _write_chunk(file, segment, templates[segment.schema])
+                template = templates[segment.schema]
+                entry, places = _write_chunk(file, segment, template)
                 chunks.append({"schema": numbers[segment.schema], **entry})
-                keys.append(segment.rows["key"])
-                addresses.append(places)
-            head = _write_root(file, keys, addresses, content.root)
-            schemas = [schema.to_json() for schema in content.schemas]
-            file.finish(head, directory_of(self, content, {"schemas": schemas, "chunks": chunks}))
+                linked = _linked(segment, content.unlinked)
+                groups.add(segment.rows["key"][linked], places[linked], template)
+            head = _write_root(file, groups, content.root)
+            rest = {
+                "schemas": [schema.to_json() for schema in content.schemas],
+                "offsets": [offsets_of(template) for template in templates.values()],
+                "chunks": chunks,
+            }
+            file.finish(head, directory_of(self, content, rest))
 
-    def look(self, path: Path, count: int) -> None:
+    def look(self, path: Path, count: int, others: Others | None = None) -> None:
         """List every group and read some of them through the HDF5 library."""
         import h5py  # only here: what is sealed is read without HDF5, and need not wait for it
 
+        others = others or Others()
         with h5py.File(path, "r", locking=False) as file:
-            names = list(file)
+            names = [name for name in file if name not in others.objects]
             if len(names) != count:
                 raise StorageError(f"{path}: HDF5 sees {len(names)} groups, not {count}; nothing was changed")
             for name in names[:: max(1, count // SAMPLE)]:
+                if name in others.records:
+                    continue  # compared when its group was copied
                 record, stated = read_group(name, file[name])
-                if checksum_of(record) != stated:
+                if checksum_of(record) != stated or len(file[name].attrs) != len(record.attributes) + len(
+                    MARKS
+                ):
                     raise StorageError(f"{path}: HDF5 reads other values for {name} than were merged")
 
     def chunk_count(self, directory: Mapping[str, Any]) -> int:
@@ -177,42 +115,85 @@ class ClassicLayout(Layout):
         self, file: SealedFile, number: int, fields: Collection[str] | None = None
     ) -> list[Segment]:
         """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
-        entry = file.seal.directory["chunks"][number]
-        schema = Schema.from_json(file.seal.directory["schemas"][entry["schema"]])
-        template = _template(schema)
-        stride, count = len(template.data), entry["count"]
-        data = file.read(entry["rows"], count * stride)
-        texts = np.array([b"", *encoding.collection_texts(file.read(*entry["texts"]))])
-        lengths = np.char.str_len(texts)
-        columns: dict[str, NDArray[Any]] = {"key": self.read_keys(file, number)}
-        widths = {"key": max(1, int(np.char.str_len(columns["key"]).max(initial=1)))}
-        for field, offset in template.texts.items():
-            if fields is not None and field not in fields:
-                continue
-            index = np.ndarray((count,), encoding.TEXT_REFERENCE, data, offset, (stride,))["index"]
-            columns[field] = np.take(texts, index, mode="clip")
-            widths[field] = max(1, int(np.take(lengths, index, mode="clip").max(initial=1)))
-        row_type = _row_type(schema, tuple(widths.get(field, 1) for field in schema.text_fields))
-        for field, offset in template.values.items():
-            if fields is None or field in fields:
-                base, shape = row_type[field].base, row_type[field].shape
-                columns[field] = _strided(data, base, shape, offset, count, stride)
-        rows = np.zeros(count, row_type if fields is None else [(name, row_type[name]) for name in columns])
-        for field, values in columns.items():
-            rows[field] = values
+        directory = file.seal.directory
+        entry = directory["chunks"][number]
+        schema = Schema.from_json(directory["schemas"][entry["schema"]])
+        current = "offsets" in directory
+        offsets = directory["offsets"][entry["schema"]] if current else version_1.offsets_of_schema(schema)
+        data = file.read(entry["rows"], entry["count"] * offsets["stride"])
+        keys = self.read_keys(file, number)
+        columns: dict[str, NDArray[Any]] = {"key": keys}
+        widths = {"key": max(1, int(np.char.str_len(keys).max(initial=1)))}
+        read_texts = _read_texts if current else _read_texts_of_version_1
+        for name, values, width in read_texts(file, entry, offsets, data, fields):
+            columns[name], widths[name] = values, width
+        row_type = _row_type(schema, tuple(widths.get(name, 1) for name in schema.text_fields))
+        for name, offset in offsets["values"]:
+            if fields is None or name in fields:
+                base, shape = row_type[name].base, row_type[name].shape
+                columns[name] = _strided(data, base, shape, offset, entry["count"], offsets["stride"])
+        rows = np.zeros(
+            entry["count"], row_type if fields is None else [(name, row_type[name]) for name in columns]
+        )
+        for name, values in columns.items():
+            rows[name] = values
         return [Segment(schema, rows)]
+
+
+def _read_texts(
+    file: SealedFile,
+    entry: Mapping[str, Any],
+    offsets: Mapping[str, Any],
+    data: bytes,
+    fields: Collection[str] | None,
+) -> Iterator[tuple[str, NDArray[np.bytes_], int]]:
+    """Each text that is asked for: its field, the values and how wide they are."""
+    count, stride = entry["count"], offsets["stride"]
+    lengths = [
+        np.ndarray((count,), heaps.REFERENCE, data, offset, (stride,))["length"]
+        for _, offset in offsets["texts"]
+    ]
+    starts = np.frombuffer(file.read(entry["starts"], 8 * count), "<u8")
+    heap = file.read(*entry["texts"])
+    widths = [
+        width if fields is None or name in fields else -width
+        for (name, _), width in zip(offsets["texts"], entry["widths"], strict=True)
+    ]
+    columns = heaps.unpack(heap, starts, np.stack(lengths, axis=1).astype(np.uint64), widths)
+    for (name, _), values, width in zip(offsets["texts"], columns, entry["widths"], strict=True):
+        if values is not None and not name.startswith("about:"):
+            yield name, values, width
+
+
+def _read_texts_of_version_1(
+    file: SealedFile,
+    entry: Mapping[str, Any],
+    offsets: Mapping[str, Any],
+    data: bytes,
+    fields: Collection[str] | None,
+) -> Iterator[tuple[str, NDArray[np.bytes_], int]]:
+    texts = version_1.Texts(file.read(*entry["texts"]))
+    for name, offset in offsets["texts"]:
+        if fields is None or name in fields:
+            values, width = texts.column(data, offset, entry["count"], offsets["stride"])
+            yield name, values, width
 
 
 def read_group(name: str, group: h5py.Group) -> tuple[Record, str]:
     """A record of ours as the HDF5 library gives it, and the checksum it states."""
     values = {key: group.attrs[key] for key in group.attrs}
-    marks = {mark: values.pop(mark) for mark in _MARKS}
+    marks = {mark: values.pop(mark) for mark in MARKS}
     arrays = {item: np.asarray(group[item][()]) for item in group}
     return Record(name, marks["fingerprint"], arrays, values), marks["checksum"]
 
 
 def _strided(
-    data: bytes | bytearray, base: np.dtype[Any], shape: tuple[int, ...], offset: int, count: int, stride: int
+    data: bytes | bytearray | memoryview,
+    base: np.dtype[Any],
+    shape: tuple[int, ...],
+    offset: int,
+    count: int,
+    stride: int,
 ) -> NDArray[Any]:
     """A column of a matrix of rows, as a view."""
     inner = np.empty(shape, base).strides
@@ -225,111 +206,99 @@ def _pieces(segments: Any) -> Iterator[Segment]:
             yield segment.take(slice(start, start + CHUNK_ROWS))
 
 
+def _linked(segment: Segment, unlinked: Collection[bytes]) -> Any:
+    """Which of these records get a name in the root group."""
+    if not unlinked:
+        return slice(None)
+    return ~np.isin(segment.rows["key"], np.array(sorted(unlinked)))
+
+
 def _write_chunk(
     file: BlockWriter, segment: Segment, template: Template
 ) -> tuple[dict[str, Any], NDArray[np.uint64]]:
     """Append one chunk; its directory entry, and the address of each record's group."""
     rows, count, stride = segment.rows, len(segment), len(template.data)
-    texts, references = _pool(rows, list(template.texts))
-    heap = encoding.collection(texts)
+    columns = [
+        np.full(count, template.constants[name]) if name in template.constants else rows[name]
+        for name in template.texts
+    ]
+    texts = heaps.pack(columns)
     heap_at = file.align()
-    file.append(heap)
+    file.append(texts.data)
     keys = np.ascontiguousarray(rows["key"])
     keys_at = file.append(keys.tobytes())
+    starts_at = file.append(texts.starts.tobytes())
     rows_at = file.align()
     matrix = np.empty((count, stride), np.uint8)
     matrix[:] = np.frombuffer(template.data, np.uint8)
     buffer = matrix.reshape(-1).data
-    for field, offset in template.values.items():
-        base, shape = rows.dtype[field].base, rows.dtype[field].shape
-        _strided(buffer, base, shape, offset, count, stride)[...] = rows[field]  # type: ignore[arg-type]
-    for field, offset in template.texts.items():
-        reference = np.ndarray((count,), encoding.TEXT_REFERENCE, buffer, offset, (stride,))
-        reference["length"], reference["index"] = references[field]
-        reference["address"] = np.where(reference["length"] > 0, heap_at, 0)
-    base_addresses = rows_at + np.arange(count, dtype=np.uint64) * np.uint64(stride)
+    for name, offset in template.values.items():
+        base, shape = rows.dtype[name].base, rows.dtype[name].shape
+        _strided(buffer, base, shape, offset, count, stride)[...] = rows[name]
+    for number, offset in enumerate(template.texts.values()):
+        reference = np.ndarray((count,), heaps.REFERENCE, buffer, offset, (stride,))
+        reference["length"], reference["index"] = texts.lengths[:, number], texts.numbers[:, number]
+        reference["address"] = texts.addresses + np.uint64(heap_at)
+    headers = rows_at + np.arange(count, dtype=np.uint64) * np.uint64(stride)
     for offset, inside in template.addresses.items():
-        np.ndarray((count,), "<u8", buffer, offset, (stride,))[...] = base_addresses + np.uint64(inside)
-    for start, stop in template.headers:
-        checksums = lookup3(matrix[:, start:stop])
-        np.ndarray((count,), "<u4", buffer, stop, (stride,))[...] = checksums
-    file.append(memoryview(buffer))
+        np.ndarray((count,), "<u8", buffer, offset, (stride,))[...] = headers + np.uint64(inside)
+    file.append(buffer)
     entry = {
         "count": count,
-        "texts": [heap_at, len(heap)],
+        "texts": [heap_at, len(texts.data)],
+        "widths": [max(1, int(longest)) for longest in texts.lengths.max(axis=0, initial=1)],
         "keys": keys_at,
         "key_width": keys.dtype.itemsize,
+        "starts": starts_at,
         "rows": rows_at,
     }
-    return entry, base_addresses
+    return entry, headers
 
 
-def _pool(rows: NDArray[Any], fields: list[str]) -> tuple[list[bytes], dict[str, tuple[Any, Any]]]:
-    """The distinct texts of a chunk, and for each field the length and number of every row's text."""
-    texts: list[bytes] = []
-    references = {}
-    for field in fields:
-        distinct, codes = np.unique(rows[field], return_inverse=True)
-        lengths = np.char.str_len(distinct)
-        numbers = np.zeros(len(distinct), np.uint32)
-        for place, (text, length) in enumerate(zip(distinct.tolist(), lengths.tolist(), strict=True)):
-            if length:
-                texts.append(text)
-                numbers[place] = len(texts)
-        references[field] = (lengths[codes], numbers[codes])
-    return texts, references
-
-
-def _write_root(
-    file: BlockWriter,
-    keys: list[NDArray[np.bytes_]],
-    addresses: list[NDArray[np.uint64]],
-    root: Mapping[str, Attribute],
-) -> bytes:
+def _write_root(file: BlockWriter, groups: _Groups, root: Mapping[str, Attribute]) -> bytes:
     """Append the root group: names, symbol table, B-tree, attributes. The superblock to put in front."""
-    names = np.concatenate(keys) if keys else np.empty(0, "S1")
+    names = np.concatenate(groups.names)
     order = np.argsort(names, kind="stable")
     heap_at = file.align()
     heap, offsets = encoding.local_heap(names[order].tolist(), heap_at)
     file.append(heap)
-    children, last_names = np.empty(0, np.uint64), offsets
+    children, last_names = _NOTHING, offsets
     if len(offsets):
-        nodes = encoding.symbol_nodes(offsets, np.concatenate(addresses)[order])
-        at = file.align()
+        addresses = (np.concatenate(part)[order] for part in (groups.headers, groups.trees, groups.heaps))
+        nodes, last = encoding.symbol_nodes(offsets, *addresses)
+        children = _addresses(file.align(), len(nodes), nodes.shape[1])
         file.append(nodes.tobytes())
-        children = at + np.arange(len(nodes), dtype=np.uint64) * np.uint64(nodes.shape[1])
-        ends = np.arange(1, len(nodes) + 1) * 2 * encoding.LEAF_K
-        last_names = offsets[np.minimum(ends, len(offsets)) - 1]
+        last_names = offsets[last]
     tree_at, level = 0, 0
     while level == 0 or len(children) > 1:
-        at = file.align()
-        made = encoding.tree_level(level, children, last_names, at)
+        tree_at = file.align()
+        made, last = encoding.tree_level(level, children, last_names, tree_at)
         file.append(b"".join(made))
-        tree_at, level = at, level + 1
-        children = at + np.arange(len(made), dtype=np.uint64) * np.uint64(len(made[0]))
-        ends = np.arange(1, len(made) + 1) * 2 * encoding.INTERNAL_K
-        last_names = last_names[np.minimum(ends, len(last_names)) - 1] if len(last_names) else last_names
+        level += 1
+        last_names = last_names[last] if len(children) else last_names
+        children = _addresses(tree_at, len(made), len(made[0]))
     root_at = _write_root_header(file, root, tree_at, heap_at)
     return encoding.superblock(file.position, root_at, tree_at, heap_at)
 
 
+def _addresses(first: int, count: int, size: int) -> NDArray[np.uint64]:
+    return np.uint64(first) + np.arange(count, dtype=np.uint64) * np.uint64(size)
+
+
 def _write_root_header(file: BlockWriter, root: Mapping[str, Attribute], tree_at: int, heap_at: int) -> int:
-    texts = [value.encode() for value in root.values() if isinstance(value, str) and value]
-    collection_at = file.align()
-    file.append(encoding.collection(texts))
-    messages, number = [], 0
-    for name, value in root.items():
-        if isinstance(value, str):
-            number += bool(value)
-            reference = (
-                struct.pack("<IQI", len(value.encode()), collection_at, number) if value else bytes(16)
-            )
-            messages.append(encoding.attribute_message(name, encoding.TEXT, reference))
-        else:
-            scalar = np.array(value, _TYPES[type(value).__name__])
-            messages.append(
-                encoding.attribute_message(name, encoding.datatype(scalar.dtype), scalar.tobytes())
-            )
+    template = root_template(root)
+    header = bytearray(template.data)
+    if template.texts:
+        texts = heaps.pack([np.array([str(root[name]).encode()]) for name in template.texts])
+        texts_at = np.uint64(file.align())
+        file.append(texts.data)
+        for number, offset in enumerate(template.texts.values()):
+            reference = np.ndarray((1,), heaps.REFERENCE, header, offset)
+            reference["length"], reference["index"] = texts.lengths[:, number], texts.numbers[:, number]
+            reference["address"] = texts.addresses + texts_at
     root_at = file.align()
-    file.append(encoding.root_header(tree_at, heap_at, messages))
+    pointers = {at: root_at + inside for at, inside in template.addresses.items()}
+    for at, target in {**pointers, template.tree: tree_at, template.heap: heap_at}.items():
+        header[at : at + 8] = target.to_bytes(8, "little")
+    file.append(header)
     return root_at

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.store.blockfile import write_at
+from vindeby.store.array_attributes import array_attributes
+from vindeby.store.blockfile import seal_file
 from vindeby.store.carefulfile import CarefulFile
-from vindeby.store.layouts.base import SAMPLE, Content, Layout, directory_of, refuse_unless_intact
+from vindeby.store.layouts.base import SAMPLE, Content, Layout, Others, directory_of, refuse_unless_intact
 from vindeby.store.rows import CHECKSUM_WIDTH, Schema, Segment, array_field, attribute_field
-from vindeby.store.seal import SealedFile, block_digests, seal_bytes
+from vindeby.store.seal import SealedFile
 
 CHUNK_ROWS = 1024
 _TYPES = {"int": "<i8", "float": "<f8", "bool": "|b1"}
@@ -71,18 +72,48 @@ def plan_columns(content: Content) -> list[Column]:
             if 0 not in shape:
                 largest = wanted.setdefault((array_field(name), dtype, len(shape)), [0] * len(shape))
                 largest[:] = [max(pair) for pair in zip(largest, shape, strict=True)]
-    variants: dict[str, int] = {}
-    for field, _, _ in wanted:
-        variants[field] = variants.get(field, 0) + 1
+    paths = column_paths(content.schemas)
     columns = [Column(mark, mark, f"S{_width(content, mark)}", ()) for mark in _MARKS]
     for (field, kind, dimensions), padded in wanted.items():
-        part, name = field.split(":", 1)
-        suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if part == "array" else "")
-        path = f"{part}s/{name}{suffix if variants[field] > 1 else ''}"
         dtype = f"S{_width(content, field)}" if kind == "str" else _TYPES.get(kind, kind)
-        columns.append(Column(path, field, dtype, tuple(padded)))
+        columns.append(Column(paths[field, kind, dimensions], field, dtype, tuple(padded)))
     _check_padding(content, columns)
     return columns
+
+
+def column_paths(schemas: Sequence[Schema]) -> dict[tuple[str, str, int], str]:
+    """Where the column of each field, kind and number of dimensions stands in a table with these schemas."""
+    wanted = {(attribute_field(name), kind, 0) for schema in schemas for name, kind in schema.attributes}
+    wanted |= {
+        (array_field(name), dtype, len(shape))
+        for schema in schemas
+        for name, dtype, shape in schema.arrays
+        if 0 not in shape
+    }
+    variants = Counter(field for field, _, _ in wanted)
+    paths = {}
+    for field, kind, dimensions in wanted:
+        part, name = field.split(":", 1)
+        suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if part == "array" else "")
+        paths[field, kind, dimensions] = f"{part}s/{name}{suffix if variants[field] > 1 else ''}"
+    return paths
+
+
+def own_columns(schemas: Sequence[Schema]) -> set[str]:
+    """The path of every dataset of a table with these schemas."""
+    return {*_MARKS, _SCHEMA_COLUMN.path, *column_paths(schemas).values()}
+
+
+def runs(codes: NDArray[Any], *, in_order: bool) -> Iterator[tuple[int, Any]]:
+    """The rows of each schema, as index arrays; in the order of the rows where others may rely on that."""
+    if in_order:
+        starts = np.flatnonzero(np.diff(codes, prepend=codes[:1] - 1))
+        for members in np.split(np.arange(len(codes)), starts[1:]):
+            if len(members):
+                yield int(codes[members[0]]), members
+        return
+    for code in np.unique(codes):
+        yield int(code), np.flatnonzero(codes == code)
 
 
 def _width(content: Content, field: str) -> int:
@@ -118,13 +149,18 @@ class TableLayout(Layout):
                 "columns": [column.to_json() for column in [*columns, _SCHEMA_COLUMN]],
                 "places": places,
             }
-            _seal(path, directory_of(self, content, rest))
+            seal_file(path, directory_of(self, content, rest))
         except BaseException:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
             raise
 
-    def look(self, path: Path, count: int) -> None:
+    def look(
+        self,
+        path: Path,
+        count: int,
+        others: Others | None = None,  # noqa: ARG002 - what others added is no column of ours
+    ) -> None:
         """Read the first and the last rows through the HDF5 library."""
         with h5py.File(path, "r", locking=False) as file:
             known = [Schema.from_json(entry) for entry in json.loads(file.attrs["schemas"])]
@@ -134,9 +170,8 @@ class TableLayout(Layout):
                 )
             for rows in (slice(0, SAMPLE), slice(max(0, count - SAMPLE), count)):
                 codes = file["schema"][rows]
-                for code in np.unique(codes):
-                    segment = table_segment(file, known[code], rows, np.flatnonzero(codes == code))
-                    refuse_unless_intact(path, segment)
+                for code, members in runs(codes, in_order=False):
+                    refuse_unless_intact(path, table_segment(file, known, code, rows, members))
 
     def chunk_count(self, directory: Mapping[str, Any]) -> int:
         """How many chunks of records there are."""
@@ -162,9 +197,9 @@ class TableLayout(Layout):
         }
         which = np.clip(values[-1], 0, len(directory["schemas"]) - 1)
         segments = []
-        for code in np.unique(which):
+        for code, rows in runs(which, in_order=bool(directory.get("additions"))):
             schema = Schema.from_json(directory["schemas"][code])
-            members = slice(None) if (which == code).all() else np.flatnonzero(which == code)
+            members = slice(None) if len(rows) == len(which) else rows
             segments.append(_segment(schema, columns, values, by_type, members))
         return segments
 
@@ -201,18 +236,20 @@ def _segment(
     return Segment(schema, rows)
 
 
-def table_segment(file: h5py.File, schema: Schema, rows: slice, members: NDArray[np.intp]) -> Segment:
+def table_segment(
+    file: h5py.File, schemas: Sequence[Schema], code: int, rows: slice, members: NDArray[np.intp]
+) -> Segment:
     """Some rows of a table, of one schema, read through the HDF5 library."""
+    schema, paths = schemas[code], column_paths(schemas)
     columns: dict[str, NDArray[Any]] = {name: file[name][rows][members] for name in _MARKS}
     for name, kind in schema.attributes:
-        path = f"attributes/{name}"
-        columns[attribute_field(name)] = file[path if path in file else f"{path}@{kind}"][rows][members]
+        field = attribute_field(name)
+        columns[field] = file[paths[field, kind, 0]][rows][members]
     for name, dtype, shape in schema.arrays:
         if 0 not in shape:
-            path = f"arrays/{name}"
-            path = path if path in file else f"{path}@{dtype.strip('<|')}x{len(shape)}"
+            field = array_field(name)
             inner = tuple(slice(length) for length in shape)
-            columns[array_field(name)] = file[path][rows][members][(slice(None), *inner)]
+            columns[field] = file[paths[field, dtype, len(shape)]][rows][members][(slice(None), *inner)]
     widths = {field: columns[field].dtype.itemsize for field in schema.text_fields}
     made = np.zeros(len(members), schema.row_type(widths))
     for field in made.dtype.names or ():
@@ -251,7 +288,7 @@ def _write_hdf5(
     schemas: list[Any],
 ) -> list[list[int]]:
     """Write the columns chunk by chunk; where each chunk of each column stands."""
-    with target, h5py.File(target, "w", libver=("v110", "v110")) as file:
+    with target, h5py.File(target, "w", libver=("earliest", "v110")) as file:
         for name, value in {**content.root, "schemas": json.dumps(schemas)}.items():
             file.attrs[name] = value
         every = [*columns, _SCHEMA_COLUMN]
@@ -262,10 +299,17 @@ def _write_hdf5(
                 column.dtype,
                 chunks=(min(CHUNK_ROWS, content.count), *column.shape) if content.count else None,
                 fletcher32=True if content.count else None,
-                fillvalue=column.fill,
+                # netcdf-c aborts on a fill value of text of fixed length.
+                fillvalue=None if column.dtype.startswith("S") else column.fill,
             )
             for column in every
         ]
+        about = array_attributes(content.root)
+        for column, dataset in zip(every, datasets, strict=True):
+            part, _, name = column.field.partition(":")
+            if part == "array":
+                for attribute, text in about.get(name, {}).items():
+                    dataset.attrs[attribute] = text
         start = 0
         for buffers in _chunks(content, every, numbers):
             for dataset, buffer in zip(datasets, buffers, strict=True):
@@ -325,18 +369,3 @@ def _fill(
             if text or (base.str == column.dtype and len(shape) == len(column.shape)):
                 inner = tuple(slice(length) for length in shape)
                 buffer[(slice(at, at + len(segment)), *inner)] = segment.rows[column.field]
-
-
-def _seal(path: Path, directory: dict[str, Any]) -> None:
-    """Hash a closed HDF5 file, append its seal and force it to the disk."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        length = os.fstat(descriptor).st_size
-        digests: list[bytes] = []
-        step = 1 << 24
-        for start in range(0, length, step):
-            digests += block_digests(os.pread(descriptor, min(step, length - start), start))
-        write_at(descriptor, memoryview(seal_bytes(length, digests, directory)), length)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

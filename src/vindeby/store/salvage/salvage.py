@@ -19,6 +19,8 @@ from vindeby.store.audit import Conflict
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.origin import ORIGIN
+from vindeby.store.own import OWN_FIELDS
 from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import checksum_of
@@ -115,7 +117,7 @@ def salvage(
     return report
 
 
-_OURS = {"root_checksum", "layout", "version", "format_version", "successful_configs"}
+_OURS = {"root_checksum", "layout", "version", "format_version", "successful_configs", OWN_FIELDS}
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -132,7 +134,7 @@ def _drop_incomplete(report: SalvageReport) -> None:
     """A record that lacks an array which most have is not a result; nor, in a damaged file, an attribute."""
     everything = [record for saved in report.files for record in saved.records.values()]
     arrays = _usual([record.arrays for record in everything])
-    attributes = _usual([record.attributes for record in everything])
+    attributes = _usual([record.attributes for record in everything]) - {ORIGIN}
     for saved in report.files:
         for key, record in list(saved.records.items()):
             lacking = sorted(arrays - record.arrays.keys())
