@@ -15,7 +15,13 @@ from vindeby.store.rundir import RunDirectory
 KEY = "farm0_t1_s1"
 
 ROOT = ("mine", "notes", "@author", "@weights", "@nothing")
-IN_RECORDS = (f"{KEY}/wake_loss", f"{KEY}/extra", f"{KEY}@reviewed", f"{KEY}/layout@datum", f"{KEY}/aep@datum")
+IN_RECORDS = (
+    f"{KEY}/wake_loss",
+    f"{KEY}/extra",
+    f"{KEY}@reviewed",
+    f"{KEY}/layout@datum",
+    f"{KEY}/aep@datum",
+)
 IN_COLUMNS = ("arrays/wake_loss", "attributes/reviewed", "arrays/extra", "arrays/layout@datum", "key@datum")
 
 

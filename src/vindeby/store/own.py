@@ -164,7 +164,9 @@ class OwnFields:
         yield Names(tuple(arrays), tuple(attributes))
         if not self._search:
             return
-        for kept in subsets({("array", name) for name in arrays} | {("attribute", name) for name in attributes}):
+        for kept in subsets(
+            {("array", name) for name in arrays} | {("attribute", name) for name in attributes}
+        ):
             if self._attempts <= 0:
                 return
             self._attempts -= 1
