@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vindeby.errors import DataError
 from vindeby.store.blockfile import open_sealed, seal_file
@@ -64,7 +65,7 @@ class Carriage:
 
 
 def plan(
-    sources: list[Source], kept: list[np.ndarray], layout: Layout, output: Path, *, drop: bool
+    sources: list[Source], kept: list[NDArray[np.bool_]], layout: Layout, output: Path, *, drop: bool
 ) -> Carriage:
     """Decide what is carried; AdditionsError names what has no place in the new form."""
     source = next((one for one in sources if one.entry.kind == "database"), None)
@@ -81,7 +82,8 @@ def plan(
     if form != "classic" or layout.name != "classic":
         return Carriage(source, tuple(source.additions))
     taken = {key.decode(errors="replace") for key in source.keys[kept[sources.index(source)]].tolist()}
-    carried, left = [], []
+    carried: list[Addition] = []
+    left: list[Addition] = []
     for one in source.additions:
         (carried if not one.owner or _record_of(one) in taken else left).append(one)
     return Carriage(

@@ -233,7 +233,7 @@ class _Merge:
         layout.look(self.temporary, selection.count, carriage.others)
 
     def _keep_old(self, sources: Sequence[Source], carriage: Carriage) -> None:
-        """A database that is damaged, or not sealed, or holds what the new one does not, is kept before it is replaced."""
+        """Before it is replaced, a database that is damaged, not sealed, or holds what the new one lacks is kept."""
         for source in sources:
             if source.entry.kind != "database":
                 continue
