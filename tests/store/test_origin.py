@@ -85,7 +85,9 @@ def test_a_record_that_still_meets_its_checksum_needs_no_mark(run: RunDirectory)
     merge(run.output)
     with h5py.File(run.output, "r+") as file:
         del file["farm0_t1_s2"].attrs["checksum"]
-    assert origins(run.output) == {f"farm0_t1_s{seed}": "repacked" if seed == 2 else None for seed in range(4)}
+    assert origins(run.output) == {
+        f"farm0_t1_s{seed}": "repacked" if seed == 2 else None for seed in range(4)
+    }
 
 
 @pytest.mark.skipif(shutil.which("h5repack") is None, reason="h5repack is not installed")
@@ -143,4 +145,6 @@ def test_a_record_without_a_fingerprint_counts_as_foreign(run: RunDirectory) -> 
 def test_origins_are_said_in_words() -> None:
     assert in_words({}) == ""
     assert in_words({"salvaged": 12}) == "12 of unverified origin (salvaged)"
-    assert in_words({"salvaged": 2, "foreign": 1200}) == "1,202 of unverified origin (1,200 foreign, 2 salvaged)"
+    assert (
+        in_words({"salvaged": 2, "foreign": 1200}) == "1,202 of unverified origin (1,200 foreign, 2 salvaged)"
+    )
