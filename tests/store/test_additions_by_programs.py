@@ -17,7 +17,7 @@ import pytest
 from tests.store.additions import KEY, ROOT, add_to_record, add_to_root, merged, seen
 from tests.store.examples import contents, foreign_file, publish, records, sums
 from vindeby.errors import StorageError
-from vindeby.store import carrying, keeping
+from vindeby.store import carrying
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.rows import checksum_of
 from vindeby.store.rundir import RunDirectory
@@ -109,21 +109,28 @@ def test_nothing_is_replaced_when_the_old_file_cannot_be_kept(
     add_to_root(path)
     data = path.read_bytes()
 
-    def refuse(*_: object) -> None:
-        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+    link, fsync = os.link, os.fsync
 
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def refuse(source: Path, target: Path, **more: Any) -> None:
+        if "/replaced/" in str(target):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        link(source, target, **more)
+
+    def full(descriptor: int) -> None:
+        if "/replaced/.out-" in os.readlink(f"/proc/self/fd/{descriptor}"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(descriptor)
 
     publish(run, records(1, start=6))
-    monkeypatch.setattr(keeping.os, "link", refuse)
+    monkeypatch.setattr(os, "link", refuse)
     with monkeypatch.context() as patches:
-        patches.setattr(keeping.os, "fsync", full)
+        patches.setattr(os, "fsync", full)
+        patches.setattr("vindeby.store.keeping.replace_text", lambda *_: None)
         with pytest.raises(StorageError, match="No space left"):
             merge(path)
     assert path.read_bytes() == data
     assert run.shard_paths()
-    assert not list((run.path / "replaced").glob("*.h5"))
+    assert list((run.path / "replaced").iterdir()) == []
     merge(path)
     (old,) = (run.path / "replaced").glob("*.h5")
     assert old.read_bytes() == data
