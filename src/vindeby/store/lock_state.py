@@ -115,6 +115,6 @@ def is_held_by(path: Path, token: str) -> bool:
     """Is this the owner now? For a look from another process; the owner itself renews the lock to be sure."""
     try:
         state = read_state(path)
-    except (OSError, BusyError):
+    except (NotADirectoryError, BusyError):
         return False
     return state is not None and state.token == token

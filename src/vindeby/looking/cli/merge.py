@@ -10,7 +10,7 @@ import typer
 
 from vindeby.campaign import Campaign
 from vindeby.looking.asked import campaign_of
-from vindeby.looking.cli.options import JsonOption
+from vindeby.looking.cli.options import JsonOption, TakeOverOption
 from vindeby.looking.cli.results import (
     CampaignOption,
     LayoutOption,
@@ -40,6 +40,7 @@ def command(
     wait: Annotated[
         float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for another merge to end.")
     ] = 0.0,
+    take_over: TakeOverOption = False,
     json_: JsonOption = False,
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
@@ -52,6 +53,7 @@ def command(
         keep_shards=keep_shards,
         root=root,
         wait_s=wait,
+        take_over=take_over,
         progress=say,
     )
     try:

@@ -19,6 +19,7 @@ from vindeby.store.audit import Conflict
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.place import check_output
 from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import checksum_of
@@ -86,6 +87,7 @@ def salvage(
 
     ``naming`` makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost.
     """
+    check_output(output)
     files = list(_files(paths))
     if output.exists():
         raise ArgumentError(f"{output}: exists and is left as it is; choose another name with -o")
