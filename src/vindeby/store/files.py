@@ -196,18 +196,18 @@ def storage_error(error: OSError, target: Path, needed: int, attempts: int) -> S
     """What a user needs to know when the disk keeps refusing: for want of space the folder, else the file."""
     reason = error.strerror or str(error)
     tries = f" after {attempts} attempts" if is_transient(error) else ""
-    where, remedy = Path(error.filename or target), "check the disk or choose another place"
+    where = Path(error.filename or target)
+    free, remedy = _room(target.parent, needed)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         where = target.parent
-        free, remedy = _room(where, needed)
-        reason = f"{reason}; {free}"
     elif error.errno == errno.EFBIG:
-        reason = f"{reason}; {needed} bytes are needed"
         remedy = "raise the limit on file size (ulimit -f)"
     elif error.errno == errno.ECANCELED:
-        remedy = "wait until that process ends"
+        free, remedy = "the lock is lost", "wait until that process ends"
+    else:
+        remedy = "check the disk or choose another place"
     return StorageError(
-        f"{where}: cannot write{tries}: {reason}; everything acknowledged so far is safe; {remedy}, "
+        f"{where}: cannot write{tries}: {reason}; {free}; everything acknowledged so far is safe; {remedy}, "
         "then run the same command"
     )
 
