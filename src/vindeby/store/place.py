@@ -48,7 +48,7 @@ def check_output(output: Path) -> Path:
         raise ArgumentError(f"{shown}: is a folder; name a file in it, such as {output / 'layouts.h5'}")
     if kind:
         raise ArgumentError(
-            f"{shown}: is {kind}, which no database can be written to; name a file, such as layouts.h5, with -o"
+            f"{shown}: is {kind}, which cannot be replaced by a file; name a plain file, such as layouts.h5, with -o"
         )
     return path
 
