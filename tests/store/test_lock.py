@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,25 +14,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.locks import held_by, holder_process
 from vindeby.errors import BusyError
+from vindeby.store.claim import claim_path
 from vindeby.store.lock import Lock
+from vindeby.store.lock_state import LockState, read_state, swap_state
 from vindeby.store.process import Identity
 
-HOLD = """
-import sys, time
-from pathlib import Path
-from vindeby.store.lock import Lock
-lock = Lock(Path(sys.argv[1]), "merge").acquire()
-print("held", flush=True)
-time.sleep(60)
-"""
 
-
-def holder_process(path: Path) -> subprocess.Popen[str]:
-    child = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
-    assert child.stdout.readline() == "held\n"
-    return child
+def is_free(path: Path) -> bool:
+    state = read_state(path)
+    return state is not None and not state.token
 
 
 def test_a_second_one_is_told_who_holds_it(tmp_path: Path) -> None:
@@ -50,46 +43,40 @@ def test_a_lock_left_by_a_dead_process_is_not_in_the_way(tmp_path: Path) -> None
     child = holder_process(path)
     child.send_signal(signal.SIGKILL)
     child.communicate()
-    assert path.exists()
-    with Lock(path, "merge"):
-        assert json.loads(path.read_text())["pid"] == os.getpid()
-    assert list(tmp_path.iterdir()) == []
+    dead = Lock(path, "merge").holder()
+    assert dead is not None
+    assert (dead.pid, dead.is_dead) == (child.pid, True)
+    with Lock(path, "merge") as lock:
+        assert lock.holder() == Identity.current()
+    assert is_free(path)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_reused_process_number_is_not_taken_for_the_owner(tmp_path: Path) -> None:
     path = tmp_path / "merge.lock"
-    me = Identity.current()
-    path.write_text(json.dumps({**me.to_json(), "started": "1", "token": "other"}))
+    held_by(path, started="1")
     with Lock(path, "merge") as lock:
         lock.confirm()
-        assert json.loads(path.read_text())["token"] != "other"
+        assert lock.holder() == Identity.current()
 
 
 def test_a_lock_from_before_the_machine_was_started_again_is_dead(tmp_path: Path) -> None:
     path = tmp_path / "merge.lock"
-    me = Identity.current().to_json()
-    path.write_text(json.dumps({**me, "boot": "another/pid", "since": 1000.0}))
+    held_by(path, boot="another/pid", since=1000.0)
     with Lock(path, "merge") as lock:
         lock.confirm()
-        assert json.loads(path.read_text())["boot"] == me["boot"]
+        assert lock.holder() == Identity.current()
 
 
-def test_another_machine_of_the_same_name_is_not_taken_for_dead(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "boot", ["another/pid", f"{Identity.current().boot.split('/')[0]}/another namespace"]
+)
+def test_another_machine_of_the_same_name_is_not_taken_for_dead(tmp_path: Path, boot: str) -> None:
     path = tmp_path / "merge.lock"
-    me = Identity.current().to_json()
-    for boot in ("another/pid", me["boot"].split("/")[0] + "/another namespace"):
-        path.write_text(json.dumps({**me, "boot": boot, "since": time.time(), "started": "1"}))
-        with pytest.raises(BusyError):
-            Lock(path, "merge").acquire()
-
-
-def test_a_lock_of_another_machine_is_never_broken(tmp_path: Path) -> None:
-    path = tmp_path / "merge.lock"
-    path.write_text(json.dumps({**Identity.current().to_json(), "host": "node17", "pid": 1}))
-    with pytest.raises(
-        BusyError, match=r"process 1 on node17 holds it.*delete this file if that machine is gone"
-    ):
-        Lock(path, "merge").acquire()
+    held_by(path, boot=boot, since=time.time(), started="1")
+    owner = Lock(path, "merge").holder()
+    assert owner is not None
+    assert (owner.is_dead, owner.is_alive) == (False, False)
 
 
 def test_a_lock_that_cannot_be_read_is_respected(tmp_path: Path) -> None:
@@ -103,17 +90,24 @@ def test_one_can_wait_for_it(tmp_path: Path) -> None:
     path = tmp_path / "merge.lock"
     first = Lock(path, "merge").acquire()
     threading.Timer(0.3, first.release).start()
-    with Lock(path, "merge", wait_s=20):
-        assert path.exists()
-    assert not path.exists()
+    with Lock(path, "merge", wait_s=20) as second:
+        second.confirm()
+        with pytest.raises(BusyError, match="taken away"):
+            first.confirm()
+    assert is_free(path)
 
 
 def test_confirm_notices_that_the_lock_was_taken_away(tmp_path: Path) -> None:
     path = tmp_path / "merge.lock"
     lock = Lock(path, "merge").acquire()
-    path.write_text(json.dumps({**Identity.current().to_json(), "token": "somebody"}))
-    with pytest.raises(BusyError, match="taken away"):
+    ours = read_state(path)
+    assert ours is not None
+    assert swap_state(path, ours, LockState.held("somebody"))
+    claim_path(path, "somebody").write_text(json.dumps({**Identity.current().to_json(), "host": "node17"}))
+    with pytest.raises(BusyError, match=r"taken away by process \d+ on node17"):
         lock.confirm()
+    lock.release()
+    assert read_state(path) == LockState.held("somebody")
 
 
 RACE = """
@@ -146,7 +140,7 @@ def test_a_process_that_this_user_may_not_see_is_not_taken_for_dead(
         raise PermissionError
 
     path = tmp_path / "merge.lock"
-    path.write_text(json.dumps({**Identity.current().to_json(), "pid": 4_000_000, "token": "other"}))
+    held_by(path, pid=4_000_000)
     monkeypatch.setattr("vindeby.store.process.os.kill", hidden)
     with pytest.raises(BusyError):
         Lock(path, "merge").acquire()
@@ -157,25 +151,24 @@ def test_a_process_that_this_user_may_not_see_is_not_taken_for_dead(
 
 def test_claims_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path: Path) -> None:
     path = tmp_path / "merge.lock"
-    child = holder_process(path)
-    child.send_signal(signal.SIGKILL)
-    child.communicate()
-    path.unlink()  # it died while it waited: only its claim is left
-    elsewhere = tmp_path / ".merge.lock.node17-1-abc-7f"
+    claim_path(path, "dead").write_text(json.dumps({**Identity.current().to_json(), "started": "1"}))
+    elsewhere = claim_path(path, "elsewhere")
     elsewhere.write_text(json.dumps({**Identity.current().to_json(), "host": "node17"}))
-    with Lock(path, "merge"):
-        assert len(list(tmp_path.glob(".merge.lock.*"))) == 2
-    assert list(tmp_path.iterdir()) == [elsewhere]
+    with Lock(path, "merge") as lock:
+        assert set(tmp_path.iterdir()) == {path, elsewhere, claim_path(path, lock.token)}
+    assert set(tmp_path.iterdir()) == {path, elsewhere}
 
 
 def test_the_owner_is_on_the_disk_before_the_lock_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with Lock(tmp_path / "merge.lock", "merge"):
+        pass
     done: list[str] = []
-    for name in ("link", "fsync"):
+    for name in ("rename", "fsync"):
         monkeypatch.setattr(f"os.{name}", noted(name, getattr(os, name), done))
     with Lock(tmp_path / "merge.lock", "merge"):
-        assert done == ["fsync", "link"]
+        assert done == ["fsync", "rename"]
 
 
 def noted(name: str, call: Callable[..., None], done: list[str]) -> Callable[..., None]:
@@ -188,19 +181,48 @@ def noted(name: str, call: Callable[..., None], done: list[str]) -> Callable[...
 
 def test_a_lock_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*names: object) -> None:
-        raise OSError(errno.EPERM, "no links here")
+        raise OSError(errno.EPERM, "no renaming here")
 
-    monkeypatch.setattr("os.link", refuse)
-    with pytest.raises(OSError, match="no links here"):
+    monkeypatch.setattr("os.rename", refuse)
+    with pytest.raises(OSError, match="no renaming here"):
         Lock(tmp_path / "merge.lock", "merge").acquire()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lock_that_somebody_took_meanwhile_is_not_broken(tmp_path: Path) -> None:
+def test_a_lock_that_somebody_took_meanwhile_is_not_taken_from_them(tmp_path: Path) -> None:
     """Two find the same dead owner; the slower one must not take the lock away from the faster."""
     path = tmp_path / "merge.lock"
-    dead = Identity.from_json({**Identity.current().to_json(), "started": "1", "token": "dead"})
+    dead = held_by(path, started="1")
     with Lock(path, "merge") as faster:
-        Lock(path, "merge")._break(dead)
+        assert not Lock(path, "merge")._enter(dead)
         faster.confirm()
-        assert len(list(tmp_path.iterdir())) == 2  # the lock and its claim
+        assert set(tmp_path.iterdir()) == {path, claim_path(path, faster.token)}
+
+
+def test_a_lock_of_an_earlier_version_is_respected_unless_its_owner_is_dead(tmp_path: Path) -> None:
+    path = tmp_path / "merge.lock"
+    me = Identity.current().to_json()
+    path.write_text(json.dumps({**me, "host": "node17", "pid": 1}))
+    with pytest.raises(BusyError, match=r"process 1 on node17 holds it.*no heartbeat.*--take-over"):
+        Lock(path, "merge").acquire()
+    with Lock(path, "merge", take_over=True) as lock:
+        lock.confirm()
+    shutil.rmtree(path)
+    path.write_text(json.dumps({**me, "started": "1"}))
+    with Lock(path, "merge") as lock:
+        lock.confirm()
+
+
+def test_a_lock_directory_that_lost_its_file_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "merge.lock"
+    path.mkdir()
+    with Lock(path, "merge") as lock:
+        lock.confirm()
+
+
+def test_two_states_as_after_copying_directories_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "merge.lock"
+    held_by(path, started="1")
+    (path / LockState.free().name).touch()
+    with pytest.raises(BusyError, match=r"more than one state .*free-.*held-other-7.*delete this directory"):
+        Lock(path, "merge").acquire()

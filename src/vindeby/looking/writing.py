@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 
 from vindeby.errors import StorageError
+from vindeby.store.place import check_output
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Put a file in place; what stood there before stays when this fails."""
+    """Put a file in place; what stood there before stays when this fails, and a symbolic link stays one."""
+    path = check_output(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_bytes(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from vindeby.errors import BusyError
@@ -12,21 +12,27 @@ from vindeby.store.rundir import RunDirectory
 
 
 @contextmanager
-def hold(directory: RunDirectory, part: Part | None) -> Iterator[None]:
-    """Hold the run directory, or this part's share; BusyError names who has it. The dead hold nothing."""
+def hold(
+    directory: RunDirectory,
+    part: Part | None,
+    *,
+    take_over: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> Iterator[Lock]:
+    """Hold the run directory, or this part's share; BusyError names who has it. The dead hold nothing.
+
+    ``take_over`` takes it away from whoever holds it, and from those that it excludes.
+    """
     name = "run" if part is None else f"run-{part.number}-of-{part.of}"
-    with directory.lock(name):
-        _refuse_others(directory, part)
-        yield
-
-
-def _refuse_others(directory: RunDirectory, part: Part | None) -> None:
-    """Parts and the whole exclude each other."""
-    pattern = "run-*-of-*.lock" if part is None else "run.lock"
-    for path in sorted(directory.path.glob(pattern)):
-        holder = Lock(path, "run").holder()
-        if holder is not None and not holder.is_dead:
-            raise BusyError(
-                f"{directory.output}: {holder} runs {'a part' if part is None else 'the whole'} of this campaign "
-                f"({path.name}); wait until it ends, or delete {path} if that machine is gone"
-            )
+    with directory.lock(name, take_over=take_over, say=say) as lock:
+        pattern = "run-*-of-*.lock" if part is None else "run.lock"
+        for path in sorted(directory.path.glob(pattern)):
+            other = directory.lock(path.stem, take_over=take_over, say=say)
+            try:
+                other.clear()
+            except BusyError as error:
+                share = "a part" if part is None else "the whole"
+                raise BusyError(
+                    f"{directory.output}: another process runs {share} of this campaign\n{error}"
+                ) from None
+        yield lock

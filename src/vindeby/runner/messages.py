@@ -33,6 +33,9 @@ class Setup:
     heartbeat_s: float
     memory_limit: int | None
     wait_for_disk: bool
+    lock: str
+    """The lock under which the run works, which another process may take over."""
+    token: str
 
 
 @dataclass(frozen=True)

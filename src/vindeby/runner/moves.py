@@ -19,6 +19,7 @@ class Outcome(Enum):
     UNUSABLE = "method unusable"
     STORAGE = "storage"
     WORKERS = "workers keep dying"
+    LOCK_LOST = "lock lost"
 
 
 @dataclass(frozen=True)

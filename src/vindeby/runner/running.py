@@ -30,6 +30,9 @@ from vindeby.runner.space import Part, TaskSpace
 from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor
 from vindeby.store.events import EventLog
+from vindeby.store.files import storage_error
+from vindeby.store.lock import Lock
+from vindeby.store.place import check_output
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.validate import Check
 
@@ -51,6 +54,7 @@ def run(
     replace_stale: bool = False,
     on_bad: str = "abort",
     max_failures: int | str | None = None,
+    take_over: bool = False,
     checks: Iterable[Check] | None = None,
     watch: Watcher = _silent,
     say: Callable[[str], None] = _silent,
@@ -60,6 +64,7 @@ def run(
     ``workers`` and ``max_failures`` go before what the campaign says. ``part`` such as ``"3/32"`` takes a fixed
     share and leaves the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it, StorageError when
     the disk refused, BusyError when another process runs this campaign; tasks that failed are in the summary.
+    ``take_over`` takes the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
     ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
     """
     options = _overridden(campaign.run, workers, max_failures)
@@ -69,17 +74,18 @@ def run(
     directory = _prepared_directory(Path(output))
     checks = _physics_checks(campaign) if checks is None else checks
     began = time.monotonic()
-    with _storage_errors(directory), hold(directory, share):
+    with _storage_errors(directory), hold(directory, share, take_over=take_over, say=say) as lock:
         space = TaskSpace(campaign)
         standing = look(directory, space, part=share, replace_stale=replace_stale, retry_failed=retry_failed)
         refuse_or_set_aside(directory, standing, on_bad)
+        lock.confirm()
         _freeze(directory, campaign)
         _say_what_stands(standing, say, replace_stale=replace_stale)
         summary = Summary(Path(output), len(space), standing)
         if standing.todo:
-            _supervise(campaign, directory, space, standing, options, watch, summary)
+            _supervise(campaign, directory, space, standing, options, watch, summary, lock)
         summary.seconds = time.monotonic() - began
-        finish_up(campaign, space, directory, summary, part=share, checks=checks, say=say)
+        finish_up(campaign, space, directory, summary, part=share, checks=checks, say=say, lock=lock)
         summary.seconds = time.monotonic() - began
     return summary
 
@@ -90,10 +96,7 @@ def _storage_errors(directory: RunDirectory) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageError(
-            f"{error.filename or directory.path}: {error.strerror or error}; everything acknowledged so far is "
-            "safe; make room or mend the disk, then run the same command"
-        ) from error
+        raise storage_error(error, directory.campaign_file, 0, 1) from error
 
 
 def _overridden(options: RunOptions, workers: int | None, max_failures: int | str | None) -> RunOptions:
@@ -113,11 +116,9 @@ def _overridden(options: RunOptions, workers: int | None, max_failures: int | st
 
 
 def _prepared_directory(output: Path) -> RunDirectory:
-    if output.is_dir():
-        raise ArgumentError(f"{output}: is a folder; name a file in it, such as {output / 'layouts.h5'}")
-    if not output.absolute().parent.is_dir():
-        raise ArgumentError(f"{output}: there is no folder {output.absolute().parent}; make it first")
-    directory = RunDirectory(output.absolute())
+    directory = RunDirectory(check_output(output).absolute())
+    if not directory.output.parent.is_dir():
+        raise ArgumentError(f"{output}: there is no folder {directory.output.parent}; make it first")
     try:
         return directory.create()
     except OSError as error:
@@ -169,6 +170,7 @@ def _supervise(
     options: RunOptions,
     watch: Watcher,
     summary: Summary,
+    lock: Lock,
 ) -> None:
     seats = min(_workers(options), len(standing.todo))
     limit, alone = memory_limits(options, seats)
@@ -190,6 +192,8 @@ def _supervise(
         heartbeat_s=options.heartbeat_s,
         memory_limit=limit,
         wait_for_disk=options.on_full_disk == "wait",
+        lock=str(lock.path),
+        token=lock.token,
     )
     log = EventLog(directory)
     with ExitStack() as stack:
@@ -197,10 +201,11 @@ def _supervise(
         log.write("run started", todo=len(standing.todo), total=len(space), workers=seats, pid=os.getpid())
         crew = Crew(directory, setup, seats, options.start_method, log.name)
         groups = space.groups(iter(standing.todo))
-        supervisor = Supervisor(Plan(groups, policy), space, crew, log, watch, standing.done)
+        supervisor = Supervisor(Plan(groups, policy), space, crew, log, watch, standing.done, lock)
         finish = supervisor.run()
         summary.take(supervisor)
         log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
+    lock.confirm()
     _raise_for(finish, summary, directory)
 
 

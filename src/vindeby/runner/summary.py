@@ -17,6 +17,7 @@ from vindeby.runner.space import Part, TaskSpace
 from vindeby.runner.supervisor import Supervisor
 from vindeby.store.audit import MergeReport
 from vindeby.store.database import Database
+from vindeby.store.lock import Lock
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.validate import Check, ValidationReport, validate
@@ -82,6 +83,7 @@ def finish_up(
     part: Part | None,
     checks: Iterable[Check],
     say: Callable[[str], None],
+    lock: Lock,
 ) -> None:
     """Merge and validate, unless this is a part, whose results others may still add to."""
     summary.part = part
@@ -96,6 +98,7 @@ def finish_up(
         on_bad="skip",
         wait_s=600.0,
         progress=say,
+        confirm=lock.confirm,
     )
     summary.merged = merge(directory.output, options)
     summary.validation = validate(directory.output, expected=expected, checks=checks)

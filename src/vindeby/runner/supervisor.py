@@ -20,12 +20,13 @@ from vindeby.runner import messages, moves
 from vindeby.runner.crew import Crew, Member
 from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.kernel import memory_of
-from vindeby.runner.moves import Finish
+from vindeby.runner.moves import Finish, Outcome
 from vindeby.runner.plan import Plan
 from vindeby.runner.progress import Progress, Rate, Watcher, WorkerView
 from vindeby.runner.signals import StopSignals
 from vindeby.runner.space import TaskSpace
 from vindeby.store.events import SET_ASIDE, EventLog
+from vindeby.store.lock import Lock
 
 _LOOK_S = 0.1
 _SHOW_S = 1.0
@@ -37,8 +38,16 @@ class Supervisor:
     """Runs a plan to its end."""
 
     def __init__(
-        self, the_plan: Plan, space: TaskSpace, crew: Crew, log: EventLog, watch: Watcher, before: int
+        self,
+        the_plan: Plan,
+        space: TaskSpace,
+        crew: Crew,
+        log: EventLog,
+        watch: Watcher,
+        before: int,
+        lock: Lock,
     ) -> None:
+        self._lock = lock
         self._plan, self._space, self._crew, self._log, self._watch = the_plan, space, crew, log, watch
         self._before = before
         self._total = the_plan.open
@@ -85,6 +94,8 @@ class Supervisor:
         if now - self._looked >= _LOOK_S and self._finish is None:
             self._looked = now
             self._look(now)
+            if self._lock.is_lost:  # whoever took it over runs the campaign now: end the workers at once
+                self._finish = Finish(Outcome.LOCK_LOST, "another process took over the lock")
 
     def _happened(self, event: moves.Event) -> None:
         if self._finish is None:

@@ -40,6 +40,7 @@ from vindeby.runner.methods import method_for
 from vindeby.runner.output import Output
 from vindeby.runner.publisher import Publisher
 from vindeby.runner.work import InvalidResultError, Method, Prepared, checked_record
+from vindeby.store.leased import LeasedFiles
 from vindeby.store.process import Identity
 from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Record
@@ -110,7 +111,7 @@ class Worker:
         self.cells = {(cell.farm_idx, cell.type_idx): cell for cell in setup.campaign.cells()}
         self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
         self.publisher = Publisher(
-            ShardWriter(RunDirectory(Path(setup.output))),
+            ShardWriter(RunDirectory(Path(setup.output)), files=LeasedFiles(Path(setup.lock), setup.token)),
             self.channel.send,
             flush_s=setup.flush_s,
             wait_for_disk=setup.wait_for_disk,

@@ -66,8 +66,8 @@ class BlockWriter:
             self._descriptor, memoryview(seal_bytes(self.position, self._digests, directory)), self.position
         )
         os.fsync(self._descriptor)
-        os.close(self._descriptor)
-        self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1  # closed even when closing it fails
+        os.close(descriptor)
 
     def __enter__(self) -> Self:
         return self

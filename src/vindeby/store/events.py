@@ -61,7 +61,8 @@ class EventLog:
             self._now.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             os.fsync(self._descriptor)
-        os.close(self._descriptor)
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
 
 
 def read_events(path: Path) -> Iterator[dict[str, Any]]:

@@ -23,6 +23,8 @@ _TRANSIENT = frozenset(
     {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE, errno.EAGAIN, errno.EINTR, errno.ENOENT}
 )
 _READ_SIZE = 1 << 20
+_FEW_INODES = 16
+"""So few left mean that they ran out: some were given back when what had failed was removed."""
 
 
 class Files:
@@ -191,24 +193,37 @@ def publish_bytes(
 
 
 def storage_error(error: OSError, target: Path, needed: int, attempts: int) -> StorageError:
-    """What a user needs to know when the disk keeps refusing."""
+    """What a user needs to know when the disk keeps refusing: for want of space the folder, else the file."""
     reason = error.strerror or str(error)
-    place = target.parent
+    tries = f" after {attempts} attempts" if is_transient(error) else ""
+    where = Path(error.filename or target)
+    free, remedy = _room(target.parent, needed)
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        where = target.parent
+    elif error.errno == errno.EFBIG:
+        remedy = "raise the limit on file size (ulimit -f)"
+    elif error.errno == errno.ECANCELED:
+        free, remedy = "the lock is lost", "wait until that process ends"
+    else:
+        remedy = "check the disk or choose another place"
+    return StorageError(
+        f"{where}: cannot write{tries}: {reason}; {free}; everything acknowledged so far is safe; {remedy}, "
+        "then run the same command"
+    )
+
+
+def _room(folder: Path, needed: int) -> tuple[str, str]:
+    """What is left on the file system of a folder, and what to do about it."""
+    remedy = "make room there"
+    place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
     try:
         status = os.statvfs(place)
-        free = f"{status.f_bavail * status.f_frsize} bytes are free, {needed} are needed"
     except OSError:
-        free = f"{needed} bytes are needed"
-    tries = f" after {attempts} attempts" if is_transient(error) else ""
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        remedy = "make room there, then run the same command"
-    elif error.errno == errno.EFBIG:
-        remedy = "raise the limit on file size (ulimit -f), then run the same command"
-    else:
-        remedy = "mend the disk or choose another place, then run the same command"
-    return StorageError(
-        f"{target.parent}: cannot write{tries}: {reason}; {free}; "
-        f"everything acknowledged so far is safe; {remedy}"
-    )
+        return f"{needed} bytes are needed", remedy
+    free = f"{status.f_bavail * status.f_frsize} bytes are free, {needed} are needed"
+    if status.f_files and status.f_favail < _FEW_INODES:
+        used = f"{status.f_favail} of the {status.f_files} files (inodes) that it can hold are left"
+        return f"out of inodes: {used}; {free}", "delete files there that nobody needs, of whatever size"
+    return free, remedy

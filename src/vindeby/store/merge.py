@@ -34,6 +34,7 @@ from vindeby.store.layouts import layout_named
 from vindeby.store.layouts.base import Content, Layout
 from vindeby.store.lock import Lock
 from vindeby.store.own import OWN_FIELDS, description, listed
+from vindeby.store.place import check_output
 from vindeby.store.process import Identity
 from vindeby.store.reading import iterate_sealed
 from vindeby.store.record import Attribute
@@ -74,6 +75,10 @@ class MergeOptions:
     asked: Mapping[str, str] = field(default_factory=dict)
     """Keys with the fingerprint that each should have: a record that has it replaces one that has not."""
     wait_s: float = 0.0
+    take_over: bool = False
+    """Take the lock away from whoever holds it."""
+    confirm: Callable[[], None] = lambda: None
+    """Called before the new database takes its place; raises when the caller may not go on."""
     limits: Limits | None = None
     progress: Callable[[str], None] = lambda _: None
     additions: str = "carry"
@@ -91,11 +96,17 @@ class MergeOptions:
 def merge(output: Path, options: MergeOptions | None = None) -> MergeReport:
     """Bring everything that is finished into ``output``; BadFilesError when files are bad and may not be."""
     options = options or MergeOptions()
-    run = RunDirectory(output)
+    run = RunDirectory(check_output(output))
     if not output.exists() and not run.path.exists() and not options.extra:
         raise InputError(f"{output}: there is no such database, nor a run directory {run.path}")
     try:
-        with Lock(run.path / "merge.lock", "merge", wait_s=options.wait_s) as lock:
+        with Lock(
+            run.path / "merge.lock",
+            "merge",
+            wait_s=options.wait_s,
+            take_over=options.take_over,
+            say=options.progress,
+        ) as lock:
             run.create()
             return _Merge(run, options, lock).do()
     except OSError as error:
@@ -153,7 +164,10 @@ class _Merge:
         return report
 
     def _remove_leftovers(self) -> None:
-        """Half-built databases of merges that died; we hold the lock, so nobody is building one."""
+        """Half-built databases of merges that died, or that lost the lock.
+
+        One that lost it just after it had confirmed it finds nothing left to rename, so it cannot replace ours.
+        """
         for path in self.run.output.parent.glob(f".{glob.escape(self.run.output.name)}.merge-*.tmp"):
             path.unlink(missing_ok=True)
 
@@ -258,6 +272,7 @@ class _Merge:
         Files().fsync_directory(self.run.output.parent)
 
     def _confirm(self) -> None:
+        self.options.confirm()
         self.lock.confirm()
         if file_state(self.run.output) != self.standing:
             raise DataError(

@@ -64,6 +64,11 @@ class Identity:
             return True
         return "" not in {started, self.started} and started != self.started
 
+    @property
+    def is_alive(self) -> bool:
+        """Is it known to live? Never true of a process of another machine or process namespace."""
+        return self.is_here and self.boot == _boot() and not self.is_dead
+
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
 

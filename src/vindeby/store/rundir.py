@@ -18,12 +18,13 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.store.files import Files, Retry, force_file, make_directories, publish_bytes, storage_error
 from vindeby.store.lock import Lock
+from vindeby.store.place import resolve_output
 from vindeby.store.process import Identity
 
 _ABANDONED_AFTER_S = 24 * 3600.0
@@ -32,9 +33,12 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """The paths that belong to one OUT.h5; making the object touches nothing."""
+    """The paths that belong to one OUT.h5, whatever symbolic link leads to it; making the object changes nothing."""
 
     output: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "output", resolve_output(self.output))
 
     @property
     def path(self) -> Path:
@@ -123,9 +127,11 @@ class RunDirectory:
         """Temporary shards whose writer is dead; nothing in them was ever acknowledged."""
         return [path for path in self.temporary_paths() if _abandoned(path)]
 
-    def lock(self, purpose: str) -> Lock:
+    def lock(
+        self, purpose: str, *, take_over: bool = False, say: Callable[[str], None] = lambda _: None
+    ) -> Lock:
         """A lock in this run directory, for example ``merge`` or ``run``."""
-        return Lock(self.path / f"{purpose}.lock", purpose)
+        return Lock(self.path / f"{purpose}.lock", purpose, take_over=take_over, say=say)
 
     def put_in_quarantine(self, path: Path, why: str, *, move: bool = True) -> Path:
         """Move or copy a bad file aside with a note; it is never deleted. Where it is now."""

@@ -39,6 +39,12 @@ def main() -> None:
         # The reader of stdout went away (`vindeby check c.yaml | head`): nothing is left to say, and nowhere to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        from vindeby.looking.cli.system_errors import as_vindeby_error
+
+        known = as_vindeby_error(error)
+        sys.stderr.write(f"vindeby: {known}\n")
+        sys.exit(known.exit_status)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -11,7 +11,7 @@ import typer
 from vindeby.campaign import Campaign
 from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.looking.asked import campaign_of
-from vindeby.looking.cli.options import JsonOption
+from vindeby.looking.cli.options import JsonOption, TakeOverOption
 from vindeby.looking.cli.results import (
     CampaignOption,
     LayoutOption,
@@ -50,6 +50,7 @@ def command(
             help="Leave out what others added to OUT.h5, and keep the old file in OUT.h5.run/replaced/.",
         ),
     ] = False,
+    take_over: TakeOverOption = False,
     json_: JsonOption = False,
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
@@ -63,6 +64,7 @@ def command(
         root=root,
         array_attributes=RESULT_ARRAYS,
         wait_s=wait,
+        take_over=take_over,
         progress=say,
         additions="drop" if drop_additions else "carry",
     )

@@ -22,6 +22,10 @@ SeedsOption = Annotated[
     str | None,
     typer.Option("--seeds", metavar="N|LIST", help="Override the seeds: a number, or a list such as 0,7,12."),
 ]
+TakeOverOption = Annotated[
+    bool,
+    typer.Option("--take-over", help="Take the lock from the process that holds it, e.g. on a lost machine."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 

@@ -10,7 +10,13 @@ from typing import Annotated
 import typer
 
 from vindeby.errors import ArgumentError
-from vindeby.looking.cli.options import CampaignArgument, SeedsOption, SetOption, load_campaign
+from vindeby.looking.cli.options import (
+    CampaignArgument,
+    SeedsOption,
+    SetOption,
+    TakeOverOption,
+    load_campaign,
+)
 from vindeby.looking.cli.results import say
 from vindeby.looking.run_view import summary_text, watching
 from vindeby.runner.running import run
@@ -48,6 +54,7 @@ def command(
         str | None,
         typer.Option("--max-failures", metavar="N|P%", help="Stop when more tasks than this have failed."),
     ] = None,
+    take_over: TakeOverOption = False,
     set_: SetOption = None,
     seeds: SeedsOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
@@ -68,6 +75,7 @@ def command(
             replace_stale=replace_stale,
             on_bad=on_bad,
             max_failures=_failures(max_failures),
+            take_over=take_over,
             watch=watch,
             say=(lambda _: None) if quiet else say,
         )
@@ -89,4 +97,5 @@ def _failures(text: str | None) -> int | str | None:
 
 def _command() -> str:
     """The command as it was given, for saying how to go on."""
-    return shlex.join(["vindeby", *(word for word in sys.argv[1:] if word != "--retry-failed")])
+    once = {"--retry-failed", "--take-over"}
+    return shlex.join(["vindeby", *(word for word in sys.argv[1:] if word not in once)])

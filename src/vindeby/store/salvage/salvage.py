@@ -21,6 +21,7 @@ from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.origin import ORIGIN
 from vindeby.store.own import OWN_FIELDS
+from vindeby.store.place import check_output
 from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import checksum_of
@@ -88,6 +89,7 @@ def salvage(
 
     ``naming`` makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost.
     """
+    check_output(output)
     files = list(_files(paths))
     if output.exists():
         raise ArgumentError(f"{output}: exists and is left as it is; choose another name with -o")
