@@ -197,9 +197,9 @@ class Supervisor:
             case messages.TaskFailed(task, failure):
                 logged = Failure(failure.kind, failure.reason, failure.traceback, member.log.name)
                 self._happened(moves.Failed(seat, task, logged))
-            case messages.Retiring():
-                member.leaving = True
-                self._log.write("worker retires", worker=seat, pid=member.pid)
+            case messages.Retiring(reason):
+                member.leaving, member.retires_for = True, reason
+                self._log.write("worker retires", worker=seat, pid=member.pid, reason=reason)
             case messages.DiskTrouble(reason):
                 self._disk(reason)
             case messages.Unusable(reason):

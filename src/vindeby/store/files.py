@@ -206,6 +206,8 @@ def storage_error(error: OSError, target: Path, needed: int, attempts: int) -> S
         remedy = "make room there, then run the same command"
     elif error.errno == errno.EFBIG:
         remedy = "raise the limit on file size (ulimit -f), then run the same command"
+    elif error.errno in {errno.EMFILE, errno.ENFILE}:
+        remedy = "raise the limit on open files (ulimit -n), then run the same command"
     else:
         remedy = "mend the disk or choose another place, then run the same command"
     return StorageError(
