@@ -129,11 +129,11 @@ def _no_arrays(*_: Any, **__: Any) -> Any:
 
 
 def spoiling(task: CallTask) -> dict[str, Any]:
-    """Good, but for one seed something of the process is left broken."""
+    """Good, but for the seeds that ``parameters.spoilers`` names something of the process is left broken."""
     result = good(task)
-    if task.seed != task.parameters["seed"]:
+    how = task.parameters["spoilers"].get(str(task.seed))
+    if how is None:
         return result
-    how = task.parameters["how"]
     if how == "stdout":
         sys.stdout = sys.stderr = None
     elif how == "closed stdout":
@@ -163,19 +163,19 @@ def spoiling(task: CallTask) -> dict[str, Any]:
 
 
 def forking(task: CallTask) -> dict[str, Any]:
-    """For one seed a forked child comes back out of the function, in the way that ``parameters.how`` says."""
+    """For some seeds five forked children come back out of the function, in the way that ``parameters.how`` says."""
     result = good(task)
-    if task.seed == task.parameters["seed"]:
-        for _ in range(task.parameters.get("children", 1)):
-            child = os.fork()
-            if child == 0:
-                if task.parameters["how"] == "raise":
-                    raise ValueError("only in the child")
-                if task.parameters["how"] == "exit":
-                    sys.exit(7)
-                return {**result, "aep": 99.0}
-            result["status"] = np.int64(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-    return {("ended" if name == "status" else name): value for name, value in result.items()}
+    how = task.parameters["how"].get(str(task.seed))
+    for _ in range(5 if how else 0):
+        child = os.fork()
+        if child == 0:
+            if how == "raise":
+                raise ValueError("only in the child")
+            if how == "exit":
+                sys.exit(7)
+            return {**result, "aep": 99.0}
+        result["ended"] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return result
 
 
 def _square(number: int) -> int:

@@ -59,6 +59,8 @@ class Publisher:
         self._busy = False
         self._closed = False
         self._spoiled = spoiled
+        self.publishing = threading.Lock()
+        """Held while HDF5 is in use; who forks must hold it, or h5py's lock and that of ``logging`` may deadlock."""
         self.trouble = ""
         self.starved = ""
         """Why results wait that the disk would take; empty when they do not."""
@@ -144,7 +146,8 @@ class Publisher:
         if self._spoiled():
             return batch
         try:
-            receipt = self._writer.publish([record for _, record, _ in batch])
+            with self.publishing:
+                receipt = self._writer.publish([record for _, record, _ in batch])
         except Exception as error:  # noqa: BLE001 - a record that cannot be stored must not end the thread
             return self._not_published(batch, error)
         if self._spoiled():

@@ -1,4 +1,4 @@
-"""What tasks of one process share and a user's function might replace: NumPy's functions, those of the standard library.
+"""What tasks of one process share and a user's function might replace: functions of NumPy and the standard library.
 
 A function that is replaced and left so would give other results in every later task of this process, and might
 change what the publishing thread writes. What was replaced is put back after the task, which is named, and the worker

@@ -137,6 +137,8 @@ class Worker:
             wait_for_disk=setup.wait_for_disk,
             spoiled=self.surroundings.changed,
         )
+        lock = self.publisher.publishing
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
         limit_data(setup.memory_limit)
         limit = setup.memory_limit
         grows = limit is not None and memory_of() < _RETIRE_AT / 2 * limit
