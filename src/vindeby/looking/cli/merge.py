@@ -51,6 +51,7 @@ def command(
         extra=tuple(files or ()),
         keep_shards=keep_shards,
         root=root,
+        asked={} if loaded is None else expected_of(loaded),
         wait_s=wait,
         progress=say,
     )
