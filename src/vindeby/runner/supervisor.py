@@ -37,10 +37,18 @@ class Supervisor:
     """Runs a plan to its end."""
 
     def __init__(
-        self, the_plan: Plan, space: TaskSpace, crew: Crew, log: EventLog, watch: Watcher, before: int
+        self,
+        the_plan: Plan,
+        space: TaskSpace,
+        crew: Crew,
+        log: EventLog,
+        watch: Watcher,
+        before: int,
+        meanwhile: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._plan, self._space, self._crew, self._log, self._watch = the_plan, space, crew, log, watch
         self._before = before
+        self._meanwhile = meanwhile
         self._total = the_plan.open
         self._selector = selectors.DefaultSelector()
         self._later: list[tuple[float, int, Callable[[], None]]] = []
@@ -271,6 +279,7 @@ class Supervisor:
             key = self._space.key(glance.task) if glance.task is not None else None
             views.append(WorkerView(member.seat, member.pid, key, seconds, silent_s, memory))
         self._happened(moves.Tick())
+        self._meanwhile(self._plan.done)
         self._report(tuple(views), now)
 
     def _report(self, views: tuple[WorkerView, ...] = (), now: float = float("inf")) -> None:

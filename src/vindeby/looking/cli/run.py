@@ -48,6 +48,10 @@ def command(
         str | None,
         typer.Option("--max-failures", metavar="N|P%", help="Stop when more tasks than this have failed."),
     ] = None,
+    merge_every: Annotated[
+        float | None,
+        typer.Option("--merge-every", metavar="SECONDS", help="Merge now and then while the campaign runs."),
+    ] = None,
     set_: SetOption = None,
     seeds: SeedsOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
@@ -68,6 +72,7 @@ def command(
             replace_stale=replace_stale,
             on_bad=on_bad,
             max_failures=_failures(max_failures),
+            merge_every_s=merge_every,
             watch=watch,
             say=(lambda _: None) if quiet else say,
         )
