@@ -51,6 +51,8 @@ class RunOptions(Part):
     max_failures: Annotated[int | str | None, BeforeValidator(_failures)] = None
     flush_s: NotNegative = 1.0
     """Finished results wait at most this long for others to share a file with."""
+    merge_every_s: Positive | None = None
+    """Merge what is there so often while the campaign runs; if not given, only at its end."""
     grace_s: NotNegative = 60.0
     """How long running tasks may go on after the first request to stop."""
     heartbeat_s: Positive = 1.0

@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
 from vindeby.campaign.method import Call
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import InputError
+from vindeby.runner.parameters import frozen
 from vindeby.runner.work import InvalidResultError, Result
 
 
@@ -36,7 +35,7 @@ class CallTask:
     seed: int
     site: Site
     parameters: Mapping[str, Any]
-    """What the campaign file gives the function, under ``parameters``."""
+    """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
 
 
 def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
@@ -92,7 +91,7 @@ class _Prepared:
                 min_spacing_m=task.spacing_m,
                 seed=task.seed,
                 site=self._site,
-                parameters=self._call.parameters,
+                parameters=frozen(self._call.parameters),
             )
         )
         if not isinstance(given, Mapping):
@@ -100,5 +99,5 @@ class _Prepared:
                 f"the function returned a {type(given).__name__}, not a mapping with layout and aep"
             )
         texts = {str(name): value for name, value in given.items() if isinstance(value, str)}
-        arrays = {str(name): np.asarray(value) for name, value in given.items() if not isinstance(value, str)}
+        arrays = {str(name): value for name, value in given.items() if not isinstance(value, str)}
         return Result(arrays, {"engine": self._call.function, **texts})

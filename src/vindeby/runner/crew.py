@@ -32,6 +32,7 @@ class Member:
     writer: str = ""
     leaving: bool = False
     """It was told to end, or said that it retires."""
+    retires_for: str = ""
     shards: set[str] = field(default_factory=set)
     """What it has reported as durable."""
 
@@ -64,7 +65,7 @@ class Crew:
         glance = self.board.look(member.seat)
         trace = _tail(member.log, glance.log_offset) if glance.task is not None else ""
         starved, self._oom_kills = kills > self._oom_kills, kills
-        reason, kind = how_it_ended(status), Kind.KILLED
+        reason, kind = member.retires_for or how_it_ended(status), Kind.KILLED
         if status == -_SIGKILL and starved:
             reason, kind = "the kernel killed the process because the machine ran out of memory", Kind.MEMORY
         return Failure(kind, reason, trace, member.log.name)

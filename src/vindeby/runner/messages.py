@@ -106,7 +106,9 @@ class Unusable:
 
 @dataclass(frozen=True)
 class Retiring:
-    """The worker has grown too large between tasks and makes room for a fresh one."""
+    """The process is used up or was changed by a task, and makes room for a fresh one; why."""
+
+    reason: str = ""
 
 
 Message: TypeAlias = (

@@ -73,6 +73,8 @@ class _Hand:
     alone: bool = False
     killed_for: Failure | None = None
     killed: bool = False
+    fruitful: bool = False
+    """A task of it was settled."""
 
 
 class Plan:
@@ -142,7 +144,7 @@ class Plan:
         self.open -= settled
         self.done += settled
         if settled:
-            self._fruitless = 0
+            self._fruitless, hand.fruitful = 0, True
         self._relax(hand)
 
     def _failed(self, worker: int, task: int, failure: Failure, now: float, out: list[Instruction]) -> None:
@@ -150,7 +152,7 @@ class Plan:
         if hand is None or task not in hand.tasks:
             return
         group = hand.tasks.pop(task)
-        self._fruitless = 0
+        self._fruitless, hand.fruitful = 0, True
         self._relax(hand)
         self._blame(task, group, failure, now, out)
 
@@ -163,8 +165,8 @@ class Plan:
             group = held.pop(event.suspect)
             self._fruitless = 0
             self._blame(event.suspect, group, _cause(hand, event), now, out)
-        elif not event.by_itself:
-            self._fruitless += 1
+        elif not event.by_itself or (held and not hand.fruitful):
+            self._fruitless += 1  # also one that retired and gives back everything it was given
         self._deal_again(held)
         if self._ending is None and self._fruitless > FRUITLESS_DEATHS:
             self._end(

@@ -3,6 +3,10 @@
 A result waits at most ``flush_s`` for company. A young worker waits less, so that one which is killed soon has
 still published something. The coordinator hears of a task only after its shard is durable; whatever a killed
 worker had not published is computed again.
+
+Where the process has no file descriptor left, that is not the disk's fault: results wait until the running task has
+ended (``starved`` says so), and the worker decides. While a task has replaced functions that publishing needs, nothing
+is published.
 """
 
 from __future__ import annotations
@@ -10,17 +14,26 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import TypeAlias
 
 from vindeby.errors import StorageError
+from vindeby.runner.descriptors import is_shortage, shortage_of
 from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.messages import DiskTrouble, Durable, TaskFailed
 from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Record
+from vindeby.store.texts import bounded
+
+Finished: TypeAlias = tuple[int, Record, float]
+"""The number of a task, its record, and the seconds it took."""
 
 MOST_WAITING = 20_000
 """Records in memory before the worker waits for the disk."""
 _FIRST_FLUSH_S = 0.05
 _DISK_RETRY_S = 2.0
+_SHORT_RETRY_S = 0.1
+_LAST_TRIES = 5
+"""How often the rest is tried at the end, where descriptors are short."""
 
 
 class Publisher:
@@ -33,18 +46,24 @@ class Publisher:
         *,
         flush_s: float,
         wait_for_disk: bool,
+        spoiled: Callable[[], object] = lambda: None,
     ) -> None:
         self._writer = writer
         self._tell = tell
         self._flush_s = flush_s
         self._interval_s = min(flush_s, _FIRST_FLUSH_S)
         self._wait_for_disk = wait_for_disk
-        self._waiting: list[tuple[int, Record, float]] = []
+        self._waiting: list[Finished] = []
         self._oldest = 0.0
         self._hurry = False
         self._busy = False
         self._closed = False
+        self._spoiled = spoiled
+        self.publishing = threading.Lock()
+        """Held while HDF5 is in use; who forks must hold it, or h5py's lock and that of ``logging`` may deadlock."""
         self.trouble = ""
+        self.starved = ""
+        """Why results wait that the disk would take; empty when they do not."""
         self._change = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
         self._thread.start()
@@ -85,8 +104,13 @@ class Publisher:
             self._wait_for_disk = False
             self._change.notify_all()
 
+    @property
+    def closed(self) -> bool:
+        """Is nothing tried any more?"""
+        return self._closed
+
     def close(self) -> bool:
-        """Publish the rest, with one attempt, and end; whether everything is durable."""
+        """Publish the rest, with one attempt where the disk refuses, and end; whether everything is durable."""
         with self._change:
             self._wait_for_disk = False
             self._hurry = True
@@ -96,6 +120,7 @@ class Publisher:
         return not self._waiting
 
     def _run(self) -> None:
+        tries = _LAST_TRIES
         while True:
             with self._change:
                 self._change.wait_for(lambda: self._waiting or self._closed)
@@ -103,44 +128,59 @@ class Publisher:
                 self._change.wait_for(lambda: self._hurry or self._closed, max(0.0, due - time.monotonic()))
                 batch, self._waiting, self._busy, self._hurry = self._waiting, [], True, False
                 closed = self._closed
-            ok = not batch or self._publish(batch)
+            left = self._publish(batch) if batch else []
             with self._change:
                 self._busy = False
-                if not ok:
-                    self._waiting = batch + self._waiting
+                self._waiting = left + self._waiting
                 self._change.notify_all()
                 if closed or self._closed:
-                    if not self._waiting or not ok:
+                    tries -= 1
+                    if not self._waiting or (left and (self.trouble or not tries)):
                         return
-                elif not ok:
-                    self._change.wait(_DISK_RETRY_S)
+                if left:
+                    self._change.wait(_DISK_RETRY_S if self.trouble else _SHORT_RETRY_S)
             self._interval_s = min(self._flush_s, 2.0 * self._interval_s)
 
-    def _publish(self, batch: list[tuple[int, Record, float]]) -> bool:
+    def _publish(self, batch: list[Finished]) -> list[Finished]:
+        """Publish a batch; what of it is left to be tried later."""
+        if self._spoiled():
+            return batch
         try:
-            receipt = self._writer.publish([record for _, record, _ in batch])
-        except StorageError as error:
-            self.trouble = str(error)
-            self._tell(DiskTrouble(self.trouble))
-            if not self._wait_for_disk:
-                with self._change:
-                    self._closed = True
-            return False
+            with self.publishing:
+                receipt = self._writer.publish([record for _, record, _ in batch])
         except Exception as error:  # noqa: BLE001 - a record that cannot be stored must not end the thread
-            return self._publish_apart(batch, error)
+            return self._not_published(batch, error)
+        if self._spoiled():
+            receipt.path.unlink(missing_ok=True)  # nobody was told of it, and it may not be what it should be
+            return batch
+        self.starved = ""
         if self.trouble:
             self.trouble = ""
             self._tell(DiskTrouble(""))
         seconds = sum(spent for _, _, spent in batch)
         shard = f"{receipt.path.parent.name}/{receipt.path.name}"
         self._tell(Durable(tuple(task for task, _, _ in batch), shard, seconds))
-        return True
+        return []
 
-    def _publish_apart(self, batch: list[tuple[int, Record, float]], error: Exception) -> bool:
+    def _not_published(self, batch: list[Finished], error: Exception) -> list[Finished]:
+        if is_shortage(error):
+            self.starved = f"results cannot be published: {shortage_of(error)}"
+            return batch
+        if self._spoiled():
+            return batch
+        if isinstance(error, StorageError):
+            self.trouble = str(error)
+            self._tell(DiskTrouble(self.trouble))
+            if not self._wait_for_disk:
+                with self._change:
+                    self._closed = True
+            return batch
+        return self._publish_apart(batch, error)
+
+    def _publish_apart(self, batch: list[Finished], error: Exception) -> list[Finished]:
         """Something in the batch cannot be stored: find out which, and let the others through."""
-        if len(batch) > 1:
-            published = [self._publish([entry]) for entry in batch]  # each of them, whatever the others do
-            return all(published)
+        if len(batch) > 1:  # each of them, whatever becomes of the others
+            return [entry for one in batch for entry in self._publish([one])]
         kind = Kind.MEMORY if isinstance(error, MemoryError) else Kind.INVALID
-        self._tell(TaskFailed(batch[0][0], Failure(kind, f"the result cannot be stored: {error}")))
-        return True
+        self._tell(TaskFailed(batch[0][0], Failure(kind, bounded(f"the result cannot be stored: {error}"))))
+        return []

@@ -21,6 +21,7 @@ from vindeby.runner.crew import Crew
 from vindeby.runner.failures import most_failures, retries
 from vindeby.runner.holding import hold
 from vindeby.runner.kernel import total_memory, usable_cores
+from vindeby.runner.merging import MergeNowAndThen
 from vindeby.runner.messages import Setup
 from vindeby.runner.moves import Finish, Outcome
 from vindeby.runner.plan import Plan, Policy
@@ -55,19 +56,21 @@ def run(
     on_bad: str = "abort",
     max_failures: int | str | None = None,
     take_over: bool = False,
+    merge_every_s: float | None = None,
     checks: Iterable[Check] | None = None,
     watch: Watcher = _silent,
     say: Callable[[str], None] = _silent,
 ) -> Summary:
     """Run what is missing of a campaign, merge and validate; call it again to go on after any crash.
 
-    ``workers`` and ``max_failures`` go before what the campaign says. ``part`` such as ``"3/32"`` takes a fixed
-    share and leaves the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it, StorageError when
-    the disk refused, BusyError when another process runs this campaign; tasks that failed are in the summary.
+    ``workers``, ``max_failures`` and ``merge_every_s`` go before what the campaign says. ``part`` such as ``"3/32"``
+    takes a fixed share and leaves the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it,
+    StorageError when the disk refused, BusyError when another process runs this campaign; tasks that failed are in the
+    summary.
     ``take_over`` takes the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
     ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
     """
-    options = _overridden(campaign.run, workers, max_failures)
+    options = _overridden(campaign.run, workers, max_failures, merge_every_s)
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
@@ -83,7 +86,7 @@ def run(
         _say_what_stands(standing, say, replace_stale=replace_stale)
         summary = Summary(Path(output), len(space), standing)
         if standing.todo:
-            _supervise(campaign, directory, space, standing, options, watch, summary, lock)
+            _supervise(campaign, directory, space, standing, options, watch, summary, lock, say)
         summary.seconds = time.monotonic() - began
         finish_up(campaign, space, directory, summary, part=share, checks=checks, say=say, lock=lock)
         summary.seconds = time.monotonic() - began
@@ -99,19 +102,23 @@ def _storage_errors(directory: RunDirectory) -> Iterator[None]:
         raise storage_error(error, directory.campaign_file, 0, 1) from error
 
 
-def _overridden(options: RunOptions, workers: int | None, max_failures: int | str | None) -> RunOptions:
+def _overridden(
+    options: RunOptions, workers: int | None, max_failures: int | str | None, merge_every_s: float | None
+) -> RunOptions:
     """What the caller says goes before what the campaign says."""
     changed = options.model_dump()
     if workers is not None:
         changed["workers"] = workers
     if max_failures is not None:
         changed["max_failures"] = max_failures
+    if merge_every_s is not None:
+        changed["merge_every_s"] = merge_every_s
     try:
         return RunOptions.model_validate(changed)
     except ValueError:
         raise ArgumentError(
-            f"run: workers={workers!r}, max_failures={max_failures!r}: give a number of workers of at least 1, and "
-            "a number of tasks or a percentage such as 5%"
+            f"run: workers={workers!r}, max_failures={max_failures!r}, merge_every_s={merge_every_s!r}: give a number "
+            "of workers of at least 1, a number of tasks or a percentage such as 5%, and seconds above 0"
         ) from None
 
 
@@ -171,6 +178,7 @@ def _supervise(
     watch: Watcher,
     summary: Summary,
     lock: Lock,
+    say: Callable[[str], None],
 ) -> None:
     seats = min(_workers(options), len(standing.todo))
     limit, alone = memory_limits(options, seats)
@@ -201,7 +209,13 @@ def _supervise(
         log.write("run started", todo=len(standing.todo), total=len(space), workers=seats, pid=os.getpid())
         crew = Crew(directory, setup, seats, options.start_method, log.name)
         groups = space.groups(iter(standing.todo))
-        supervisor = Supervisor(Plan(groups, policy), space, crew, log, watch, standing.done, lock)
+        merging: Callable[[int], None] = _silent
+        if options.merge_every_s is not None:
+            merger = MergeNowAndThen(directory, options.merge_every_s, log, say)
+            stack.callback(merger.close)
+            merging = merger.look
+        plan = Plan(groups, policy)
+        supervisor = Supervisor(plan, space, crew, log, watch, standing.done, lock, merging)
         finish = supervisor.run()
         summary.take(supervisor)
         log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)

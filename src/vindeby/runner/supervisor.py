@@ -46,10 +46,12 @@ class Supervisor:
         watch: Watcher,
         before: int,
         lock: Lock,
+        meanwhile: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._lock = lock
         self._plan, self._space, self._crew, self._log, self._watch = the_plan, space, crew, log, watch
         self._before = before
+        self._meanwhile = meanwhile
         self._total = the_plan.open
         self._selector = selectors.DefaultSelector()
         self._later: list[tuple[float, int, Callable[[], None]]] = []
@@ -208,9 +210,9 @@ class Supervisor:
             case messages.TaskFailed(task, failure):
                 logged = Failure(failure.kind, failure.reason, failure.traceback, member.log.name)
                 self._happened(moves.Failed(seat, task, logged))
-            case messages.Retiring():
-                member.leaving = True
-                self._log.write("worker retires", worker=seat, pid=member.pid)
+            case messages.Retiring(reason):
+                member.leaving, member.retires_for = True, reason
+                self._log.write("worker retires", worker=seat, pid=member.pid, reason=reason)
             case messages.DiskTrouble(reason):
                 self._disk(reason)
             case messages.Unusable(reason):
@@ -282,6 +284,7 @@ class Supervisor:
             key = self._space.key(glance.task) if glance.task is not None else None
             views.append(WorkerView(member.seat, member.pid, key, seconds, silent_s, memory))
         self._happened(moves.Tick())
+        self._meanwhile(self._plan.done)
         self._report(tuple(views), now)
 
     def _report(self, views: tuple[WorkerView, ...] = (), now: float = float("inf")) -> None:

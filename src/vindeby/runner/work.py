@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from vindeby._version import __version__
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import TaskError
+from vindeby.errors import ArgumentError, TaskError
 from vindeby.store.record import Attribute, Record
 
 OURS = ("farm_idx", "type_idx", "ss_seed", "n_turbines", "diameter", "farm", "turbine", "seconds", "version")
 """Attributes that every record has, whatever the method."""
+
+MOST_DIMENSIONS = 16
+"""Of an array in a result."""
 
 
 class InvalidResultError(TaskError):
@@ -31,7 +34,8 @@ class InvalidResultError(TaskError):
 class Result:
     """What a method found: named arrays and numbers, at least ``layout`` and ``aep``; and who found it."""
 
-    arrays: Mapping[str, NDArray[Any]]
+    arrays: Mapping[str, Any]
+    """Arrays, or what NumPy makes arrays of."""
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
 
 
@@ -51,12 +55,7 @@ class Method(Protocol):
 
 def checked_record(campaign: Campaign, task: Task, result: Result, seconds: float) -> Record:
     """The record to publish; InvalidResultError when the result cannot be right."""
-    arrays = {name: np.asarray(value) for name, value in result.arrays.items()}
-    for name, array in arrays.items():
-        if array.dtype.kind not in "biuf":
-            raise InvalidResultError(f"{name} is of type {array.dtype}, not numbers")
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise InvalidResultError(f"{name} is not finite: {_first_bad(array)}")
+    arrays = {name: _checked_array(name, value) for name, value in result.arrays.items()}
     _check_layout(arrays, task)
     _check_aep(arrays)
     turbine = campaign.turbines[task.type_idx]
@@ -72,7 +71,38 @@ def checked_record(campaign: Campaign, task: Task, result: Result, seconds: floa
         "seconds": round(seconds, 6),
         "version": __version__,
     }
-    return Record(task.key, task.fingerprint, arrays, attributes)
+    try:
+        return Record(task.key, task.fingerprint, arrays, attributes)
+    except ArgumentError as error:
+        raise InvalidResultError(str(error)) from error
+
+
+def _checked_array(name: str, value: Any) -> NDArray[Any]:
+    """A copy of its own, made before it is looked at: a function may go on changing what it returned."""
+    if _has_mask(value):
+        raise InvalidResultError(
+            f"{name} is a masked array, and masks are not kept; return its filled() values, or a mask of its own"
+        )
+    try:
+        array = np.array(value, subok=False)
+    except ValueError as error:
+        raise InvalidResultError(f"{name} cannot be made an array: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise InvalidResultError(f"{name} is of type {array.dtype}, not numbers")
+    if array.ndim > MOST_DIMENSIONS:
+        raise InvalidResultError(
+            f"{name} has {array.ndim} dimensions, and at most {MOST_DIMENSIONS} are kept; reshape it"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InvalidResultError(f"{name} is not finite: {_first_bad(array)}")
+    return array
+
+
+def _has_mask(value: Any, depth: int = 0) -> bool:
+    """Is it a masked array, or a list with one in it, of which NumPy would silently drop the mask?"""
+    if isinstance(value, list | tuple) and depth < MOST_DIMENSIONS:
+        return any(_has_mask(part, depth + 1) for part in value if not isinstance(part, int | float))
+    return isinstance(value, np.ma.MaskedArray)
 
 
 def _check_layout(arrays: dict[str, NDArray[Any]], task: Task) -> None:

@@ -3,11 +3,16 @@
 Three threads: the main one computes; one publishes; one reads what the coordinator says and beats the heart. When the
 coordinator is gone, the process ends itself and everything it started; should it hang in C just then, the kernel
 does that (Linux), and the nursery in any case.
+
+A process that a task has used up or changed (memory, file descriptors, child processes, functions of NumPy that were
+replaced) makes room for a fresh one. What it had finished is published first; a task that failed there for want of
+something is not blamed but given back, unless it was the first of its process, which had everything.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -23,8 +28,9 @@ from vindeby.campaign import Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import VindebyError
 from vindeby.runner.board import Board, Seat
+from vindeby.runner.descriptors import Descriptors, is_shortage
 from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.kernel import adopt_orphans, die_with_parent, limit_data, memory_of
+from vindeby.runner.kernel import adopt_orphans, child_count, die_with_parent, limit_data, memory_of
 from vindeby.runner.messages import (
     Channel,
     End,
@@ -39,17 +45,24 @@ from vindeby.runner.messages import (
 from vindeby.runner.methods import method_for
 from vindeby.runner.output import Output
 from vindeby.runner.publisher import Publisher
+from vindeby.runner.surroundings import Surroundings
 from vindeby.runner.work import InvalidResultError, Method, Prepared, checked_record
 from vindeby.store.leased import LeasedFiles
 from vindeby.store.process import Identity
 from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Record
 from vindeby.store.rundir import RunDirectory
+from vindeby.store.texts import bounded, shortened
 
 _LONGEST_TRACEBACK = 16_000
+_getpid, _exit, _clock = os.getpid, os._exit, time.perf_counter  # a task may replace them
 _RETIRE_AT = 0.7
 """A worker that uses so much of its memory limit between two tasks makes room for a fresh one."""
-_LOOK_AT_MEMORY_S = 0.2
+_MOST_CHILDREN = 64
+"""Processes that tasks may leave behind before the worker makes room for a fresh one."""
+_LOOK_S = 0.2
+_STARVED_S = 1.0
+"""How long results wait for a descriptor between two tasks before the worker retires."""
 _SHORT_S = 0.25
 """Tasks shorter than this are asked for before the last ones are finished; a long one might better go elsewhere."""
 
@@ -94,7 +107,13 @@ class Worker:
         self._low = 0
         self._asked = False
         self._seconds: float | None = None
-        self._looked_at_memory = 0.0
+        self._looked = 0.0
+        self._pid = os.getpid()
+        self._begun = 0
+        self._worn = ""
+        """Why this process should not take another task."""
+        self._descriptors = Descriptors()
+        os.register_at_fork(after_in_child=channel.close)
 
     def run(self) -> int:
         """Set up, work until told to end, publish the rest."""
@@ -108,6 +127,8 @@ class Worker:
             known = isinstance(error, VindebyError)
             self.channel.send(Unusable(str(error) if known else _trace(error)))
             return 1
+        self.surroundings = Surroundings()
+        self.output.settle()
         self.cells = {(cell.farm_idx, cell.type_idx): cell for cell in setup.campaign.cells()}
         self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
         self.publisher = Publisher(
@@ -115,7 +136,10 @@ class Worker:
             self.channel.send,
             flush_s=setup.flush_s,
             wait_for_disk=setup.wait_for_disk,
+            spoiled=self.surroundings.changed,
         )
+        lock = self.publisher.publishing
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
         limit_data(setup.memory_limit)
         limit = setup.memory_limit
         grows = limit is not None and memory_of() < _RETIRE_AT / 2 * limit
@@ -126,6 +150,7 @@ class Worker:
             self._told(message)
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         self._work()
+        self._descriptors.release()
         return 0 if self.publisher.close() else 1
 
     def _listen(self) -> None:
@@ -159,8 +184,8 @@ class Worker:
     def _work(self) -> None:
         while (item := self._next()) is not None:
             number, task, message = item
-            if message.careful:
-                self.publisher.flush()
+            if message.careful and not self._published():
+                break
             if message.alone:
                 limit_data(message.memory_limit)
             self._do(number, task)
@@ -168,9 +193,10 @@ class Worker:
                 self.publisher.hurry()
             if message.alone:
                 limit_data(self.setup.memory_limit)
-            if self._too_large():
-                self.channel.send(Retiring())
-                return
+            if self._is_worn():
+                break
+        if self._worn:
+            self.channel.send(Retiring(self._worn))
 
     def _next(self) -> tuple[int, Task, Work] | None:
         """The next task; None when there will be none."""
@@ -179,7 +205,10 @@ class Worker:
         if idle:
             self._ask()
         with self.change:
-            self.change.wait_for(lambda: self.queue or self.ending)
+            while not self.change.wait_for(lambda: self.queue or self.ending, _STARVED_S):
+                if self.publisher.starved:
+                    self._worn = self.publisher.starved
+                    return None
             if self.ending:
                 return None
             item = self.queue.popleft()
@@ -187,6 +216,16 @@ class Worker:
         if ask:
             self._ask()
         return item
+
+    def _published(self) -> bool:
+        """Publish everything; False when that needs a fresh process."""
+        while not self.publisher.flush(_STARVED_S):
+            if self.publisher.starved:
+                self._worn = self.publisher.starved
+                return False
+            if self.publisher.closed:
+                break
+        return True
 
     def _ask(self) -> None:
         """Want more tasks, once for each time that some came."""
@@ -198,32 +237,49 @@ class Worker:
         """One task, whatever comes of it."""
         size = self.output.begin(task.key)
         self.seat.begin(number, size)
-        began = time.perf_counter()
+        began = _clock()
         failure: Failure | None = None
+        short = False
         try:
             record, seconds = self._solve(task)
-        except InvalidResultError as error:
-            failure = Failure(Kind.INVALID, str(error))
-        except MemoryError as error:
-            failure = Failure(Kind.MEMORY, f"memory could not be had: {_words(error)}", _trace(error))
         except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
-            failure = Failure(Kind.EXCEPTION, _words(error), _trace(error))
-        spent = time.perf_counter() - began if failure is not None else seconds
+            failure, short = _failure_of(error), is_shortage(error)
+        spent = _clock() - began if failure is not None else seconds
         self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
         self.output.end(size)
+        self._begun += 1
         if failure is None:
             self.seat.end()
             self.publisher.add(number, record, seconds)
+            return
+        lacking = self._descriptors.scarce() or (failure.reason if short else "")
+        self.output.key = task.key
+        if lacking and self._begun > 1:
+            self._worn = lacking
+            self.output.line(f"given back, to be tried in a fresh process: {failure}")
         else:
-            self.output.key = task.key
             self.output.line(f"failed: {failure}")
-            self.output.key = "-"
             self.channel.send(TaskFailed(number, failure))
-            self.seat.end()
+        self.output.key = "-"
+        self.seat.end()
 
     def _solve(self, task: Task) -> tuple[Record, float]:
         """The record and the seconds it took, without what its cell shares, which is set up first."""
-        cell = self.cells[task.farm_idx, task.type_idx]
+        try:
+            prepared = self._prepare(self.cells[task.farm_idx, task.type_idx])
+            self.seat.start_clock()
+            started = _clock()
+            result = prepared.solve(task)
+            seconds = _clock() - started
+        except BaseException as error:
+            self._end_if_forked(error)
+            raise
+        finally:
+            self._end_if_forked(None)
+            self._put_back(task)
+        return checked_record(self.setup.campaign, task, result, seconds), seconds
+
+    def _prepare(self, cell: Cell) -> Prepared:
         if self._prepared[0] is not cell:
             self._prepared = (None, None)
             try:
@@ -234,18 +290,50 @@ class Worker:
         if isinstance(prepared, BaseException):
             raise prepared
         assert prepared is not None
-        self.seat.start_clock()
-        started = time.perf_counter()
-        result = prepared.solve(task)
-        seconds = time.perf_counter() - started
-        return checked_record(self.setup.campaign, task, result, seconds), seconds
+        return prepared
 
-    def _too_large(self) -> bool:
+    def _end_if_forked(self, error: BaseException | None) -> None:
+        """End a child that the function forked and that came back out of it: only one process is the worker."""
+        if _getpid() == self._pid:
+            return
+        status = 1
+        try:
+            if isinstance(error, SystemExit):
+                status = error.code if isinstance(error.code, int) else int(error.code is not None)
+            told = f"raised {_words(error)}" if error is not None else "returned from the function"
+            self.output.line(f"a forked child of this task {told}; it is ended here")
+            if error is not None and not isinstance(error, SystemExit):
+                self.output.line(_trace(error))
+        finally:
+            _exit(status & 0xFF)
+
+    def _put_back(self, task: Task) -> None:
+        """Undo what a task replaced, before its result is looked at, and let no other task run here."""
+        if replaced := self.surroundings.put_back():
+            more = f" and {len(replaced) - 3} more" if len(replaced) > 3 else ""
+            self._worn = f"{task.key} replaced {', '.join(replaced[:3])}{more}"
+            self.output.line(f"{self._worn}; put back, and the worker makes room for a fresh one")
+
+    def _is_worn(self) -> bool:
+        """Should a fresh process go on? ``_worn`` says why."""
+        if not self._worn:
+            self._worn = self._descriptors.scarce() or self._looked_at()
+        if not self._worn and self.publisher.starved:
+            self.publisher.flush(_STARVED_S)
+            self._worn = self.publisher.starved
+        return bool(self._worn)
+
+    def _looked_at(self) -> str:
+        """What is looked at now and then, because it takes its time."""
         now = time.monotonic()
-        if now - self._looked_at_memory < _LOOK_AT_MEMORY_S:
-            return False
-        self._looked_at_memory = now
-        return memory_of() > self._retire_at
+        if now - self._looked < _LOOK_S:
+            return ""
+        self._looked = now
+        memory = memory_of()
+        if memory > self._retire_at:
+            return f"{memory / 1e6:,.0f} MB are in use"
+        children = child_count()
+        return f"tasks left {children} processes behind" if children > _MOST_CHILDREN else ""
 
 
 def _first_messages(channel: Channel) -> list[object]:
@@ -256,16 +344,24 @@ def _first_messages(channel: Channel) -> list[object]:
             return messages
 
 
+def _failure_of(error: BaseException) -> Failure:
+    if isinstance(error, InvalidResultError):
+        return Failure(Kind.INVALID, bounded(str(error)))
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return Failure(Kind.MEMORY, f"memory could not be had: {_words(error)}", _trace(error))
+    return Failure(Kind.EXCEPTION, _words(error), _trace(error))
+
+
 def _words(error: BaseException) -> str:
-    """An exception in one line; even its own text may fail."""
+    """An exception in one text of a bounded size; even its own text may fail."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - a user's __str__
         text = "(its text cannot be made)"
-    if isinstance(error, VindebyError):
-        return text
-    name = type(error).__name__
-    return f"{name}: {text}" if text else name
+    if not isinstance(error, VindebyError):
+        name = type(error).__name__
+        text = f"{name}: {text}" if text else name
+    return bounded(text)
 
 
 def _trace(error: BaseException) -> str:
@@ -273,4 +369,4 @@ def _trace(error: BaseException) -> str:
         text = "".join(traceback.format_exception(error))
     except Exception:  # noqa: BLE001 - a user's __str__ or __repr__
         text = "".join(traceback.format_tb(error.__traceback__)) + _words(error)
-    return text[-_LONGEST_TRACEBACK:]
+    return shortened(text, _LONGEST_TRACEBACK)

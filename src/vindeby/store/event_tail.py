@@ -1,7 +1,8 @@
 """Following the events of a run while they are written (``events`` says how), for whoever looks again and again.
 
-The last line of a file may be torn, now or for ever after a crash; it is taken up when it is whole. Nothing here
-raises for a file that is missing, damaged or not ours: a look at a run must not depend on its health.
+The last line of a file may be torn, now or for ever after a crash; it is taken up when it is whole. A line that is too
+long to be an event is skipped, and what follows it is read. Nothing here raises for a file that is missing, damaged or
+not ours: a look at a run must not depend on its health.
 """
 
 from __future__ import annotations
@@ -13,12 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from vindeby.store.events import OVERLONG, whole_lines
 from vindeby.store.rundir import RunDirectory
 
 Event: TypeAlias = dict[str, Any]
-
-_PART = 1 << 20
-_LONGEST_LINE = 1 << 24
 
 
 class EventTail:
@@ -26,7 +25,7 @@ class EventTail:
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
-        self._places: dict[Path, tuple[int, int]] = {}
+        self._places: dict[Path, tuple[int, int, bool]] = {}
 
     def read_new(self) -> list[Event]:
         """The events that were written since the last call, in the order of their times."""
@@ -39,20 +38,17 @@ class EventTail:
     def _new_lines(self, path: Path) -> Iterator[Event]:
         try:
             with path.open("rb") as file:
-                inode, start = self._places.get(path, (0, 0))
+                inode, start, inside = self._places.get(path, (0, 0, False))
                 status = os.fstat(file.fileno())
                 if inode != status.st_ino or start > status.st_size:
-                    start = 0
+                    start, inside = 0, False
                 file.seek(start)
-                rest = b""
-                while (part := file.read(_PART)) and len(rest) < _LONGEST_LINE:
-                    *lines, rest = (rest + part).split(b"\n")
-                    for line in lines:
-                        start += len(line) + 1
-                        event = parse_event(line)
-                        if event is not None:
-                            yield event
-                self._places[path] = (status.st_ino, start)
+                for line, size in whole_lines(file, inside=inside):
+                    start, inside = start + size, line is OVERLONG
+                    event = parse_event(line)
+                    if event is not None:
+                        yield event
+                self._places[path] = (status.st_ino, start, inside)
         except OSError:
             return
 

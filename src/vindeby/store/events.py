@@ -1,8 +1,9 @@
 """Who started, finished, failed and died, and when: one file of JSON lines for each coordinator, in ``events/``.
 
 A file is only ever appended to, a line at a time, so after a crash every line but perhaps the last is whole; a reader
-skips what is not. What must not be forgotten (a task set aside) is forced to the disk. When the disk is full, lines
-wait in memory: the log of a run is no reason to end it.
+skips what is not. Texts are cut at 64 KiB when they are written, and a line that is far longer is skipped when it is
+read. What must not be forgotten (a task set aside) is forced to the disk. When the disk is full, lines wait in memory:
+the log of a run is no reason to end it.
 
 Beside it stands ``NAME.now.json``, replaced as a whole about once a second: what each worker is doing.
 """
@@ -16,14 +17,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from vindeby.store.process import Identity
 from vindeby.store.rundir import RunDirectory
+from vindeby.store.texts import bounded
 
 SET_ASIDE = "set aside"
 """The event of a task that was given up."""
+LONGEST_LINE = 1 << 24
+"""Bytes of a line that is read; longer ones were written by versions that did not cut texts."""
+OVERLONG = b"..."
 _MOST_WAITING = 1 << 24
+_PART = 1 << 20
 
 
 class EventLog:
@@ -39,7 +45,7 @@ class EventLog:
 
     def write(self, event: str, *, durable: bool = False, **details: Any) -> None:
         """Append a line; ``durable`` forces it to the disk."""
-        entry = {"time": round(time.time(), 3), "event": event, **details}
+        entry = {"time": round(time.time(), 3), "event": event, **_bounded(details)}
         line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
         if len(self._waiting) < _MOST_WAITING:
             self._waiting += line
@@ -52,7 +58,7 @@ class EventLog:
         """Replace what is shown of this moment."""
         temporary = self._now.with_name(f".{self._now.name}.tmp")
         with contextlib.suppress(OSError):
-            temporary.write_text(json.dumps({"time": round(time.time(), 3), **state}) + "\n")
+            temporary.write_text(json.dumps({"time": round(time.time(), 3), **_bounded(state)}) + "\n")
             temporary.replace(self._now)
 
     def close(self) -> None:
@@ -68,11 +74,41 @@ class EventLog:
 def read_events(path: Path) -> Iterator[dict[str, Any]]:
     """Every whole line of a file, whatever its end looks like."""
     with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-        for line in file:
+        for line, _ in whole_lines(file, last=True):
             with contextlib.suppress(ValueError):
                 entry = json.loads(line)
                 if isinstance(entry, dict) and isinstance(entry.get("event"), str):
                     yield entry
+
+
+def whole_lines(file: BinaryIO, *, inside: bool = False, last: bool = False) -> Iterator[tuple[bytes, int]]:
+    """Each line from here on that has an end, with the bytes up to its end; of one that is too long only its end.
+
+    ``inside`` says that the file stands inside of such a line. Where the file ends inside of one, its bytes so far
+    come with the text ``OVERLONG``, so that who follows a file need not read them again. ``last``: what is there of
+    the last line comes too, though its end is missing.
+    """
+    rest, skipped = b"", 0
+    while part := file.read(_PART):
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            yield b"" if inside or len(line) > LONGEST_LINE else line, skipped + len(line) + 1
+            inside, skipped = False, 0
+        if inside or len(rest) > LONGEST_LINE:
+            inside, skipped, rest = True, skipped + len(rest), b""
+    if inside and skipped:
+        yield OVERLONG, skipped
+    elif last and rest:
+        yield rest, len(rest)
+
+
+def _bounded(value: Any) -> Any:
+    """Plain data with every text cut to a bounded size."""
+    if isinstance(value, str):
+        return bounded(value)
+    if isinstance(value, dict):
+        return {name: _bounded(part) for name, part in value.items()}
+    return [_bounded(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def event_files(run: RunDirectory) -> list[Path]:

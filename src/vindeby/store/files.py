@@ -202,6 +202,8 @@ def storage_error(error: OSError, target: Path, needed: int, attempts: int) -> S
         where = target.parent
     elif error.errno == errno.EFBIG:
         remedy = "raise the limit on file size (ulimit -f)"
+    elif error.errno in {errno.EMFILE, errno.ENFILE}:
+        remedy = "raise the limit on open files (ulimit -n)"
     elif error.errno == errno.ECANCELED:
         free, remedy = "the lock is lost", "wait until that process ends"
     else:

@@ -63,6 +63,7 @@ def command(
         keep_shards=keep_shards,
         root=root,
         array_attributes=RESULT_ARRAYS,
+        asked={} if loaded is None else expected_of(loaded),
         wait_s=wait,
         take_over=take_over,
         progress=say,

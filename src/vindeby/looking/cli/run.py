@@ -55,6 +55,10 @@ def command(
         typer.Option("--max-failures", metavar="N|P%", help="Stop when more tasks than this have failed."),
     ] = None,
     take_over: TakeOverOption = False,
+    merge_every: Annotated[
+        float | None,
+        typer.Option("--merge-every", metavar="SECONDS", help="Merge now and then while the campaign runs."),
+    ] = None,
     set_: SetOption = None,
     seeds: SeedsOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
@@ -76,6 +80,7 @@ def command(
             on_bad=on_bad,
             max_failures=_failures(max_failures),
             take_over=take_over,
+            merge_every_s=merge_every,
             watch=watch,
             say=(lambda _: None) if quiet else say,
         )

@@ -1,0 +1,133 @@
+"""``merge_every_s``: OUT.h5 grows while the campaign runs, and nobody waits for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runner.campaigns import calling, one_cell, results
+from tests.runner.misbehaving import campaign_of
+from vindeby.campaign import Campaign
+from vindeby.errors import InputError
+from vindeby.runner import Summary, merging, run
+from vindeby.runner.progress import Progress
+from vindeby.store.events import event_files, read_events
+from vindeby.store.lock import Lock
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.validate import validate
+
+SEEDS, FREE = 60, 20
+
+
+def gated(folder: Path, **run_options: Any) -> Campaign:
+    """Some tasks that are free to run, and others that wait for a gate."""
+    parameters = {"gate": str(folder / "gate"), "free": FREE, "seconds": 0.05}
+    return campaign_of("gated", SEEDS, parameters, flush_s=0.05, merge_every_s=0.1, **run_options)
+
+
+def events(output: Path, name: str) -> list[dict[str, Any]]:
+    found = (entry for path in event_files(RunDirectory(output)) for entry in read_events(path))
+    return [entry for entry in found if entry["event"] == name]
+
+
+def watched(folder: Path, watch: Callable[[Progress], bool], said: list[str], **more: Any) -> Summary:
+    """Run until ``watch`` says that what it waits for has come, then open the gate and run to the end."""
+
+    def look(progress: Progress) -> None:
+        if watch(progress):
+            (folder / "gate").touch()
+
+    return run(gated(folder, **more), folder / "out.h5", watch=look, say=said.append)
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+import vindeby.store.merge as merging
+build = merging._Merge._build
+def slow(self, *arguments):
+    build(self, *arguments)
+    if not Path({marker!r}).exists():
+        Path({marker!r}).write_text(str(self.temporary))
+        time.sleep(1000)
+merging._Merge._build = slow
+from vindeby.runner.merging import main
+main()
+"""
+"""A merge that stands still with its new database built and the lock in hand, the first time."""
+
+
+def test_the_database_grows_while_the_campaign_runs_and_is_whole_each_time(tmp_path: Path) -> None:
+    output = tmp_path / "out.h5"
+    seen: list[int] = []
+
+    def merged(_: Progress) -> bool:
+        if output.exists():
+            assert validate(output).issues == []
+            seen.append(len(results(output)))
+        return bool(events(output, "merged")) and output.exists()
+
+    said: list[str] = []
+    summary = watched(tmp_path, merged, said)
+    assert (summary.done, summary.complete) == (SEEDS, True)
+    assert seen, "there was a database before the end"
+    assert not any("not merged" in text for text in said)
+
+
+def test_workers_publish_while_a_merge_stands_still_and_killing_it_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, marker = tmp_path / "out.h5", tmp_path / "marker"
+    code = SLOW.format(marker=str(marker))
+    monkeypatch.setattr(merging, "_CODE", f"import json, sys\nsys.path[:] = json.loads(sys.argv[1])\n{code}")
+    done: dict[str, int] = {}
+
+    def look(progress: Progress) -> bool:
+        if marker.exists() and "still" not in done:
+            done["still"] = progress.done
+        elif "still" in done and "killed" not in done and progress.done >= done["still"] + 10:
+            done["killed"] = progress.done
+            (started,) = events(output, "merge started")
+            assert Path(marker.read_text()).exists()
+            os.kill(started["pid"], signal.SIGKILL)
+        return "still" in done
+
+    said: list[str] = []
+    summary = watched(tmp_path, look, said)
+    assert "killed" in done, "results were published while the merge stood still"
+    assert (summary.done, summary.complete) == (SEEDS, True)
+    assert len(results(output)) == SEEDS
+    assert not list(tmp_path.glob(".out.h5.merge-*.tmp"))
+    assert not (RunDirectory(output).path / "merge.lock").exists()
+
+
+def test_a_merge_that_fails_in_between_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
+    output = tmp_path / "out.h5"
+    run_directory = RunDirectory(output).create()
+    lock = Lock(run_directory.path / "merge.lock", "merge").acquire()
+
+    def look(_: Progress) -> bool:
+        failed = bool(events(output, "merge failed"))
+        if failed:
+            lock.release()
+        return failed
+
+    said: list[str] = []
+    summary = watched(tmp_path, look, said)
+    assert (summary.done, summary.complete) == (SEEDS, True)
+    assert any("the run goes on" in text and "merge.lock" in text for text in said)
+
+
+def test_merging_in_between_is_off_unless_asked_for_and_never_enters_a_fingerprint(tmp_path: Path) -> None:
+    plain = one_cell(calling("good", 3))
+    often = Campaign.from_data({**plain.to_data(), "run": {**plain.to_data()["run"], "merge_every_s": 5}})
+    assert [task.fingerprint for task in plain.tasks()] == [task.fingerprint for task in often.tasks()]
+    assert run(plain, tmp_path / "out.h5").complete
+    assert events(tmp_path / "out.h5", "merge started") == []
+    with pytest.raises(InputError, match="merge_every_s"):
+        run(plain, tmp_path / "out.h5", merge_every_s=0.0)
