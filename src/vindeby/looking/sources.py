@@ -20,8 +20,7 @@ from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import FORMAT_VERSION
-
-_SUFFIXES = {".h5", ".hdf5", ".he5"}
+from vindeby.store.workers import hdf5_files
 
 
 class Source(Protocol):
@@ -126,7 +125,7 @@ class Folder:
         return len(self._index) - before
 
     def _paths(self) -> list[Path]:
-        return sorted(path for path in self.path.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+        return hdf5_files(self.path)
 
     def _read(self, path: Path, guard: Guard) -> None:
         reading = read_any(path, guard)

@@ -6,7 +6,7 @@ Two kinds of methods fit this: the built-in search (``vindeby.assembly``) and a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -49,8 +49,18 @@ class Method(Protocol):
         """Set up what all tasks of a farm and a type share."""
 
 
-def checked_record(campaign: Campaign, task: Task, result: Result, seconds: float) -> Record:
-    """The record to publish; InvalidResultError when the result cannot be right."""
+def checked_record(
+    campaign: Campaign,
+    task: Task,
+    result: Result,
+    seconds: float,
+    check: Callable[[Record], Iterable[str]] = lambda _: (),
+) -> Record:
+    """The record to publish; InvalidResultError when the result cannot be right.
+
+    ``check`` says whether it is possible, as ``run``, ``missing`` and ``validate`` will: what they would not take
+    for a result is not published as one.
+    """
     arrays = {name: np.asarray(value) for name, value in result.arrays.items()}
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":
@@ -72,7 +82,11 @@ def checked_record(campaign: Campaign, task: Task, result: Result, seconds: floa
         "seconds": round(seconds, 6),
         "version": __version__,
     }
-    return Record(task.key, task.fingerprint, arrays, attributes)
+    record = Record(task.key, task.fingerprint, arrays, attributes)
+    wrong = "; ".join(check(record))
+    if wrong:
+        raise InvalidResultError(wrong)
+    return record
 
 
 def _check_layout(arrays: dict[str, NDArray[Any]], task: Task) -> None:

@@ -19,6 +19,7 @@ import traceback
 from collections import deque
 from pathlib import Path
 
+from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import VindebyError
@@ -107,6 +108,7 @@ class Worker:
             known = isinstance(error, VindebyError)
             self.channel.send(Unusable(str(error) if known else _trace(error)))
             return 1
+        self.check = CampaignCheck(setup.campaign)
         self.cells = {(cell.farm_idx, cell.type_idx): cell for cell in setup.campaign.cells()}
         self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
         self.publisher = Publisher(
@@ -237,7 +239,7 @@ class Worker:
         started = time.perf_counter()
         result = prepared.solve(task)
         seconds = time.perf_counter() - started
-        return checked_record(self.setup.campaign, task, result, seconds), seconds
+        return checked_record(self.setup.campaign, task, result, seconds, self.check), seconds
 
     def _too_large(self) -> bool:
         now = time.monotonic()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from vindeby.store.lock import Lock
 from vindeby.store.process import Identity
 from vindeby.store.reading import iterate_sealed
 from vindeby.store.record import Attribute
+from vindeby.store.replaced import keep_replaced
 from vindeby.store.root import root_checksum
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
@@ -65,6 +66,8 @@ class MergeOptions:
     root: Mapping[str, Attribute] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
     """Keys with the fingerprint that each should have: a record that has it replaces one that has not."""
+    invalid: Collection[str] = frozenset()
+    """Checksums of records that are known to be invalid: any other record under their key replaces them."""
     wait_s: float = 0.0
     limits: Limits | None = None
     progress: Callable[[str], None] = lambda _: None
@@ -109,7 +112,7 @@ class _Merge:
     def do(self) -> MergeReport:
         self._remove_leftovers()
         sources = self._scan()
-        selection = select(sources, self.options.asked)
+        selection = select(sources, self.options.asked, self.options.invalid)
         layout = self._layout(sources)
         root = self._root(sources, selection.count, layout)
         report = MergeReport(str(self.run.output), layout.name, records=selection.count)
@@ -126,6 +129,7 @@ class _Merge:
         try:
             self._build(layout, sources, selection, root, report)
             self._keep_damaged(sources)
+            keep_replaced(self.run, selection.replaced)
             self._audit(report, "verified; about to take its place")
             self._replace()
         except BaseException:
@@ -183,6 +187,7 @@ class _Merge:
         fresh = any(mask.any() for mask in selection.masks[1:])
         if fresh or sources[0].root != root or not sources[0].entry.digest:
             return False
+        keep_replaced(self.run, selection.replaced)
         force_file(self.run.output)  # the merge that made it may have been killed before it did
         self._clean(sources, selection)
         return True

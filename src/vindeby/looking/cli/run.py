@@ -38,6 +38,9 @@ def command(
         bool,
         typer.Option("--replace-stale", help="Compute again what answers an older version of the campaign."),
     ] = False,
+    keep_invalid: Annotated[
+        bool, typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again.")
+    ] = False,
     on_bad: Annotated[
         str,
         typer.Option(
@@ -66,6 +69,7 @@ def command(
             part=part,
             retry_failed=retry_failed,
             replace_stale=replace_stale,
+            keep_invalid=keep_invalid,
             on_bad=on_bad,
             max_failures=_failures(max_failures),
             watch=watch,
