@@ -37,7 +37,7 @@ def mean_power_to_aep_gwh(power_w: float) -> float:
 
 
 def capacity_to_largest_aep_gwh(capacity_mw: float) -> float:
-    """What a capacity gives at full power all year, in GWh; of a year with its share of a leap day, the longest in use."""
+    """What a capacity gives at full power all year, in GWh; a year of 8,766 hours is the longest convention."""
     return capacity_mw * 8766.0 * 1e-3
 
 

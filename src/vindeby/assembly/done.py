@@ -14,12 +14,15 @@ A result is done when it is
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from pathlib import Path
 
 from vindeby.assembly.physics import physics_checks
 from vindeby.campaign import Campaign
+from vindeby.errors import DataError, InputError
 from vindeby.store.database import Database
 from vindeby.store.missing import Holding, answers
 from vindeby.store.record import Record
@@ -52,7 +55,11 @@ class Judge:
         """The fingerprint that is asked for a key; None where the campaign has no such task."""
         match = _KEY.fullmatch(key)
         cell = self._cells.get((int(match[1]), int(match[2]))) if match else None
-        return None if match is None or cell is None or int(match[3]) not in self._seeds else cell.fingerprint(int(match[3]))
+        return (
+            None
+            if match is None or cell is None or int(match[3]) not in self._seeds
+            else cell.fingerprint(int(match[3]))
+        )
 
     def why_not(self, record: Record) -> str:
         """Why a record is not possible, in words; empty when it is."""
@@ -104,9 +111,7 @@ def judge(database: Database, judge_: Judge, known: Verdicts | None = None) -> V
 def not_done(database: Database, verdicts: Verdicts) -> dict[str, str]:
     """Why, for each key whose record that counts is invalid."""
     return {
-        one.key: one.why
-        for one in verdicts.invalid.values()
-        if database.checksum(one.key) == one.checksum
+        one.key: one.why for one in verdicts.invalid.values() if database.checksum(one.key) == one.checksum
     }
 
 
@@ -116,3 +121,24 @@ def judged(database: Database, campaign: Campaign) -> Verdicts:
     verdicts = judge(database, Judge(campaign), read_verdicts(run, text))
     write_verdicts(run, text, verdicts)
     return verdicts
+
+
+class BeforeMerge:
+    """What of the verdicts a merge needs, and what is still known after it, without checking everything again."""
+
+    def __init__(self, output: Path, campaign: Campaign | None) -> None:
+        self._output, self._text = output, "" if campaign is None else campaign.dumps()
+        self._known, self._covered = read_verdicts(RunDirectory(output), self._text), False
+        self.invalid: frozenset[str] = frozenset(self._known.invalid)
+        """Checksums of records that others may replace."""
+        if campaign is None:
+            return
+        with contextlib.suppress(DataError, InputError), Database(output) as database:
+            self._covered = self._known.covers(database.digest) or not output.exists()
+            copies = Judge(campaign).look_at_copies(database, database.repeated_keys())
+            self.invalid |= {one.checksum for one in copies}
+
+    def carry_over(self, digest: str) -> None:
+        """What was checked as a whole is so after the merge: what came from shards was checked by its worker."""
+        if self._covered and digest:
+            write_verdicts(RunDirectory(self._output), self._text, Verdicts(self._known.invalid, digest))

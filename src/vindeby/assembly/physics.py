@@ -190,4 +190,4 @@ def layout_of(record: Record) -> tuple[FloatArray, FloatArray] | None:
     layout = record.arrays.get("layout")
     if layout is None or layout.ndim != 2 or layout.shape[0] != 2 or not layout.size:
         return None
-    return tuple(layout.astype(np.float64)) if np.isfinite(layout).all() else None  # type: ignore[return-value]
+    return tuple(layout.astype(np.float64)) if np.isfinite(layout).all() else None

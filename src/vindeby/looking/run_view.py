@@ -79,9 +79,7 @@ class Bar:
 def drawing(progress: Progress) -> Group:
     """The bar and the workers below it."""
     bar = Table.grid()
-    bar.add_row(
-        ProgressBar(total=max(1, progress.total), completed=progress.done, width=60)
-    )
+    bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.done, width=60))
     table = Table(box=None, pad_edge=False, show_header=False)
     for view in progress.workers[:_SHOWN_WORKERS]:
         on = view.task or "-"

@@ -148,6 +148,22 @@ class Folder:
         fresh, self._fresh = self._fresh, []
         return iter(fresh)
 
+    def segments(self) -> Iterator[Segment]:
+        """Every record once."""
+        rows: dict[tuple[Path, int], list[int]] = {}
+        for path, number, row in self._index.values():
+            rows.setdefault((path, number), []).append(row)
+        for (path, number), mine in rows.items():
+            yield self._segments[path][number].take(mine)
+
+    def counts(self) -> dict[Path, int]:
+        """How many records each file gives."""
+        return {path: sum(map(len, self._segments.get(path, []))) for path in sorted(self._known)}
+
+    def copies(self, key: str) -> list[Record]:
+        """The record that counts; a folder is not asked for others."""
+        return [self[key]] if key in self._index else []
+
     def __contains__(self, key: object) -> bool:
         return key in self._index
 

@@ -45,7 +45,9 @@ class Again:
     invalid: bool = True
 
 
-def look(run: RunDirectory, space: TaskSpace, judge_: Judge, *, part: Part | None = None, again: Again) -> Standing:
+def look(
+    run: RunDirectory, space: TaskSpace, judge_: Judge, *, part: Part | None = None, again: Again
+) -> Standing:
     """Compare what is asked with what is there."""
     with contextlib.ExitStack() as stack:
         exists = run.output.exists() or run.shards.exists()

@@ -109,7 +109,8 @@ def _settle(
         one, one_row = kept.get(later.key, (one, one_row))  # the one that is kept by now
         first = records[one, one_row]
         bad = tuple(
-            sources[number].checksums[row].decode() in invalid for number, row in ((one, one_row), (two, two_row))
+            sources[number].checksums[row].decode() in invalid
+            for number, row in ((one, one_row), (two, two_row))
         )
         relation = relate(first, later, asked, bad)
         if relation is Relation.SAME:

@@ -107,9 +107,7 @@ class ValidationReport:
     def verdicts(self, expected: Mapping[str, str]) -> Verdicts:
         """What was found invalid among what answers the campaign, to be kept."""
         answering = (
-            one
-            for one in self.invalid
-            if one.key in expected and answers(one.fingerprint, expected[one.key])
+            one for one in self.invalid if one.key in expected and answers(one.fingerprint, expected[one.key])
         )
         return Verdicts.of(answering, self.digest)
 
@@ -203,7 +201,7 @@ class _Validation:
                     sound = next(file.bad_blocks(), None) is None
                     if sound:
                         if kind == "database":
-                            self.root, self.report.sealed = dict(file.seal.directory["root"]), True
+                            self.root, self.report.sealed = dict(file.seal.directory.get("root", {})), True
                             self.report.digest = file.seal.digest
                         yield from iterate_sealed(file)
                         return

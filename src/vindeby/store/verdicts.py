@@ -1,8 +1,8 @@
 """Which results were found invalid, kept in the run directory so that a quick look need not check them again.
 
 Whether a result is possible is worked out by ``vindeby.assembly``, which loads geometry and wind. ``monitor`` loads
-neither: it reads ``verdicts.json``, which ``run``, ``merge``, ``salvage`` and ``validate`` write. A verdict is about one
-record (its checksum) and one text of the campaign, so it never becomes wrong; the file also says which database
+neither: it reads ``verdicts.json``, which ``run``, ``merge``, ``salvage`` and ``validate`` write. A verdict is about
+one record (its checksum) and one text of the campaign, so it never becomes wrong; the file also says which database
 (the digest of its seal) was checked as a whole, so that a reader knows whether it is complete. It is a cache: without
 it, or with one of another campaign or version, results are checked again.
 """
@@ -58,7 +58,9 @@ def read_verdicts(run: RunDirectory, campaign_text: str | None) -> Verdicts:
     """What is kept for this text of the campaign; nothing where that is of another text or version."""
     try:
         data = json.loads(run.verdicts_file.read_bytes())
-        if campaign_text is None or any(data[name] != value for name, value in _binding(campaign_text).items()):
+        if campaign_text is None or any(
+            data[name] != value for name, value in _binding(campaign_text).items()
+        ):
             return Verdicts()
         names = ("key", "checksum", "why", "fingerprint")
         found = [Invalid(*(str(one[name]) for name in names)) for one in data["invalid"]]

@@ -39,7 +39,8 @@ def command(
         typer.Option("--replace-stale", help="Compute again what answers an older version of the campaign."),
     ] = False,
     keep_invalid: Annotated[
-        bool, typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again.")
+        bool,
+        typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again."),
     ] = False,
     on_bad: Annotated[
         str,
