@@ -121,7 +121,7 @@ class Database(Mapping[str, Record]):
         for number, names in keys:
             self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
-            self.attributes, self.sealed = dict(directory["root"]), True
+            self.attributes, self.sealed = dict(directory.get("root", {})), True
 
     def _enter(self, path: Path, chunk: int, names: NDArray[np.bytes_], published_ns: int) -> None:
         kind = "database" if path == self.path else "shard"
