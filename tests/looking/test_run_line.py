@@ -32,4 +32,4 @@ def test_the_percentage_is_of_what_is_done_and_rounded_down(
 def test_the_bar_is_not_full_when_tasks_failed() -> None:
     grid = drawing(progress(4, 1, 3)).renderables[0]
     bar = grid.columns[0]._cells[0]  # type: ignore[union-attr]
-    assert (bar.completed, bar.total) == (1, 4)  # type: ignore[union-attr]
+    assert (bar.completed, bar.total) == (1, 4)
