@@ -63,7 +63,7 @@ def fill_in_energies(
             ShardWriter(run).publish(batch)
             progress(f"{len(filled.amended):,} energies computed")
     if filled.amended:
-        merge(output, MergeOptions(invalid=invalid, on_bad="skip", wait_s=600.0))
+        merge(output, MergeOptions(invalid=invalid, wait_s=600.0))
     return filled
 
 

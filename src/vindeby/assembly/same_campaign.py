@@ -28,14 +28,16 @@ def refuse_another_campaign(output: Path, campaign: Campaign) -> None:
     text = run.campaign_text()
     if text == campaign.dumps() or not (output.exists() or run.shard_names()):
         return
+    if text is not None and _may_be_edited(text, campaign):
+        return
     with _opened(output) as database:
-        if text is None:
-            kept = database.attributes.get("campaign")
-            text = kept if isinstance(kept, str) else None
-        former = _loaded(text)
-        if text is not None and (former is None or is_edited(former, campaign)):
-            return  # a text that cannot be read any more is no proof of another campaign
+        kept = database.attributes.get("campaign")
+        if text is None and isinstance(kept, str):
+            text = kept
+            if _may_be_edited(text, campaign):
+                return
         have = fingerprints(database)
+    former = None if text is None else _loaded(text)
     if not have or any(_shared(have, campaign, foreign=former is None)):
         return
     holds = f"campaign {former.name!r}" if former else "results of another campaign"
@@ -52,11 +54,17 @@ def _opened(output: Path) -> Database:
         raise DataError(f"{error}\nwhat it holds cannot be told; nothing was changed") from error
 
 
-def _loaded(text: str | None) -> Campaign | None:
+def _loaded(text: str) -> Campaign | None:
     try:
-        return None if text is None else Campaign.loads(text, "the campaign that is kept with the results")
+        return Campaign.loads(text, "the campaign that is kept with the results")
     except CampaignError:
         return None
+
+
+def _may_be_edited(text: str, campaign: Campaign) -> bool:
+    """Is it, as far as can be told, the same campaign? A text that cannot be read any more is no proof of another."""
+    former = _loaded(text)
+    return former is None or is_edited(former, campaign)
 
 
 def is_edited(former: Campaign, campaign: Campaign) -> bool:

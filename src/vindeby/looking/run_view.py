@@ -126,10 +126,10 @@ def summary_text(summary: Summary, command: str) -> str:
             f"  {len(summary.standing.invalid):,} invalid results were left (--keep-invalid); without it they are "
             "computed again"
         )
-    elif summary.standing.invalid:
+    elif again := summary.standing.invalid.keys() - summary.all_failed.keys():
         lines.append(
-            f"  {len(summary.standing.invalid):,} results were not valid and were computed again; those that were "
-            f"replaced are kept in {summary.output}.run/replaced/"
+            f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
+            f"{summary.output}.run/replaced/"
         )
     if summary.validation is not None and summary.validation.issues:
         lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")

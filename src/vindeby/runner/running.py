@@ -72,8 +72,7 @@ def run(
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
-    refuse_another_campaign(Path(output), campaign)
-    directory = _prepared_directory(Path(output))
+    directory = _prepared_directory(Path(output), campaign)
     began = time.monotonic()
     with _storage_errors(directory), hold(directory, share):
         refuse_another_campaign(directory.output, campaign)  # it may have come while this one waited
@@ -123,11 +122,12 @@ def _overridden(options: RunOptions, workers: int | None, max_failures: int | st
         ) from None
 
 
-def _prepared_directory(output: Path) -> RunDirectory:
+def _prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
     if output.is_dir():
         raise ArgumentError(f"{output}: is a folder; name a file in it, such as {output / 'layouts.h5'}")
     if not output.absolute().parent.is_dir():
         raise ArgumentError(f"{output}: there is no folder {output.absolute().parent}; make it first")
+    refuse_another_campaign(output, campaign)
     directory = RunDirectory(output.absolute())
     try:
         return directory.create()

@@ -98,16 +98,19 @@ def finish_up(
     report = summary.validation = validate(directory.output, expected=expected, checks=judge.checks)
     if judge.usual:
         write_verdicts(directory, campaign.dumps(), report.verdicts(expected))
-    summary.aep_by_farm = _aep_by_farm(campaign, directory.output)
+    summary.aep_by_farm = _aep_by_farm(campaign, directory.output, {one.checksum for one in report.invalid})
 
 
-def _aep_by_farm(campaign: Campaign, output: Path) -> dict[str, tuple[float, float]]:
+def _aep_by_farm(campaign: Campaign, output: Path, invalid: set[str]) -> dict[str, tuple[float, float]]:
     ranges: dict[str, tuple[float, float]] = {}
     with Database(output) as database:
         for segment in database.segments():
             names = segment.rows.dtype.names or ()
             if "array:aep" not in names or "attribute:farm_idx" not in names:
                 continue
+            if invalid:
+                valid = [checksum.decode() not in invalid for checksum in segment.rows["checksum"].tolist()]
+                segment = segment.take(np.array(valid, bool))
             farms, aep = segment.rows["attribute:farm_idx"], np.ravel(segment.rows["array:aep"])
             for farm in np.unique(farms):
                 if not 0 <= farm < len(campaign.farms):
