@@ -27,6 +27,7 @@ ORIGIN = "aep_origin"
 """The attribute that says where an energy comes from, where it is not the search that found the layout."""
 RECOMPUTED = "recomputed"
 _BATCH_BYTES = 1 << 25
+_MANY = 1000
 
 
 @dataclass
@@ -61,7 +62,8 @@ def fill_in_energies(
         for batch in _batches(amended):
             run.create()
             ShardWriter(run).publish(batch)
-            progress(f"{len(filled.amended):,} energies computed")
+            if len(filled.amended) >= _MANY:
+                progress(f"{len(filled.amended):,} energies computed")
     if filled.amended:
         merge(output, MergeOptions(invalid=invalid, wait_s=600.0))
     return filled
