@@ -36,6 +36,11 @@ def mean_power_to_aep_gwh(power_w: float) -> float:
     return power_w * (HOURS_PER_YEAR * 1e-9)
 
 
+def capacity_to_largest_aep_gwh(capacity_mw: float) -> float:
+    """What a capacity gives at full power all year, in GWh; a year of 8,766 hours is the longest convention."""
+    return capacity_mw * 8766.0 * 1e-3
+
+
 def gwh_to_mwh(energy_gwh: float) -> float:
     """Gigawatt-hours to megawatt-hours."""
     return energy_gwh * 1e3

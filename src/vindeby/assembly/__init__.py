@@ -2,13 +2,35 @@
 
 ``campaign`` knows names and figures, ``wake`` and ``layout`` know physics, and none of them knows the others. This is
 the one place that knows both sides, so that ``run``, ``validate``, ``show`` and whatever else looks at a result
-compute it the same way. It may import ``campaign``, ``wake``, ``layout`` and the record of ``store``; ``runner``,
-``interop`` and ``looking`` may import it.
+compute it the same way. It may import ``campaign``, ``wake``, ``layout`` and ``store``; ``runner``, ``interop`` and
+``looking`` may import it.
+
+Names are loaded when first used: who only checks where turbines stand does not wait for Numba.
 """
 
-from vindeby.assembly.physics import physics_checks
-from vindeby.assembly.search import pipeline_of, problem_of
-from vindeby.assembly.wind import site_of, turbine_of, wake_model_of, wind_farm
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vindeby.assembly.physics import physics_checks as physics_checks
+    from vindeby.assembly.search import pipeline_of as pipeline_of
+    from vindeby.assembly.search import problem_of as problem_of
+    from vindeby.assembly.wind import site_of as site_of
+    from vindeby.assembly.wind import turbine_of as turbine_of
+    from vindeby.assembly.wind import wake_model_of as wake_model_of
+    from vindeby.assembly.wind import wind_farm as wind_farm
+
+_HOMES = {
+    "physics_checks": "physics",
+    "pipeline_of": "search",
+    "problem_of": "search",
+    "site_of": "wind",
+    "turbine_of": "wind",
+    "wake_model_of": "wind",
+    "wind_farm": "wind",
+}
 
 __all__ = [
     "physics_checks",
@@ -19,3 +41,11 @@ __all__ = [
     "wake_model_of",
     "wind_farm",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'vindeby.assembly' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"vindeby.assembly.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

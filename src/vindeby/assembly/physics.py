@@ -2,25 +2,31 @@
 
 Without a campaign only what every layout must satisfy can be checked: two rows of finite coordinates, as many
 turbines as the record says, a positive yearly energy. With the campaign that made it, also that the turbines stand
-inside the boundary and apart, are as many as asked, and give no more than they would without wakes; and, ``deep``, that
-the stored energy is what the layout gives when it is computed again.
+inside the boundary and apart, are as many as asked, and give no more than their rated power all year, nor than they
+would without wakes; and, ``deep``, that the stored energy is what the layout gives when it is computed again.
+
+``done`` takes its verdicts from here too: a result that one command calls invalid is invalid for every other. The wind
+(and with it Numba) is loaded only when an energy is compared with what the campaign's engine gives.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-import shapely
-from shapely.geometry.base import BaseGeometry
 
-from vindeby.assembly.wind import wind_farm
-from vindeby.campaign import Boundary, Campaign, task_key
+from vindeby import units
+from vindeby.assembly.places import Area, FloatArray, closest_pair
+from vindeby.campaign import Campaign, task_key
 from vindeby.campaign.tasks import Cell
 from vindeby.store.record import Record
+
+if TYPE_CHECKING:
+    from vindeby.wake import WindFarm
 
 TOLERANCE_M = 1e-6
 """A layout may miss its boundary or its spacing by this much: rounding, not cheating."""
@@ -28,8 +34,6 @@ TOLERANCE_AEP = 1e-9
 """Relative difference of energies that the same computation on another machine may have."""
 
 _KEY = re.compile(r"farm(\d+)_t(\d+)_s(\d+)")
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def physics_checks(
@@ -80,36 +84,53 @@ def _check_key(record: Record) -> Iterator[str]:
 class CampaignCheck:
     """What must hold for a layout of this campaign."""
 
-    def __init__(self, campaign: Campaign, *, deep: bool) -> None:
+    def __init__(self, campaign: Campaign, *, deep: bool = False) -> None:
         self._campaign = campaign
-        # A function of the user's own may count energy in its own way.
+        # A function of the user's own may count energy in its own way, but not above the rated power.
         self._own_energy = not any(step.call for step in campaign.method)
         self._deep = deep
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
-        self._areas: dict[int, _Area] = {}
+        self._areas: dict[int, Area] = {}
         self._farms: dict[int, _Worth] = {}
+        self.not_computed_again: Counter[str] = Counter()
+        """How many records ``deep`` did not compute again, by reason."""
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say what is wrong with the record; nothing about one that the campaign does not have."""
-        match = _KEY.fullmatch(record.key)
-        layout = record.arrays.get("layout")
-        cell = self._cells.get((int(match[1]), int(match[2]))) if match else None
-        if cell is None or layout is None or layout.ndim != 2 or layout.shape[0] != 2:
+        cell, layout = self.cell_of(record.key), layout_of(record)
+        if cell is None or layout is None:
+            self._skip("not in the campaign" if cell is None else "no layout")
             return
-        if not layout.size or not np.isfinite(layout).all():
-            return
-        x, y = layout.astype(np.float64)
+        x, y = layout
         yield from self._check_places(cell, x, y)
         yield from self._check_turbine(cell, record)
         energy = record.arrays.get("aep")
-        if self._own_energy and energy is not None and energy.size == 1 and float(energy.ravel()[0]) > 0.0:
-            yield from self._check_worth(cell, x, y, float(energy.ravel()[0]))
+        if energy is None or energy.size != 1 or not 0.0 < float(energy.ravel()[0]) < np.inf:
+            self._skip("no energy")
+            return
+        yield from self._check_worth(cell, x, y, float(energy.ravel()[0]))
+
+    def cell_of(self, key: str) -> Cell | None:
+        """The farm and type that a key names; None where the campaign has none such."""
+        match = _KEY.fullmatch(key)
+        return self._cells.get((int(match[1]), int(match[2]))) if match else None
+
+    def energy_gwh(self, record: Record) -> float | None:
+        """What the layout gives with the campaign's engine; None where it is no good layout of the campaign."""
+        cell, layout = self.cell_of(record.key), layout_of(record)
+        if cell is None or layout is None or any(self._check_places(cell, *layout)):
+            return None
+        return float(self._worth(cell).farm.aep(*layout))
+
+    def _skip(self, why: str) -> None:
+        if self._deep:
+            self.not_computed_again[why] += 1
 
     def _check_places(self, cell: Cell, x: FloatArray, y: FloatArray) -> Iterator[str]:
         if len(x) != cell.n_turbines:
             yield f"has {len(x)} turbines, but the campaign asks for {cell.n_turbines}"
         if cell.farm_idx not in self._areas:
-            self._areas[cell.farm_idx] = _Area(self._campaign.farms[cell.farm_idx].boundary)
+            self._areas[cell.farm_idx] = Area(self._campaign.farms[cell.farm_idx].boundary)
         outside = self._areas[cell.farm_idx].distance_outside(x, y)
         worst = int(np.argmax(outside))
         if outside[worst] > TOLERANCE_M:
@@ -128,9 +149,14 @@ class CampaignCheck:
             yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
 
     def _check_worth(self, cell: Cell, x: FloatArray, y: FloatArray, stored_gwh: float) -> Iterator[str]:
-        if cell.type_idx not in self._farms:
-            self._farms[cell.type_idx] = _Worth(self._campaign, cell.type_idx)
-        worth = self._farms[cell.type_idx]
+        rated_mw = self._campaign.turbines[cell.type_idx].rated_power_mw
+        full_gwh = units.capacity_to_largest_aep_gwh(rated_mw * len(x))
+        if stored_gwh > full_gwh:
+            yield f"aep is {stored_gwh:.6f} GWh, but at rated power all year it would be {full_gwh:.6f} GWh"
+        if not self._own_energy:
+            self._skip("method call")
+            return
+        worth = self._worth(cell)
         most_gwh = worth.of_one_gwh * len(x)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
@@ -139,40 +165,19 @@ class CampaignCheck:
             if abs(again_gwh - stored_gwh) > TOLERANCE_AEP * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
 
-
-class _Area:
-    """How far outside a boundary points are."""
-
-    def __init__(self, boundary: Boundary) -> None:
-        self._circles_out = [hole.circle for hole in boundary.exclusions if hole.circle is not None]
-        self._circle = boundary.circle
-        polygons = [hole.shape() for hole in boundary.exclusions if hole.circle is None]
-        outer = shapely.union_all([shapely.Polygon(ring) for ring in boundary.rings])
-        self._polygons: BaseGeometry = outer
-        self._holes: BaseGeometry = shapely.union_all(polygons)
-
-    def distance_outside(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """The distance of each point from where it would be allowed; circles are taken as circles."""
-        points = shapely.points(x, y)
-        if self._circle is None:
-            outside = shapely.distance(self._polygons, points)
-        else:
-            outside = np.hypot(x - self._circle.center[0], y - self._circle.center[1]) - self._circle.radius_m
-        outside = np.maximum(np.asarray(outside, np.float64), 0.0)
-        if not self._holes.is_empty:
-            edge = shapely.distance(shapely.boundary(self._holes), points)
-            outside = np.maximum(outside, np.where(shapely.contains_xy(self._holes, x, y), edge, 0.0))
-        for hole in self._circles_out:
-            depth = hole.radius_m - np.hypot(x - hole.center[0], y - hole.center[1])
-            outside = np.maximum(outside, depth)
-        return np.asarray(outside, np.float64)
+    def _worth(self, cell: Cell) -> _Worth:
+        if cell.type_idx not in self._farms:
+            self._farms[cell.type_idx] = _Worth(self._campaign, cell.type_idx)
+        return self._farms[cell.type_idx]
 
 
 class _Worth:
     """What layouts of one turbine type are worth; the engine is loaded when it is first asked."""
 
     def __init__(self, campaign: Campaign, type_idx: int) -> None:
-        self.farm = wind_farm(campaign, type_idx)
+        from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
+
+        self.farm: WindFarm = wind_farm(campaign, type_idx)
 
     @cached_property
     def of_one_gwh(self) -> float:
@@ -180,11 +185,9 @@ class _Worth:
         return self.farm.wake_free_aep(1)
 
 
-def closest_pair(x: FloatArray, y: FloatArray) -> tuple[float, int, int]:
-    """The least distance between two points and which they are; infinity for fewer than two."""
-    if len(x) < 2:
-        return np.inf, 0, 0
-    distance = np.hypot(x[:, None] - x[None, :], y[:, None] - y[None, :])
-    np.fill_diagonal(distance, np.inf)
-    one, other = np.unravel_index(int(np.argmin(distance)), distance.shape)
-    return float(distance[one, other]), int(one), int(other)
+def layout_of(record: Record) -> tuple[FloatArray, FloatArray] | None:
+    """Positions in metres, x and y; None where the record holds no usable layout."""
+    layout = record.arrays.get("layout")
+    if layout is None or layout.ndim != 2 or layout.shape[0] != 2 or not layout.size:
+        return None
+    return tuple(layout.astype(np.float64)) if np.isfinite(layout).all() else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
@@ -15,12 +16,18 @@ from numpy.typing import NDArray
 
 from vindeby.looking.sources import Source
 from vindeby.store.origin import ORIGIN, ORIGINS, origins
-from vindeby.store.rows import Segment, array_field, attribute_field
+from vindeby.store.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
 
 _KEY = re.compile(rb"farm(\d+)_t(\d+)_s(\d+)\Z")
 _NUMBERS = {"farm_idx": "<i8", "type_idx": "<i8", "ss_seed": "<i8", "n_turbines": "<i8"}
 _NEEDED = frozenset(
-    ["key", "fingerprint", array_field("aep"), *map(attribute_field, [*_NUMBERS, "aep", "seconds", ORIGIN])]
+    [
+        "key",
+        "fingerprint",
+        "checksum",
+        array_field("aep"),
+        *map(attribute_field, [*_NUMBERS, "aep", "seconds", ORIGIN]),
+    ]
 )
 _ORIGIN_TYPE = f"S{max(map(len, ORIGINS))}"
 UNKNOWN = -1
@@ -28,10 +35,11 @@ UNKNOWN = -1
 
 
 class Results:
-    """The columns ``key, fingerprint, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, seconds, arrival``.
+    """All results as columns.
 
-    ``aep`` is in GWh and NaN where it is missing or no positive number; ``arrival`` counts the looks at the
-    source, so the newest results have the largest.
+    These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, seconds, arrival``.
+    ``aep`` is in GWh and NaN where it is missing or no positive number, or where the result is known to be invalid
+    (``leave_out``); ``arrival`` counts the looks at the source, so the newest results have the largest.
     """
 
     def __init__(self, source: Source) -> None:
@@ -39,13 +47,14 @@ class Results:
         self._parts: list[NDArray[Any]] = []
         self._rows: NDArray[Any] | None = None
         self._looks = 0
+        self._invalid: frozenset[bytes] = frozenset()
         self.version = 0
         self.take_new()
 
     def take_new(self) -> bool:
         """Take up what the source has found; whether that was anything."""
         came = self.source.new_segments(_NEEDED)
-        fresh = [_columns(segment, self._looks) for segment in came if len(segment)]
+        fresh = [_without(_columns(segment, self._looks), self._invalid) for segment in came if len(segment)]
         self._looks += 1
         if not fresh:
             return False
@@ -53,6 +62,20 @@ class Results:
         self._rows = None
         self.version += 1
         return True
+
+    def leave_out(self, invalid: Collection[str]) -> None:
+        """Results with these checksums are not valid: they have no energy to count or to draw."""
+        checksums = frozenset(text.encode() for text in invalid)
+        if checksums - self._invalid:
+            self._invalid |= checksums
+            self._parts = [_without(part, self._invalid) for part in self._parts]
+            self._rows = None
+            self.version += 1
+
+    @property
+    def foreign(self) -> bool:
+        """Is there a result that no fingerprint vouches for?"""
+        return bool((self.rows["fingerprint"] == b"").any())
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -94,7 +117,12 @@ def _common(parts: list[NDArray[Any]]) -> np.dtype[Any]:
 @lru_cache(maxsize=64)
 def _row_type(key_width: int, fingerprint_width: int) -> np.dtype[Any]:
     numbers = list(_NUMBERS.items())
-    texts = [("key", f"S{key_width}"), ("fingerprint", f"S{fingerprint_width}"), ("origin", _ORIGIN_TYPE)]
+    texts = [
+        ("key", f"S{key_width}"),
+        ("fingerprint", f"S{fingerprint_width}"),
+        ("checksum", f"S{CHECKSUM_WIDTH}"),
+        ("origin", _ORIGIN_TYPE),
+    ]
     return np.dtype([*texts, *numbers, ("aep", "<f8"), ("seconds", "<f8"), ("arrival", "<i8")])
 
 
@@ -105,6 +133,7 @@ def _columns(segment: Segment, look: int) -> NDArray[Any]:
     )
     found["key"], found["fingerprint"], found["arrival"] = rows["key"], rows["fingerprint"], look
     found["origin"] = origins(rows)
+    found["checksum"] = rows["checksum"]
     for name in _NUMBERS:
         place = attribute_field(name)
         usable = place in names and rows.dtype[place].kind in "iu"
@@ -117,6 +146,12 @@ def _columns(segment: Segment, look: int) -> NDArray[Any]:
     found["aep"] = _energy(segment, names)
     found["seconds"] = _real(rows, attribute_field("seconds"), names)
     return found
+
+
+def _without(rows: NDArray[Any], invalid: frozenset[bytes]) -> NDArray[Any]:
+    if invalid:
+        rows["aep"][[checksum in invalid for checksum in rows["checksum"].tolist()]] = np.nan
+    return rows
 
 
 def _numbers_from_keys(found: NDArray[Any]) -> None:

@@ -28,8 +28,8 @@ _SHOWN_FAILURES = 10
 def line_of(progress: Progress) -> str:
     """A run at this moment, in one line."""
     settled = progress.done + progress.failed
-    share = 100.0 * settled / progress.total if progress.total else 100.0
-    text = f"{progress.done:,} of {progress.total:,} done ({share:.0f} %), {progress.failed:,} failed, "
+    share = 100 * progress.done // progress.total if progress.total else 100  # 100 % is said only of all
+    text = f"{progress.done:,} of {progress.total:,} done ({share} %), {progress.failed:,} failed, "
     text += f"{progress.running} running, {progress.rate:,.1f} per second"
     if settled < progress.total:
         left = "unknown time" if progress.eta_s is None else words.duration(progress.eta_s)
@@ -80,9 +80,7 @@ class Bar:
 def drawing(progress: Progress) -> Group:
     """The bar and the workers below it."""
     bar = Table.grid()
-    bar.add_row(
-        ProgressBar(total=max(1, progress.total), completed=progress.done + progress.failed, width=60)
-    )
+    bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.done, width=60))
     table = Table(box=None, pad_edge=False, show_header=False)
     for view in progress.workers[:_SHOWN_WORKERS]:
         on = view.task or "-"
@@ -125,6 +123,16 @@ def summary_text(summary: Summary, command: str) -> str:
         lines.append(
             f"  {len(summary.standing.stale):,} results are of an older version of the campaign; "
             "--replace-stale computes them again"
+        )
+    if summary.standing.invalid and summary.kept_invalid:
+        lines.append(
+            f"  {len(summary.standing.invalid):,} invalid results were left (--keep-invalid); without it they are "
+            "computed again"
+        )
+    elif again := summary.standing.invalid.keys() - summary.all_failed.keys():
+        lines.append(
+            f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
+            f"{summary.output}.run/replaced/"
         )
     if summary.validation is not None and summary.validation.issues:
         lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")

@@ -15,10 +15,12 @@ from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
 from vindeby.looking.asked import campaign_of, farm_of, turbine_of
 from vindeby.looking.expected import split_key
+from vindeby.looking.judging import Judging
 from vindeby.looking.packed import layout_in
 from vindeby.looking.results import Results
 from vindeby.looking.sources import Source, open_source
 from vindeby.store.record import Record
+from vindeby.store.rundir import RunDirectory
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
@@ -34,6 +36,8 @@ class Sight:
         self.path = self.source.path
         self.results = Results(self.source)
         self.campaign: Campaign | None = campaign_of(self.path, campaign, self.source.campaign_text)
+        if self.campaign is not None:
+            Judging(RunDirectory(self.path)).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
         self._farms: dict[int, WindFarm] = {}
 
     @property

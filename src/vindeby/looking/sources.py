@@ -20,8 +20,7 @@ from vindeby.store.record import Attribute, Record
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import FORMAT_VERSION
-
-_SUFFIXES = {".h5", ".hdf5", ".he5"}
+from vindeby.store.workers import hdf5_files
 
 
 class Source(Protocol):
@@ -126,7 +125,7 @@ class Folder:
         return len(self._index) - before
 
     def _paths(self) -> list[Path]:
-        return sorted(path for path in self.path.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+        return hdf5_files(self.path)
 
     def _read(self, path: Path, guard: Guard) -> None:
         reading = read_any(path, guard)
@@ -148,6 +147,22 @@ class Folder:
         """The records of files that were read since this was last asked."""
         fresh, self._fresh = self._fresh, []
         return iter(fresh)
+
+    def segments(self) -> Iterator[Segment]:
+        """Every record once."""
+        rows: dict[tuple[Path, int], list[int]] = {}
+        for path, number, row in self._index.values():
+            rows.setdefault((path, number), []).append(row)
+        for (path, number), mine in rows.items():
+            yield self._segments[path][number].take(mine)
+
+    def counts(self) -> dict[Path, int]:
+        """How many records each file gives."""
+        return {path: sum(map(len, self._segments.get(path, []))) for path in sorted(self._known)}
+
+    def copies(self, key: str) -> list[Record]:
+        """The record that counts; a folder is not asked for others."""
+        return [self[key]] if key in self._index else []
 
     def __contains__(self, key: object) -> bool:
         return key in self._index

@@ -1,4 +1,7 @@
-"""What is there already: done, stale, failed, or bad; and so what is left to do."""
+"""What is there already: done, invalid, stale, failed, or bad; and so what is left to do.
+
+What counts as done is said once, in ``assembly.done``.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.runner.space import Part, TaskSpace
 from vindeby.store.database import Database
 from vindeby.store.events import SetAside, read_failures
 from vindeby.store.inspect import Finding
-from vindeby.store.missing import fingerprints, has_answer
+from vindeby.store.missing import answers, fingerprints, has_answer
 from vindeby.store.rundir import RunDirectory
+from vindeby.store.verdicts import Verdicts, read_verdicts
 
 
 @dataclass
@@ -23,60 +28,73 @@ class Standing:
     done: int = 0
     stale: list[str] = field(default_factory=list)
     """Keys whose result answers what the campaign asked before it was changed."""
+    invalid: dict[str, str] = field(default_factory=dict)
+    """Keys whose result is not possible, and why."""
+    verdicts: Verdicts = field(default_factory=Verdicts)
     failed: dict[str, SetAside] = field(default_factory=dict)
     bad: dict[Path, list[Finding]] = field(default_factory=dict)
     """Files in which something is wrong."""
 
 
+@dataclass(frozen=True)
+class Again:
+    """What may be computed again, though a result or a failure is there."""
+
+    stale: bool = False
+    failed: bool = False
+    invalid: bool = True
+
+
 def look(
-    run: RunDirectory,
-    space: TaskSpace,
-    *,
-    part: Part | None = None,
-    replace_stale: bool = False,
-    retry_failed: bool = False,
+    run: RunDirectory, space: TaskSpace, judge_: Judge, *, part: Part | None = None, again: Again
 ) -> Standing:
     """Compare what is asked with what is there."""
     with contextlib.ExitStack() as stack:
         exists = run.output.exists() or run.shards.exists()
         database = stack.enter_context(Database(run.output)) if exists else None
-        return _compare(database, read_failures(run), space, part, replace_stale, retry_failed)
+        standing = Standing()
+        if database is not None:
+            known = read_verdicts(run, space.campaign.dumps()) if judge_.usual else None
+            standing.verdicts = judge(database, judge_, known)
+            standing.invalid = not_done(database, standing.verdicts)
+            standing.bad = dict(database.findings)
+        _compare(standing, database, read_failures(run), space, part, again)
+        return standing
 
 
 def _compare(
+    standing: Standing,
     database: Database | None,
     failures: dict[str, SetAside],
     space: TaskSpace,
     part: Part | None,
-    replace_stale: bool,
-    retry_failed: bool,
-) -> Standing:
-    standing = Standing()
-    have: dict[str, str] = {}
-    if database is not None:
-        have = fingerprints(database)
-        standing.bad = dict(database.findings)
+    again: Again,
+) -> None:
+    have = {} if database is None else fingerprints(database)
+    every, standing.invalid = standing.invalid, {}
     for number in _numbers(space, part):
         if not have and not failures:
             standing.todo.append(number)
             continue
         task = space.task(number)
-        found = have.get(task.key)
-        failure = failures.get(task.key)
-        if found is not None and (
-            found in {"", task.fingerprint}
+        found, failure = have.get(task.key), failures.get(task.key)
+        invalid = task.key in every
+        if invalid:
+            standing.invalid[task.key] = every[task.key]
+        answered = found is not None and (
+            answers(found, task.fingerprint)
             or (database is not None and has_answer(database, task.key, task.fingerprint))
-        ):
-            standing.done += 1
-        elif found is not None and not replace_stale:
+        )
+        if answered and (not invalid or not again.invalid):
+            standing.done += not invalid
+        elif found is not None and not answered and not again.stale:
             standing.stale.append(task.key)
-        elif failure is not None and failure.fingerprint == task.fingerprint and not retry_failed:
+        elif failure is not None and failure.fingerprint == task.fingerprint and not again.failed:
             standing.failed[task.key] = failure
         else:
-            if found is not None:
+            if found is not None and not answered:
                 standing.stale.append(task.key)
             standing.todo.append(number)
-    return standing
 
 
 def _numbers(space: TaskSpace, part: Part | None) -> Iterator[int]:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from vindeby.assembly.done import Judge
+from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
@@ -26,7 +28,7 @@ from vindeby.runner.messages import Setup
 from vindeby.runner.moves import Finish, Outcome
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.progress import Watcher
-from vindeby.runner.resume import Standing, look
+from vindeby.runner.resume import Again, Standing, look
 from vindeby.runner.space import Part, TaskSpace
 from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor
@@ -36,6 +38,7 @@ from vindeby.store.lock import Lock
 from vindeby.store.place import check_output
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.validate import Check
+from vindeby.store.verdicts import write_verdicts
 
 _SHARE_OF_MEMORY = 0.85
 ON_BAD = ("abort", "skip", "rerun")
@@ -53,6 +56,7 @@ def run(
     part: str | None = None,
     retry_failed: bool = False,
     replace_stale: bool = False,
+    keep_invalid: bool = False,
     on_bad: str = "abort",
     max_failures: int | str | None = None,
     take_over: bool = False,
@@ -66,29 +70,34 @@ def run(
     ``workers``, ``max_failures`` and ``merge_every_s`` go before what the campaign says. ``part`` such as ``"3/32"``
     takes a fixed share and leaves the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it,
     StorageError when the disk refused, BusyError when another process runs this campaign; tasks that failed are in the
-    summary.
-    ``take_over`` takes the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
+    summary. Results that are not possible are computed again, unless ``keep_invalid``. A campaign that shares nothing
+    with what ``output`` holds is refused (InputError). ``take_over`` takes the campaign away from a process that runs
+    it, on a machine that is gone or cannot be reached.
     ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
     """
     options = _overridden(campaign.run, workers, max_failures, merge_every_s)
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
-    directory = _prepared_directory(Path(output))
-    checks = _physics_checks(campaign) if checks is None else checks
+    directory = _prepared_directory(Path(output), campaign)
     began = time.monotonic()
     with _storage_errors(directory), hold(directory, share, take_over=take_over, say=say) as lock:
+        refuse_another_campaign(directory.output, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
-        standing = look(directory, space, part=share, replace_stale=replace_stale, retry_failed=retry_failed)
+        judge = Judge(campaign, checks=checks)
+        again = Again(stale=replace_stale, failed=retry_failed, invalid=not keep_invalid)
+        standing = look(directory, space, judge, part=share, again=again)
         refuse_or_set_aside(directory, standing, on_bad)
         lock.confirm()
         _freeze(directory, campaign)
-        _say_what_stands(standing, say, replace_stale=replace_stale)
-        summary = Summary(Path(output), len(space), standing)
+        if judge.usual:
+            write_verdicts(directory, campaign.dumps(), standing.verdicts)
+        _say_what_stands(standing, say, again)
+        summary = Summary(Path(output), len(space), standing, kept_invalid=keep_invalid)
         if standing.todo:
             _supervise(campaign, directory, space, standing, options, watch, summary, lock, say)
         summary.seconds = time.monotonic() - began
-        finish_up(campaign, space, directory, summary, part=share, checks=checks, say=say, lock=lock)
+        finish_up(campaign, judge, directory, summary, part=share, say=say, lock=lock)
         summary.seconds = time.monotonic() - began
     return summary
 
@@ -122,10 +131,11 @@ def _overridden(
         ) from None
 
 
-def _prepared_directory(output: Path) -> RunDirectory:
+def _prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
     directory = RunDirectory(check_output(output).absolute())
     if not directory.output.parent.is_dir():
         raise ArgumentError(f"{output}: there is no folder {directory.output.parent}; make it first")
+    refuse_another_campaign(directory.output, campaign)
     try:
         return directory.create()
     except OSError as error:
@@ -141,14 +151,22 @@ def _freeze(directory: RunDirectory, campaign: Campaign) -> None:
         directory.freeze_campaign(text, outline)
 
 
-def _say_what_stands(standing: Standing, say: Callable[[str], None], *, replace_stale: bool) -> None:
+def _say_what_stands(standing: Standing, say: Callable[[str], None], again: Again) -> None:
     if standing.done:
         say(f"{standing.done:,} results are there already")
+    if standing.invalid:
+        key, why = next(iter(standing.invalid.items()))
+        done = (
+            "are computed again; --keep-invalid leaves them"
+            if again.invalid
+            else "are left as they are (--keep-invalid)"
+        )
+        say(f"{len(standing.invalid):,} results are not valid and {done}; the first: {key}: {why}")
     if standing.stale:
         shown = _some(standing.stale)
         done = (
             "are computed again"
-            if replace_stale
+            if again.stale
             else "are left as they are; --replace-stale computes them again"
         )
         say(f"{len(standing.stale):,} results answer an older version of the campaign and {done}: {shown}")
@@ -157,12 +175,6 @@ def _say_what_stands(standing: Standing, say: Callable[[str], None], *, replace_
             f"{len(standing.failed):,} tasks failed before and are left out; --retry-failed tries them again: "
             f"{_some(list(standing.failed))}"
         )
-
-
-def _physics_checks(campaign: Campaign) -> Iterable[Check]:
-    from vindeby.assembly import physics_checks  # loads Numba, which a worker that calls need not
-
-    return physics_checks(campaign)
 
 
 def _some(keys: Sequence[str]) -> str:

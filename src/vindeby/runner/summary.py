@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from vindeby.assembly.done import Judge
 from vindeby.campaign import Campaign
 from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.runner.failures import REMEDIES, Failure, Kind
 from vindeby.runner.resume import Standing
-from vindeby.runner.space import Part, TaskSpace
+from vindeby.runner.space import Part
 from vindeby.runner.supervisor import Supervisor
 from vindeby.store.audit import MergeReport
 from vindeby.store.database import Database
 from vindeby.store.lock import Lock
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.rundir import RunDirectory
-from vindeby.store.validate import Check, ValidationReport, validate
+from vindeby.store.validate import ValidationReport, validate
+from vindeby.store.verdicts import write_verdicts
 
 
 @dataclass
@@ -36,6 +38,8 @@ class Summary:
     """Tasks that were set aside in this run, with the reason of each."""
     seconds: float = 0.0
     part: Part | None = None
+    kept_invalid: bool = False
+    """Whether invalid results were left as they are, because the caller said so."""
     merged: MergeReport | None = None
     validation: ValidationReport | None = None
     aep_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -76,12 +80,11 @@ class Summary:
 
 def finish_up(
     campaign: Campaign,
-    space: TaskSpace,
+    judge: Judge,
     directory: RunDirectory,
     summary: Summary,
     *,
     part: Part | None,
-    checks: Iterable[Check],
     say: Callable[[str], None],
     lock: Lock,
 ) -> None:
@@ -89,29 +92,35 @@ def finish_up(
     summary.part = part
     if part is not None or not (directory.shard_paths() or directory.output.exists()):
         return
-    expected = {task.key: task.fingerprint for task in space.tasks()}
+    expected, invalid = judge.expected, summary.standing.verdicts.invalid
     root = campaign.root_attributes()
     options = MergeOptions(
         root=root,
         array_attributes=RESULT_ARRAYS,
         asked=expected,
+        invalid=invalid.keys(),
         on_bad="skip",
         wait_s=600.0,
         progress=say,
         confirm=lock.confirm,
     )
     summary.merged = merge(directory.output, options)
-    summary.validation = validate(directory.output, expected=expected, checks=checks)
-    summary.aep_by_farm = _aep_by_farm(campaign, directory.output)
+    report = summary.validation = validate(directory.output, expected=expected, checks=judge.checks)
+    if judge.usual:
+        write_verdicts(directory, campaign.dumps(), report.verdicts(expected))
+    summary.aep_by_farm = _aep_by_farm(campaign, directory.output, {one.checksum for one in report.invalid})
 
 
-def _aep_by_farm(campaign: Campaign, output: Path) -> dict[str, tuple[float, float]]:
+def _aep_by_farm(campaign: Campaign, output: Path, invalid: set[str]) -> dict[str, tuple[float, float]]:
     ranges: dict[str, tuple[float, float]] = {}
     with Database(output) as database:
         for segment in database.segments():
             names = segment.rows.dtype.names or ()
             if "array:aep" not in names or "attribute:farm_idx" not in names:
                 continue
+            if invalid:
+                valid = [checksum.decode() not in invalid for checksum in segment.rows["checksum"].tolist()]
+                segment = segment.take(np.array(valid, bool))
             farms, aep = segment.rows["attribute:farm_idx"], np.ravel(segment.rows["array:aep"])
             for farm in np.unique(farms):
                 if not 0 <= farm < len(campaign.farms):

@@ -6,7 +6,7 @@ Two kinds of methods fit this: the built-in search (``vindeby.assembly``) and a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -53,8 +53,18 @@ class Method(Protocol):
         """Set up what all tasks of a farm and a type share."""
 
 
-def checked_record(campaign: Campaign, task: Task, result: Result, seconds: float) -> Record:
-    """The record to publish; InvalidResultError when the result cannot be right."""
+def checked_record(
+    campaign: Campaign,
+    task: Task,
+    result: Result,
+    seconds: float,
+    check: Callable[[Record], Iterable[str]] = lambda _: (),
+) -> Record:
+    """The record to publish; InvalidResultError when the result cannot be right.
+
+    ``check`` says whether it is possible, as ``run``, ``missing`` and ``validate`` will: what they would not take
+    for a result is not published as one.
+    """
     arrays = {name: _checked_array(name, value) for name, value in result.arrays.items()}
     _check_layout(arrays, task)
     _check_aep(arrays)
@@ -72,9 +82,13 @@ def checked_record(campaign: Campaign, task: Task, result: Result, seconds: floa
         "version": __version__,
     }
     try:
-        return Record(task.key, task.fingerprint, arrays, attributes)
+        record = Record(task.key, task.fingerprint, arrays, attributes)
     except ArgumentError as error:
         raise InvalidResultError(str(error)) from error
+    wrong = "; ".join(check(record))
+    if wrong:
+        raise InvalidResultError(wrong)
+    return record
 
 
 def _checked_array(name: str, value: Any) -> NDArray[Any]:

@@ -24,6 +24,7 @@ import traceback
 from collections import deque
 from pathlib import Path
 
+from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import VindebyError
@@ -129,6 +130,7 @@ class Worker:
             return 1
         self.surroundings = Surroundings()
         self.output.settle()
+        self.check = CampaignCheck(setup.campaign)
         self.cells = {(cell.farm_idx, cell.type_idx): cell for cell in setup.campaign.cells()}
         self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
         self.publisher = Publisher(
@@ -277,7 +279,7 @@ class Worker:
         finally:
             self._end_if_forked(None)
             self._put_back(task)
-        return checked_record(self.setup.campaign, task, result, seconds), seconds
+        return checked_record(self.setup.campaign, task, result, seconds, self.check), seconds
 
     def _prepare(self, cell: Cell) -> Prepared:
         if self._prepared[0] is not cell:

@@ -9,7 +9,7 @@ Which copy of a key counts is the same as in a merge (``index``).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -121,7 +121,7 @@ class Database(Mapping[str, Record]):
         for number, names in keys:
             self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
-            self.attributes, self.sealed = dict(directory["root"]), True
+            self.attributes, self.sealed = dict(directory.get("root", {})), True
 
     def _enter(self, path: Path, chunk: int, names: NDArray[np.bytes_], published_ns: int) -> None:
         kind = "database" if path == self.path else "shard"
@@ -174,6 +174,39 @@ class Database(Mapping[str, Record]):
             self._handed_out.discard(better)
         return better
 
+    @property
+    def digest(self) -> str:
+        """The digest of OUT.h5's seal; empty where there is no OUT.h5, or one that is not sealed."""
+        return self._chunks.digests.get(self.path, "") if self.sealed and self.path in self._known else ""
+
+    def pass_over(self, invalid: Collection[str], keys: Iterable[str]) -> None:
+        """Forget copies with these checksums, of these keys, as long as another copy is left to count.
+
+        A result that was computed again stands in a shard until it is merged, behind the one that it replaces.
+        """
+        for key in keys:
+            for place in self._index.copies(key):
+                if len(self._index.copies(key)) > 1 and self._checksum(place, key) in invalid:
+                    better = self._index.demote(key, place)
+                    assert better is not None
+                    self._handed_out.discard(better)
+
+    def repeated_keys(self) -> list[str]:
+        """The keys that several files have."""
+        return self._index.repeated()
+
+    def checksum(self, key: str) -> str:
+        """The checksum of the record that counts for a key; empty when there is none."""
+        place = self._index.get(key)
+        return "" if place is None else self._checksum(place, key)
+
+    def _checksum(self, place: Place, key: str) -> str:
+        try:
+            segment, row = self._chunks.rows(place).get(key, (None, 0))
+        except FileNotFoundError:  # merged and deleted since it was listed
+            return ""
+        return "" if segment is None else str(segment.rows["checksum"][row].decode(errors="replace"))
+
     def copies(self, key: str) -> list[Record]:
         """Every valid record that stands under this key somewhere, the one that counts first."""
         found = []
@@ -201,10 +234,13 @@ class Database(Mapping[str, Record]):
     def __contains__(self, key: object) -> bool:
         return key in self._index
 
-    def segments(self) -> Iterator[Segment]:
-        """Every record once, verified, in bulk; what is damaged is left out and noted in ``findings``."""
+    def segments(self, skip: Path | None = None) -> Iterator[Segment]:
+        """Every record once, verified, in bulk; what is damaged is left out and noted in ``findings``.
+
+        The records of the file ``skip`` are left out.
+        """
         self._forget_missing()
-        return self._of_places(sorted(self._index.places))
+        return self._of_places(sorted(place for place in self._index.places if place.path != skip))
 
     def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:
         """As ``segments``, but only what came since this was last asked; all of a file that was replaced.

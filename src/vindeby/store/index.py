@@ -91,6 +91,10 @@ class Index:
         only = [self._first[key]] if key in self._first else []
         return list(self._copies.get(key, only))
 
+    def repeated(self) -> list[str]:
+        """The keys that several places have."""
+        return list(self._copies)
+
     def get(self, key: str) -> Place | None:
         """The place that counts."""
         return self._first.get(key)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,7 @@ from vindeby.store.place import check_output
 from vindeby.store.process import Identity
 from vindeby.store.reading import iterate_sealed
 from vindeby.store.record import Attribute
+from vindeby.store.replaced import keep_replaced
 from vindeby.store.root import root_checksum
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
@@ -74,6 +75,8 @@ class MergeOptions:
     """What is written beside each array, by its name: ``{"aep": {"units": ...}}``; kept for later merges."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """Keys with the fingerprint that each should have: a record that has it replaces one that has not."""
+    invalid: Collection[str] = frozenset()
+    """Checksums of records that are known to be invalid: any other record under their key replaces them."""
     wait_s: float = 0.0
     take_over: bool = False
     """Take the lock away from whoever holds it."""
@@ -132,7 +135,7 @@ class _Merge:
     def do(self) -> MergeReport:
         self._remove_leftovers()
         sources = self._scan()
-        selection = select(sources, self.options.asked)
+        selection = select(sources, self.options.asked, self.options.invalid)
         layout = self._layout(sources)
         root = self._root(sources, selection.count, layout)
         report = MergeReport(str(self.run.output), layout.name, records=selection.count)
@@ -153,6 +156,7 @@ class _Merge:
         try:
             self._build(layout, sources, selection, root, report, carriage)
             self._keep_old(sources, carriage)
+            keep_replaced(self.run, selection.replaced)
             self._audit(report, "verified; about to take its place")
             self._replace()
         except BaseException:
@@ -218,6 +222,7 @@ class _Merge:
         fresh = any(mask.any() for mask in selection.masks[1:])
         if fresh or sources[0].root != root or not sources[0].entry.digest:
             return False
+        keep_replaced(self.run, selection.replaced)
         force_file(self.run.output)  # the merge that made it may have been killed before it did
         self._clean(sources, selection)
         return True

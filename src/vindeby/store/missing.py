@@ -1,8 +1,12 @@
-"""The keys that have no valid record, each with the reason.
+"""The keys that are not done, each with the reason.
+
+A result is done when it is whole (its checksum holds), marked as a success, possible, and answers the campaign.
+The first two the store verifies whenever it reads; ``answers`` is the last; what is possible only the wind side
+knows, which hands in what it found ``invalid`` (``vindeby.assembly.done``).
 
 ``expected`` maps every key of the campaign to its fingerprint. A record whose fingerprint differs answers
 another question than the campaign now asks: it is stale. A record without a fingerprint (from an older
-script, or salvaged) cannot be told, and counts as present.
+script, or salvaged) is foreign: what it answers cannot be told, and it is accepted when it is possible.
 """
 
 from __future__ import annotations
@@ -10,11 +14,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
+from pathlib import Path
+from typing import Protocol
 
-from vindeby.store.database import Database
+from vindeby.store.inspect import Finding
+from vindeby.store.record import Record
+from vindeby.store.rows import Segment
+
+
+def answers(fingerprint: str, asked: str) -> bool:
+    """Does a record with this fingerprint answer what is asked? A foreign one, which has none, is accepted."""
+    return fingerprint in {"", asked}
 
 
 class Reason(Enum):
@@ -38,21 +51,40 @@ class Missing:
         return f"{self.key}\t{self.reason}" + (f"\t{self.detail}" if self.detail else "")
 
 
+class Holding(Protocol):
+    """Where records are: a database with its run directory, or a folder of files."""
+
+    findings: dict[Path, list[Finding]]
+
+    def segments(self) -> Iterator[Segment]:
+        """Every record once, verified."""
+
+    def copies(self, key: str) -> list[Record]:
+        """Every valid record under this key, the one that counts first."""
+
+
 def find_missing(
-    database: Database | None,
+    database: Holding | None,
     expected: Mapping[str, str],
     failed: Mapping[str, str] | None = None,
     started: Iterable[str] = (),
+    invalid: Mapping[str, str] | None = None,
 ) -> list[Missing]:
-    """What is missing, in the order of the campaign; ``failed`` maps keys to why, as the runner noted it."""
+    """What is missing, in the order of the campaign.
+
+    ``failed`` maps keys to why, as the runner noted it; ``invalid`` maps keys whose record is not possible to why.
+    """
     have = fingerprints(database) if database is not None else {}
     bad = _invalid(database) if database is not None else {}
     begun = set(started)
     found = (
-        _missing(key, fingerprint, have, bad, failed or {}, begun) for key, fingerprint in expected.items()
+        _missing(key, fingerprint, have, bad, failed or {}, begun, invalid or {})
+        for key, fingerprint in expected.items()
     )
     missing = [entry for entry in found if entry is not None]
-    return [entry for entry in missing if not _answered(database, entry, expected)]
+    return [
+        entry for entry in missing if entry.key in (invalid or {}) or not _answered(database, entry, expected)
+    ]
 
 
 def _missing(
@@ -62,10 +94,11 @@ def _missing(
     bad: Mapping[str, str],
     failed: Mapping[str, str],
     begun: set[str],
+    invalid: Mapping[str, str],
 ) -> Missing | None:
     found = have.get(key)
-    if found is not None and found in {"", fingerprint}:
-        return None
+    if found is not None and answers(found, fingerprint):
+        return Missing(key, Reason.INVALID.value, invalid[key]) if key in invalid else None
     if found is not None:
         return Missing(key, Reason.STALE.value, f"fingerprint {found[:12]} instead of {fingerprint[:12]}")
     if key in bad:
@@ -75,17 +108,17 @@ def _missing(
     return Missing(key, "started, not finished" if key in begun else Reason.NEVER_STARTED.value)
 
 
-def _answered(database: Database | None, entry: Missing, expected: Mapping[str, str]) -> bool:
+def _answered(database: Holding | None, entry: Missing, expected: Mapping[str, str]) -> bool:
     stale = database is not None and entry.reason == Reason.STALE.value
     return stale and database is not None and has_answer(database, entry.key, expected[entry.key])
 
 
-def has_answer(database: Database, key: str, fingerprint: str) -> bool:
+def has_answer(database: Holding, key: str, fingerprint: str) -> bool:
     """Is there a valid record for what is asked, though another one under its key was published first?"""
     return any(copy.fingerprint == fingerprint for copy in database.copies(key))
 
 
-def fingerprints(database: Database) -> dict[str, str]:
+def fingerprints(database: Holding) -> dict[str, str]:
     """The fingerprint of every record that is there and intact."""
     found: dict[str, str] = {}
     for segment in database.segments():
@@ -95,7 +128,7 @@ def fingerprints(database: Database) -> dict[str, str]:
     return found
 
 
-def _invalid(database: Database) -> dict[str, str]:
+def _invalid(database: Holding) -> dict[str, str]:
     return {
         finding.key: f"{path.name}: {finding.verdict.value}"
         for path, findings in database.findings.items()

@@ -5,7 +5,8 @@ campaign.yaml   the campaign, frozen          shards/      results, immutable fi
 outline.json    of the same, to count by
 logs/           one log a worker               events/      who started, finished, failed, died, when
 quarantine/     what was found bad, kept       audit/       one record a merge
-replaced/       databases that another program wrote last, kept when a merge replaced them
+replaced/       databases and records that a merge replaced, kept
+campaigns/      former texts of the campaign   verdicts.json results known to be invalid
 ```
 It may stand on a file system that several machines share. Small files in it are replaced as a whole
 (temporary file, fsync, rename, fsync of the directory): after a crash the old text or the new one is there.
@@ -13,6 +14,7 @@ It may stand on a file system that several machines share. Small files in it are
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
@@ -80,6 +82,21 @@ class RunDirectory:
         """One record a merge."""
         return self.path / "audit"
 
+    @property
+    def replaced(self) -> Path:
+        """Records that a merge replaced by others, kept, in files like shards."""
+        return self.path / "replaced"
+
+    @property
+    def campaigns(self) -> Path:
+        """Former texts of the campaign."""
+        return self.path / "campaigns"
+
+    @property
+    def verdicts_file(self) -> Path:
+        """Which results are invalid, as they were last checked; it may be missing."""
+        return self.path / "verdicts.json"
+
     def create(self, files: Files | None = None) -> RunDirectory:
         """Make the directory with its parts, durably; what is there stays."""
         try:
@@ -90,13 +107,23 @@ class RunDirectory:
         return self
 
     def freeze_campaign(self, text: str, outline: str | None = None) -> None:
-        """Keep the text of the campaign, and an outline of it, replacing older ones.
+        """Keep the text of the campaign, and an outline of it, replacing older ones; a former text is kept too.
 
         The outline says of which text it is, so that after a crash between the two nobody takes it for another's.
         """
+        former = self.campaign_text()
+        if former is not None and former != text:
+            self._keep_former(former)
         if outline is not None:
             replace_text(self.outline_file, outline, self.path.parent)
         replace_text(self.campaign_file, text, self.path.parent)
+
+    def _keep_former(self, text: str) -> None:
+        """Each text once, named by when it was replaced and by its digest."""
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        if not any(self.campaigns.glob(f"*-{digest}.yaml")):
+            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+            replace_text(self.campaigns / f"{stamp}-{digest}.yaml", text, self.path.parent)
 
     def campaign_text(self) -> str | None:
         """The frozen campaign, if there is one."""

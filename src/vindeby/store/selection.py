@@ -4,12 +4,13 @@ The first valid one wins, in the order of the sources, which ``index.precedence`
 once. A task that was computed twice gives the same arrays for the same fingerprint, though perhaps other
 attributes (how long it took): that is a duplicate too. Anything else under the same key is a conflict, and is
 listed; unless the caller names the fingerprint that a key should have: then the record that has it takes the
-place of one that has not.
+place of one that has not; or unless the caller knows, by its checksum, that one of the two is invalid. Records that
+lose their place this way are kept (``replaced``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -28,6 +29,8 @@ class Selection:
     masks: list[NDArray[np.bool_]]
     conflicts: list[Conflict] = field(default_factory=list)
     incomplete: set[int] = field(default_factory=set)
+    replaced: list[Record] = field(default_factory=list)
+    """Valid or not, these were results: another record under their key is taken instead."""
 
     @property
     def count(self) -> int:
@@ -47,21 +50,30 @@ def folded(checksums: NDArray[np.bytes_]) -> NDArray[np.uint64]:
     return np.asarray(np.bitwise_xor.reduce(mixed, axis=1))
 
 
-def select(sources: Sequence[Source], asked: Mapping[str, str] | None = None) -> Selection:
-    """Choose, and note in each source's entry what was taken and what not; ``asked`` maps keys to fingerprints."""
+def select(
+    sources: Sequence[Source],
+    asked: Mapping[str, str] | None = None,
+    invalid: Collection[str] = frozenset(),
+) -> Selection:
+    """Choose, and note in each source's entry what was taken and what not.
+
+    ``asked`` maps keys to fingerprints; ``invalid`` are the checksums of records that any other may replace.
+    """
     selection = Selection([np.ones(len(source.keys), bool) for source in sources])
     total = sum(len(source.keys) for source in sources)
     distinct: set[bytes] = set()
     for source in sources:
         distinct.update(source.keys.tolist())
     if len(distinct) < total:
-        _resolve(sources, selection, asked or {})
+        _resolve(sources, selection, asked or {}, invalid)
     for source, mask in zip(sources, selection.masks, strict=True):
         source.entry.taken = int(mask.sum())
     return selection
 
 
-def _resolve(sources: Sequence[Source], selection: Selection, asked: Mapping[str, str]) -> None:
+def _resolve(
+    sources: Sequence[Source], selection: Selection, asked: Mapping[str, str], invalid: Collection[str]
+) -> None:
     first: dict[bytes, tuple[int, int]] = {}
     doubtful: list[tuple[int, int, int, int]] = []
     for number, source in enumerate(sources):
@@ -74,7 +86,7 @@ def _resolve(sources: Sequence[Source], selection: Selection, asked: Mapping[str
                 source.entry.duplicates += 1
             else:
                 doubtful.append((*kept, number, row))
-    _settle(sources, selection, doubtful, asked)
+    _settle(sources, selection, doubtful, asked, invalid)
 
 
 def _settle(
@@ -82,6 +94,7 @@ def _settle(
     selection: Selection,
     doubtful: list[tuple[int, int, int, int]],
     asked: Mapping[str, str],
+    invalid: Collection[str],
 ) -> None:
     wanted: dict[int, set[int]] = {}
     for one, one_row, two, two_row in doubtful:
@@ -95,15 +108,21 @@ def _settle(
         entry, later = sources[two].entry, records[two, two_row]
         one, one_row = kept.get(later.key, (one, one_row))  # the one that is kept by now
         first = records[one, one_row]
-        relation = relate(first, later, asked)
+        bad = tuple(
+            sources[number].checksums[row].decode() in invalid
+            for number, row in ((one, one_row), (two, two_row))
+        )
+        relation = relate(first, later, asked, bad)
         if relation is Relation.SAME:
             entry.duplicates += 1
         elif relation is Relation.LATER_ASKED:
             selection.masks[one][one_row], selection.masks[two][two_row] = False, True
             kept[later.key] = (two, two_row)
             sources[one].entry.superseded += 1
+            selection.replaced.append(first)
         elif relation is Relation.FIRST_ASKED:
             entry.superseded += 1
+            selection.replaced.append(later)
         else:
             entry.conflicts += 1
             selection.incomplete.add(two)
@@ -131,8 +150,12 @@ class Relation(Enum):
     CONFLICT = "different content"
 
 
-def relate(first: Record, later: Record, asked: Mapping[str, str]) -> Relation:
-    """Compare two records under one key; ``asked`` maps keys to fingerprints."""
+def relate(
+    first: Record, later: Record, asked: Mapping[str, str], invalid: tuple[bool, ...] = (False, False)
+) -> Relation:
+    """Compare two records under one key; ``asked`` maps keys to fingerprints, ``invalid`` says it of each."""
+    if invalid[0] != invalid[1]:
+        return Relation.LATER_ASKED if invalid[0] else Relation.FIRST_ASKED
     if same_result(first, later):
         return Relation.SAME
     wanted = asked.get(first.key)

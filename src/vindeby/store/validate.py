@@ -2,7 +2,10 @@
 
 The store checks what it can know: seals, checksums, success marks, keys that occur twice, totals in the root
 against what is there, expected keys. Whether a record is *possible* is for those who know what it means: a
-``Check`` is called with every record and says what is wrong with it.
+``Check`` is called with every record and says what is wrong with it. What is expected and has no record that is
+whole, marked, possible and an answer is missing, for the same reasons as ``missing`` gives.
+
+A folder of files that other programs left is validated as it stands: what each file is, and what is in it.
 """
 
 from __future__ import annotations
@@ -14,21 +17,24 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vindeby.errors import InputError
 from vindeby.store.database import Database
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.missing import Missing, Reason
+from vindeby.store.missing import Missing, Reason, answers
 from vindeby.store.origin import count_origins, in_words
 from vindeby.store.own import Addition, listed
 from vindeby.store.reading import Reading, iterate_sealed, read_any, sealed_additions
 from vindeby.store.record import Attribute, Record
 from vindeby.store.root import root_is_intact
-from vindeby.store.rows import Segment
+from vindeby.store.rows import Segment, checksum_of
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
 from vindeby.store.selection import Relation, relate
+from vindeby.store.verdicts import Invalid, Verdicts
+from vindeby.store.workers import hdf5_files
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
 """Given a record, what is wrong with it, in words; nothing when it is right."""
@@ -46,6 +52,20 @@ class Issue:
         return ": ".join(part for part in (self.file, self.key, self.what) if part)
 
 
+@dataclass(frozen=True)
+class FileContent:
+    """What one file is: how many records it gives, and what is wrong with it."""
+
+    file: str
+    size: int
+    records: int
+    findings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        what = ["1 record" if self.records == 1 else f"{self.records} records"] if self.records else []
+        return f"{self.file}: {self.size} bytes: " + "; ".join([*what, *self.findings])
+
+
 @dataclass
 class ValidationReport:
     """What was looked at and what was found."""
@@ -61,6 +81,14 @@ class ValidationReport:
     """How many records are of each unverified origin."""
     additions: list[str] = field(default_factory=list)
     """What others added to the database; that is nothing wrong."""
+    contents: list[FileContent] = field(default_factory=list)
+    """Of a folder: what each file is."""
+    invalid: list[Invalid] = field(default_factory=list)
+    """The records that a check found something wrong with."""
+    digest: str = ""
+    """Of the database's seal."""
+    not_computed_again: dict[str, int] = field(default_factory=dict)
+    """How many records a deep check left out, by reason."""
 
     @property
     def valid(self) -> bool:
@@ -80,7 +108,16 @@ class ValidationReport:
             "missing": [vars(entry) for entry in self.missing],
             "origins": dict(self.origins),
             "additions": self.additions,
+            "not_computed_again": self.not_computed_again,
+            "contents": [vars(entry) for entry in self.contents],
         }
+
+    def verdicts(self, expected: Mapping[str, str]) -> Verdicts:
+        """What was found invalid among what answers the campaign, to be kept."""
+        answering = (
+            one for one in self.invalid if one.key in expected and answers(one.fingerprint, expected[one.key])
+        )
+        return Verdicts.of(answering, self.digest)
 
 
 def validate(
@@ -90,7 +127,7 @@ def validate(
     checks: Iterable[Check] = (),
     limits: Limits | None = None,
 ) -> ValidationReport:
-    """Look at every record of a database and of the shards beside it."""
+    """Look at every record of a database and of the shards beside it, or of all files in a folder."""
     return _Validation(path, expected, tuple(checks), limits).do()
 
 
@@ -106,15 +143,14 @@ class _Validation:
         self.root: Mapping[str, Attribute] = {}
         self.shards: list[Path] = []
         self._additions: list[Addition] = []
+        self.possible: set[bytes] = set()
 
     def do(self) -> ValidationReport:
         shards = self.shards = RunDirectory(self.path).shard_paths()
         if not self.path.exists() and not shards:
             raise InputError(f"{self.path}: there is no such database")
         if self.path.is_dir():
-            raise InputError(
-                f"{self.path}: this is a folder; name a database, or run `salvage` on the folder"
-            )
+            return self._folder()
         with Guard(self.limits) as guard:
             if self.path.exists():
                 self._file(self.path, guard, "database")
@@ -137,6 +173,33 @@ class _Validation:
             self.report.additions = [str(one) for one in self._additions]
             self.report.notes.append(f"additions by others: {listed(self._additions)}")
 
+    def _folder(self) -> ValidationReport:
+        """Every file of a folder by itself; nothing is known about the folder as a whole."""
+        with Guard(self.limits) as guard:
+            for path in hdf5_files(self.path):
+                records, issues = self.report.records, len(self.report.issues)
+                self._file(path, guard, "file")
+                findings = [issue for issue in self.report.issues[issues:] if not issue.key]
+                entry = FileContent(
+                    str(path),
+                    path.stat().st_size,
+                    self.report.records - records,
+                    tuple(issue.what for issue in findings),
+                )
+                self.report.contents.append(entry)
+        if not self.report.contents:
+            raise InputError(
+                f"{self.path}: this folder holds no HDF5 files; name a database, or a folder of worker files"
+            )
+        for key, path in self.doubtful.items():
+            self._issue(path, key, "occurs twice with different content")
+        self.report.notes.append(
+            f"a folder of worker files: `vindeby salvage {self.path} -o OUT.h5 --campaign CAMPAIGN` saves what "
+            "can be saved, also from damaged files; `vindeby run CAMPAIGN -o OUT.h5` computes the rest"
+        )
+        self._expected()
+        return self.report
+
     def _issue(self, path: Path, key: str, what: str) -> None:
         self.report.issues.append(Issue(str(path), key, what))
 
@@ -157,7 +220,8 @@ class _Validation:
                     sound = next(file.bad_blocks(), None) is None
                     if sound:
                         if kind == "database":
-                            self.root, self.report.sealed = dict(file.seal.directory["root"]), True
+                            self.root, self.report.sealed = dict(file.seal.directory.get("root", {})), True
+                            self.report.digest = file.seal.digest
                             self._additions = sealed_additions(file)
                         yield from iterate_sealed(file)
                         return
@@ -169,7 +233,7 @@ class _Validation:
         if kind == "database":
             self.root, self._additions = reading.root, reading.additions
             self._unsealed(reading)
-        elif not reading.sealed and not reading.findings:
+        elif kind == "shard" and not reading.sealed and not reading.findings:
             yield Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing")
 
     def _unsealed(self, reading: Reading) -> None:
@@ -187,7 +251,8 @@ class _Validation:
         rows = segment.rows
         self.report.records += len(segment)
         self.report.origins += count_origins(segment)
-        for row in np.flatnonzero(~segment.intact()):
+        intact = segment.intact()
+        for row in np.flatnonzero(~intact):
             self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.CHECKSUM.value)
         for row in np.flatnonzero(~segment.marked()):
             self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.NOT_MARKED.value)
@@ -196,11 +261,23 @@ class _Validation:
             if self.checksums.setdefault(key, checksum) != checksum:
                 self.doubtful[key.decode(errors="replace")] = path
             self.keys.setdefault(key, fingerprint)
-        if self.checks:
-            for record in segment.records():
-                for check in self.checks:
-                    for what in check(record):
-                        self._issue(path, record.key, what)
+        self.possible.update(self._possible(path, segment, intact & segment.marked()))
+
+    def _possible(self, path: Path, segment: Segment, usable: NDArray[np.bool_]) -> Iterator[bytes]:
+        """Check every record; the keys of those that are results: whole, marked, possible, and an answer."""
+        rows = segment.rows
+        records = segment.records() if self.checks else iter([None] * len(segment))
+        columns = (rows[name].tolist() for name in ("key", "fingerprint", "checksum"))
+        found = zip(records, usable.tolist(), *columns, strict=True)
+        for record, good, key, mark, checksum in found:
+            name, fingerprint = key.decode(errors="replace"), mark.decode(errors="replace")
+            wrong = [] if record is None else [what for check in self.checks for what in check(record)]
+            for what in wrong:
+                self._issue(path, name, what)
+            if wrong and good:
+                self.report.invalid.append(Invalid(name, checksum.decode(), "; ".join(wrong), fingerprint))
+            elif good and answers(fingerprint, (self.expected or {}).get(name, fingerprint)):
+                yield key
 
     def _copies(self, guard: Guard) -> None:
         """Keys that occur again with another checksum: a merge must be able to tell which record to keep."""
@@ -208,14 +285,19 @@ class _Validation:
             return
         asked = self.expected or {}
         damaged = {issue.key for issue in self.report.issues}
+        invalid = {one.checksum for one in self.report.invalid}
         with Database(self.path, guard) as database:
             for key, path in self.doubtful.items():
                 copies = database.copies(key)
-                relations = {relate(copies[0], other, asked) for other in copies[1:]}
+                bad = [checksum_of(copy) in invalid for copy in copies]
+                relations = {
+                    relate(copies[0], other, asked, (bad[0], wrong))
+                    for other, wrong in zip(copies[1:], bad[1:], strict=True)
+                }
                 twice_in_one_file = not relations and key not in damaged
                 if Relation.CONFLICT in relations or twice_in_one_file:
                     self._issue(path, key, "occurs twice with different content")
-                if Relation.LATER_ASKED in relations:
+                if Relation.LATER_ASKED in relations and key in asked and not all(bad):
                     self.keys[key.encode()] = asked[key].encode()
 
     def _root(self) -> None:
@@ -246,8 +328,10 @@ class _Validation:
             if key not in have:
                 reason = Reason.INVALID if key in bad else Reason.NEVER_STARTED
                 self.report.missing.append(Missing(key, reason.value, bad.get(key, "")))
-            elif have[key] not in {"", fingerprint}:
+            elif not answers(have[key], fingerprint):
                 self.report.missing.append(Missing(key, Reason.STALE.value))
+            elif key.encode() not in self.possible:
+                self.report.missing.append(Missing(key, Reason.INVALID.value, bad.get(key, "")))
         unknown = [key for key in have if key not in self.expected]
         if unknown:
             shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")

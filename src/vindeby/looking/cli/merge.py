@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from vindeby.assembly.done import BeforeMerge, judged, not_done
+from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.looking.asked import campaign_of
@@ -55,6 +57,9 @@ def command(
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
     loaded = campaign_of(output, campaign)
+    if loaded is not None:
+        refuse_another_campaign(output, loaded)
+    before = BeforeMerge(output, loaded)
     root = {} if loaded is None else loaded.root_attributes()
     options = MergeOptions(
         layout=layout,
@@ -64,6 +69,7 @@ def command(
         root=root,
         array_attributes=RESULT_ARRAYS,
         asked={} if loaded is None else expected_of(loaded),
+        invalid=before.invalid,
         wait_s=wait,
         take_over=take_over,
         progress=say,
@@ -76,6 +82,8 @@ def command(
             typer.echo(json.dumps(error.report.to_json(), indent=1))
         raise
     _print(report, json_)
+    if not files:
+        before.carry_over(report.digest)
     if report.conflicts or (report.bad_files and _falls_short(output, report, loaded)):
         raise typer.Exit(1)
 
@@ -102,7 +110,7 @@ def _falls_short(output: Path, report: MergeReport, campaign: Campaign | None) -
         return True
     expected = expected_of(campaign)
     with Database(output) as database:
-        missing = find_missing(database, expected)
+        missing = find_missing(database, expected, invalid=not_done(database, judged(database, campaign)))
     if missing:
         say(
             f"{len(missing)} of {len(expected)} results are missing; `vindeby missing {report.output}` lists them"

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from vindeby.assembly.done import Judge, judged, not_done
 from vindeby.errors import ArgumentError
 from vindeby.looking.cli.options import JsonOption
-from vindeby.looking.cli.results import CampaignOption, OutputArgument, expected_of, required_campaign, say
+from vindeby.looking.cli.results import CampaignOption, expected_of, required_campaign, say
+from vindeby.looking.sources import Folder, NothingYet, open_source
 from vindeby.store.database import Database
 from vindeby.store.events import read_failures
 from vindeby.store.missing import as_csv, as_json, as_text, find_missing
@@ -19,7 +21,9 @@ _FORMATS = {"text": as_text, "csv": as_csv, "json": as_json}
 
 
 def command(
-    output: OutputArgument,
+    output: Annotated[
+        Path, typer.Argument(metavar="OUT.h5", help="The database, or a folder of worker files.")
+    ],
     campaign: CampaignOption = None,
     format: Annotated[
         str, typer.Option("--format", metavar="text|csv|json", help="How to print the list.")
@@ -30,11 +34,18 @@ def command(
     chosen = "json" if json_ else format
     if chosen not in _FORMATS:
         raise ArgumentError(f"--format: {format!r} is not known; use text, csv or json")
-    database = _open(output)
-    kept = None if database is None else database.attributes.get("campaign")
-    expected = expected_of(required_campaign(output, campaign, kept))
-    failed = {key: str(task) for key, task in read_failures(RunDirectory(output)).items()}
-    missing = find_missing(database, expected, failed)
+    source = open_source(output)
+    asked = required_campaign(source.path, campaign, source.campaign_text)
+    expected = expected_of(asked)
+    invalid: dict[str, str] = {}
+    if isinstance(source, Database):
+        invalid = not_done(source, judged(source, asked))
+    elif isinstance(source, Folder):
+        invalid = {one.key: one.why for one in Judge(asked).look_at(source.segments())}
+        _say_files(source)
+    failed = {key: str(task) for key, task in read_failures(RunDirectory(source.path)).items()}
+    holding = None if isinstance(source, NothingYet) else source
+    missing = find_missing(holding, expected, failed, invalid=invalid)  # type: ignore[arg-type]
     typer.echo(_FORMATS[chosen](missing), nl=False)
     if missing:
         say(f"{len(missing)} of {len(expected)} results are missing")
@@ -42,6 +53,8 @@ def command(
     say(f"all {len(expected)} results are there")
 
 
-def _open(output: Path) -> Database | None:
-    """The database; None when a campaign was frozen but nothing is finished yet."""
-    return None if RunDirectory(output).nothing_yet else Database(output)
+def _say_files(folder: Folder) -> None:
+    """What each worker file is; the list of keys alone would not say why they are missing."""
+    for path, count in folder.counts().items():
+        what = [f"{count} records" if count != 1 else "1 record"] if count else []
+        say(f"{path}: " + "; ".join([*what, *map(str, folder.findings.get(path, []))]))

@@ -9,7 +9,10 @@ import typer
 
 from vindeby.errors import ArgumentError
 from vindeby.looking.asked import campaign_of
+from vindeby.store.guard import Guard
+from vindeby.store.reading import read_any
 from vindeby.store.record import Attribute
+from vindeby.store.seal import SealedFile, SealError
 
 if TYPE_CHECKING:  # loads pydantic and shapely, which not every command needs
     from vindeby.campaign import Campaign
@@ -37,6 +40,22 @@ def required_campaign(output: Path, given: str | None, kept: Attribute | None = 
     if campaign is None:
         raise ArgumentError(f"{output}: no campaign is kept with these results; name it with --campaign FILE")
     return campaign
+
+
+def kept_campaign(output: Path) -> Attribute | None:
+    """The campaign inside a database, sealed or not; None where there is none or the file cannot be read."""
+    try:
+        file = SealedFile.open(output)
+    except (OSError, SealError):
+        file = None
+    if file is not None:
+        with file:
+            root = file.seal.directory.get("root")
+            return root.get("campaign") if isinstance(root, dict) else None
+    if not output.is_file():
+        return None
+    with Guard() as guard:
+        return read_any(output, guard).root.get("campaign")
 
 
 def expected_of(campaign: Campaign) -> dict[str, str]:

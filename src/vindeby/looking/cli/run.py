@@ -44,6 +44,10 @@ def command(
         bool,
         typer.Option("--replace-stale", help="Compute again what answers an older version of the campaign."),
     ] = False,
+    keep_invalid: Annotated[
+        bool,
+        typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again."),
+    ] = False,
     on_bad: Annotated[
         str,
         typer.Option(
@@ -77,6 +81,7 @@ def command(
             part=part,
             retry_failed=retry_failed,
             replace_stale=replace_stale,
+            keep_invalid=keep_invalid,
             on_bad=on_bad,
             max_failures=_failures(max_failures),
             take_over=take_over,

@@ -16,6 +16,7 @@ from vindeby.campaign.outline import Outline
 from vindeby.errors import CampaignError, InputError
 from vindeby.looking.asked import campaign_of, outline_for
 from vindeby.looking.expected import Expected, State, expected_of, guessed
+from vindeby.looking.judging import Judging
 from vindeby.looking.monitor.history import History, crew
 from vindeby.looking.monitor.snapshot import BadFile, Disk, Failure, Snapshot
 from vindeby.looking.results import Results
@@ -57,6 +58,7 @@ class Observer:
         self.run = RunDirectory(self.path)
         self.results = Results(self.source)
         self.history = History(self.run)
+        self._judging = Judging(self.run)
         self.outline: Outline | None = None
         self._campaign: tuple[Outline | None, Campaign | None] = (None, None)
         self._stamp_of_expected: tuple[object, ...] | None = None
@@ -70,7 +72,16 @@ class Observer:
         """What is there now; InputError when nothing is there any more."""
         self._refresh()
         self.history.refresh()
-        return self._snapshot(self.expectation(), time.time())
+        expected = self.expectation()
+        self._judging.apply(self.results, self._text(), lambda: self.campaign)
+        return self._snapshot(expected, time.time())
+
+    def _text(self) -> str | None:
+        """The campaign that the results are judged by, as it is frozen."""
+        if self._given is not None:
+            campaign = self.campaign
+            return None if campaign is None else campaign.dumps()
+        return self.run.campaign_text() or self.source.campaign_text
 
     def _refresh(self) -> None:
         if not self.path.exists() and not self.run.path.exists():

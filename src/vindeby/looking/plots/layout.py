@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
-from vindeby.assembly.physics import closest_pair
+from vindeby.assembly.places import closest_pair
 from vindeby.errors import ArgumentError
 from vindeby.looking.plots import shapes, wind
 from vindeby.looking.plots.style import FAINT, figure, ink, paper, style

@@ -1,0 +1,144 @@
+"""When a result is done: the one definition, which run, missing, monitor, validate and report share.
+
+A result is done when it is
+
+1. whole: its bytes hold what its checksum says, where it states one (the store verifies that when it reads);
+2. marked as a success (the same);
+3. possible: what ``physics`` checks; turbines inside the boundary, apart, as many as asked, and an energy that is
+   positive, finite, and no more than rated power all year, nor than without wakes;
+4. an answer to the campaign: its fingerprint is the one that is asked, or it has none and is accepted as foreign
+   (``store.missing.answers``).
+
+``judge`` finds what fails the third, among what passes the others. Whoever counts results takes it as ``invalid``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from vindeby.assembly.physics import physics_checks
+from vindeby.campaign import Campaign
+from vindeby.errors import DataError, InputError
+from vindeby.store.database import Database
+from vindeby.store.missing import Holding, answers
+from vindeby.store.record import Record
+from vindeby.store.rows import Segment, checksum_of
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.validate import Check
+from vindeby.store.verdicts import Invalid, Verdicts, read_verdicts, write_verdicts
+
+_KEY = re.compile(r"farm(0|[1-9]\d*)_t(0|[1-9]\d*)_s(0|[1-9]\d*)")
+
+
+class Judge:
+    """Checks records against one campaign, each once."""
+
+    def __init__(self, campaign: Campaign, *, checks: Iterable[Check] | None = None) -> None:
+        self.usual = checks is None
+        """Whether the verdicts are those of the definition, and may be kept."""
+        self.checks = tuple(physics_checks(campaign) if checks is None else checks)
+        self._campaign = campaign
+        self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
+        self._seeds = frozenset(campaign.seeds)
+        self._seen: dict[str, Invalid | None] = {}
+
+    @cached_property
+    def expected(self) -> dict[str, str]:
+        """The fingerprint of every task, by key, in the campaign's order."""
+        return {task.key: task.fingerprint for task in self._campaign.tasks()}
+
+    def asked(self, key: str) -> str | None:
+        """The fingerprint that is asked for a key; None where the campaign has no such task."""
+        match = _KEY.fullmatch(key)
+        cell = self._cells.get((int(match[1]), int(match[2]))) if match else None
+        return (
+            None
+            if match is None or cell is None or int(match[3]) not in self._seeds
+            else cell.fingerprint(int(match[3]))
+        )
+
+    def why_not(self, record: Record) -> str:
+        """Why a record is not possible, in words; empty when it is."""
+        return "; ".join(what for check in self.checks for what in check(record))
+
+    def look_at(self, segments: Iterable[Segment]) -> Iterator[Invalid]:
+        """The invalid ones among the records that answer the campaign."""
+        for segment in segments:
+            checksums = (text.decode() for text in segment.rows["checksum"].tolist())
+            for checksum, record in zip(checksums, segment.records(), strict=True):
+                found = self._one(checksum, record)
+                if found is not None:
+                    yield found
+
+    def _one(self, checksum: str, record: Record) -> Invalid | None:
+        asked = self.asked(record.key)
+        if asked is None or not answers(record.fingerprint, asked):
+            return None
+        if checksum not in self._seen:
+            why = self.why_not(record)
+            self._seen[checksum] = Invalid(record.key, checksum, why, record.fingerprint) if why else None
+        return self._seen[checksum]
+
+    def look_at_copies(self, holding: Holding, keys: Iterable[str]) -> Iterator[Invalid]:
+        """The same for every copy of these keys, whichever counts."""
+        for key in keys:
+            for record in holding.copies(key):
+                found = self._one(checksum_of(record), record)
+                if found is not None:
+                    yield found
+
+
+def judge(database: Database, judge_: Judge, known: Verdicts | None = None) -> Verdicts:
+    """The invalid results of a database and the shards beside it; later copies that are valid count instead.
+
+    What ``known`` covers is not checked again.
+    """
+    known = known or Verdicts()
+    skipped = database.path if known.covers(database.digest) else None
+    invalid = {**known.invalid} if skipped else {}
+    invalid |= {one.checksum: one for one in judge_.look_at(database.segments(skip=skipped))}
+    keys = {one.key for one in invalid.values()}
+    repeated = database.repeated_keys()
+    invalid |= {one.checksum: one for one in judge_.look_at_copies(database, repeated)}
+    database.pass_over(invalid, {*keys, *repeated})
+    return Verdicts(invalid, database.digest)
+
+
+def not_done(database: Database, verdicts: Verdicts) -> dict[str, str]:
+    """Why, for each key whose record that counts is invalid."""
+    return {
+        one.key: one.why for one in verdicts.invalid.values() if database.checksum(one.key) == one.checksum
+    }
+
+
+def judged(database: Database, campaign: Campaign) -> Verdicts:
+    """Judge a database, with what the run directory knows already, and keep the verdicts there."""
+    run, text = RunDirectory(database.path), campaign.dumps()
+    verdicts = judge(database, Judge(campaign), read_verdicts(run, text))
+    write_verdicts(run, text, verdicts)
+    return verdicts
+
+
+class BeforeMerge:
+    """What of the verdicts a merge needs, and what is still known after it, without checking everything again."""
+
+    def __init__(self, output: Path, campaign: Campaign | None) -> None:
+        self._output, self._text = output, "" if campaign is None else campaign.dumps()
+        self._known, self._covered = read_verdicts(RunDirectory(output), self._text), False
+        self.invalid: frozenset[str] = frozenset(self._known.invalid)
+        """Checksums of records that others may replace."""
+        if campaign is None:
+            return
+        with contextlib.suppress(DataError, InputError), Database(output) as database:
+            self._covered = self._known.covers(database.digest) or not output.exists()
+            copies = Judge(campaign).look_at_copies(database, database.repeated_keys())
+            self.invalid |= {one.checksum for one in copies}
+
+    def carry_over(self, digest: str) -> None:
+        """What was checked as a whole is so after the merge: what came from shards was checked by its worker."""
+        if self._covered and digest:
+            write_verdicts(RunDirectory(self._output), self._text, Verdicts(self._known.invalid, digest))

@@ -1,0 +1,106 @@
+"""Fill in the energy of results whose layout is good: what an older script stored as 0 or not at all.
+
+The energy is computed with the campaign's site, turbine and wake model, and the record says so
+(``aep_origin = "recomputed"``). Amended records are published and merged like any result; those that they replace are
+kept in the run directory. A layout that is outside its boundary, too dense or of the wrong size is left: ``run``
+computes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from vindeby.assembly.done import Judge, judge, not_done
+from vindeby.assembly.physics import CampaignCheck
+from vindeby.campaign import Campaign
+from vindeby.store.database import Database
+from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.publish import ShardWriter
+from vindeby.store.record import Record
+from vindeby.store.rundir import RunDirectory
+
+ORIGIN = "aep_origin"
+"""The attribute that says where an energy comes from, where it is not the search that found the layout."""
+RECOMPUTED = "recomputed"
+_BATCH_BYTES = 1 << 25
+_MANY = 1000
+
+
+@dataclass
+class Filled:
+    """What came of it."""
+
+    amended: list[str] = field(default_factory=list)
+    left: dict[str, str] = field(default_factory=dict)
+    """Keys of invalid results whose layout is not good, and why."""
+
+    def to_json(self) -> dict[str, object]:
+        """For --json."""
+        return {"recomputed": self.amended, "left": self.left}
+
+    def __str__(self) -> str:
+        text = f"{len(self.amended):,} energies computed from their layouts"
+        return text + (f"; {len(self.left):,} invalid results left" if self.left else "")
+
+
+def fill_in_energies(
+    output: Path, campaign: Campaign, progress: Callable[[str], None] = lambda _: None
+) -> Filled:
+    """Give every result of a database that lacks only its energy the one that the campaign's engine gives."""
+    filled, invalid = Filled(), set[str]()
+    judge_, check = Judge(campaign), CampaignCheck(campaign)
+    run = RunDirectory(output)
+    with Database(output) as database:
+        verdicts = judge(database, judge_)
+        missing = not_done(database, verdicts)
+        invalid = {database.checksum(key) for key in missing}
+        amended = _amended(database, missing, judge_, check, filled)
+        for batch in _batches(amended):
+            run.create()
+            ShardWriter(run).publish(batch)
+            if len(filled.amended) >= _MANY:
+                progress(f"{len(filled.amended):,} energies computed")
+    if filled.amended:
+        merge(output, MergeOptions(invalid=invalid, wait_s=600.0))
+    return filled
+
+
+def _amended(
+    database: Database, missing: dict[str, str], judge_: Judge, check: CampaignCheck, filled: Filled
+) -> Iterator[Record]:
+    for key, why in missing.items():
+        record = database[key]
+        energy_gwh = check.energy_gwh(record)
+        amended = None if energy_gwh is None else _with_energy(record, energy_gwh)
+        if amended is None or (wrong := judge_.why_not(amended)):
+            filled.left[key] = why if amended is None else wrong
+            continue
+        filled.amended.append(key)
+        yield amended
+
+
+def _with_energy(record: Record, energy_gwh: float) -> Record:
+    attributes = {name: value for name, value in record.attributes.items() if name != "aep"}
+    return Record(
+        record.key,
+        record.fingerprint,
+        {**record.arrays, "aep": np.array(energy_gwh)},
+        {**attributes, ORIGIN: RECOMPUTED},
+    )
+
+
+def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += sum(array.nbytes for array in record.arrays.values()) + 1024
+        if size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
