@@ -147,6 +147,17 @@ def test_h5debug_finds_the_structures_of_a_file_by_h5py(tmp_path: Path) -> None:
     assert "Version:                                           1" in shown[0][1]
 
 
+def test_h5debug_finds_texts_as_h5py_keeps_them(tmp_path: Path) -> None:
+    """An object for each text, which nothing else refers to."""
+    ours, theirs = both(tmp_path, [record(1)])
+    counts = []
+    for path in (ours, theirs):
+        collection = tool("h5debug", path, after=[str(path.read_bytes().index(b"GCOL"))])
+        counts.append(re.findall(r"Reference count: (\d+)", collection))
+    assert counts[0] == ["0"] * 8
+    assert set(counts[1]) == {"0"}
+
+
 def test_h5py_counts_and_lists_every_attribute(batch: list[Record], tmp_path: Path) -> None:
     ours, theirs = both(tmp_path, batch)
     with h5py.File(ours) as one, h5py.File(theirs) as two:

@@ -1,0 +1,92 @@
+"""Databases of version 1, whose attributes HDF5 did not count and did not copy, become such as it does."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import h5py
+import pytest
+
+from tests.old_files.make import ROOT, records, various
+from vindeby.store.database import Database
+from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.record import Record
+from vindeby.store.rows import checksum_of
+from vindeby.store.validate import validate
+
+VERSIONS = sorted(Path(__file__).parent.glob("version_*"))
+
+
+@pytest.fixture(params=VERSIONS, ids=lambda folder: folder.name)
+def version(request: pytest.FixtureRequest) -> Path:
+    return Path(request.param)
+
+
+@pytest.fixture(params=["classic", "table"])
+def layout(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def copied(source: Path, folder: Path) -> Path:
+    path = folder / "old.h5"
+    shutil.copy(source, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "batch"), [("", records()), ("various_", various())], ids=["usual", "various"]
+)
+def test_a_merge_alone_makes_the_newest_form_of_an_old_database(
+    version: Path, layout: str, name: str, batch: list[Record], tmp_path: Path
+) -> None:
+    path = copied(version / f"{name}{layout}.h5", tmp_path)
+    expected = {one.key: one for one in batch}
+    with Database(path) as database:
+        assert database.sealed
+        assert dict(database) == expected
+    merge(path)
+    with Database(path) as database:
+        assert database.sealed
+        assert dict(database) == expected
+        assert database.attributes.items() >= {**ROOT, "format_version": 2}.items()
+    assert validate(path).valid
+    merge(path, MergeOptions(layout="classic"))
+    with h5py.File(path) as file:
+        for one in batch:
+            group = file[one.key]
+            assert len(group.attrs) == len(one.attributes) + 3
+            assert group.attrs["checksum"] == checksum_of(one)
+
+
+def test_what_another_program_changed_in_an_old_database_is_read_by_its_checksums(
+    layout: str, tmp_path: Path
+) -> None:
+    path = copied(VERSIONS[0] / f"{layout}.h5", tmp_path)
+    with h5py.File(path, "r+") as file:
+        file.attrs["note"] = "mine"
+    with Database(path) as database:
+        assert not database.sealed
+        assert dict(database) == {one.key: one for one in records()}
+
+
+def test_a_copy_of_the_newest_form_by_h5repack_has_lost_nothing(layout: str, tmp_path: Path) -> None:
+    path = copied(VERSIONS[-1] / f"repacked_{layout}.h5", tmp_path)
+    for _ in range(2):
+        with Database(path) as database:
+            assert dict(database) == {one.key: one for one in records()}
+            assert database.attributes.items() >= ROOT.items()
+        assert validate(path).valid
+        merge(path)
+    assert validate(path).sealed
+
+
+def test_a_copy_of_version_1_by_h5repack_is_never_taken_for_verified(tmp_path: Path) -> None:
+    """It lost every attribute, and with them checksums and fingerprints."""
+    path = copied(VERSIONS[0] / "repacked_classic.h5", tmp_path)
+    for _ in range(2):
+        with Database(path) as database:
+            assert all(one.fingerprint == "" and "farm" not in one.attributes for one in database.values())
+            assert all("origin" in one.attributes for one in database.values())
+        assert any("of unverified origin" in note for note in validate(path).notes)
+        merge(path)
