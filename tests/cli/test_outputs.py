@@ -1,0 +1,81 @@
+"""What ``-o`` may name, as the real command sees it: refused before anything is computed, without a traceback."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_init_and_check import vindeby
+from tests.runner.campaigns import ROOT, calling, one_cell
+from tests.store.locks import held_by
+from vindeby.store.rundir import RunDirectory
+
+
+@pytest.fixture(autouse=True)
+def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def campaign(folder: Path) -> None:
+    trace = {"trace": str(folder / "computed")}
+    (folder / "c.yaml").write_text(one_cell(calling("slow", 2, trace)).dumps())
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("/dev/null", "vindeby: /dev/null: is a device"),
+        ("fifo", "vindeby: fifo: is a FIFO"),
+        (".", "vindeby: .: is a folder"),
+        ("n" * 300, "the name has 300 bytes"),
+        (os.fsdecode(b"\xff\xfe.h5"), "\\xff\\xfe.h5: the name is not valid UTF-8"),
+    ],
+)
+def test_an_output_that_cannot_become_a_database_is_refused_before_computing(
+    tmp_path: Path, name: str, what: str
+) -> None:
+    campaign(tmp_path)
+    os.mkfifo(tmp_path / "fifo")
+    before = {path.name for path in tmp_path.iterdir()}
+    done = vindeby(tmp_path, "run", "c.yaml", "-o", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert what in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert not Path("/dev/null.run").exists()
+
+
+@pytest.mark.parametrize("command", ["monitor", "missing", "validate", "merge", "report"])
+def test_a_name_that_is_too_long_is_refused_by_every_command(tmp_path: Path, command: str) -> None:
+    done = vindeby(tmp_path, command, f"{'n' * 300}.h5")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "File name too long" in done.stderr or "the name has 303 bytes" in done.stderr
+
+
+def test_the_same_command_by_a_link_goes_on_with_its_target(tmp_path: Path) -> None:
+    campaign(tmp_path)
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link.h5").symlink_to("real/target.h5")
+    first = vindeby(tmp_path, "run", "c.yaml", "-o", "link.h5")
+    assert first.returncode == 0, first.stderr
+    assert sorted(path.name for path in (tmp_path / "real").iterdir()) == ["target.h5", "target.h5.run"]
+    assert (tmp_path / "link.h5").is_symlink()
+    second = vindeby(tmp_path, "run", "c.yaml", "-o", "real/target.h5")
+    assert "2 results are there already" in second.stderr
+    assert (tmp_path / "computed").read_text().count("\n") == 2
+    seen = vindeby(tmp_path, "monitor", "link.h5")
+    assert seen.returncode == 0, seen.stderr
+    assert "2 of 2" in seen.stdout
+
+
+def test_merge_takes_over_from_a_machine_that_is_gone_and_names_it(tmp_path: Path) -> None:
+    campaign(tmp_path)
+    assert vindeby(tmp_path, "run", "c.yaml", "-o", "out.h5").returncode == 0
+    held_by(RunDirectory(tmp_path / "out.h5").path / "merge.lock", host="node17", pid=42)
+    done = vindeby(tmp_path, "merge", "out.h5", "--take-over")
+    assert done.returncode == 0, done.stderr
+    assert "process 42 on node17 holds it (merge) since" in done.stderr
+    assert "it is taken over" in done.stderr
