@@ -101,7 +101,7 @@ class Segment:
         """Every row as a record."""
         for row in self.rows:
             try:
-                yield Record(
+                yield Record.stored(
                     key=row["key"].decode(),
                     fingerprint=row["fingerprint"].decode(),
                     arrays={
