@@ -26,6 +26,7 @@ from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.reading import read_any
 from vindeby.store.record import Attribute, Record
+from vindeby.store.regular import refuse_special
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.seal import SealedFile, SealError
@@ -55,6 +56,7 @@ class Database(Mapping[str, Record]):
             raise InputError(
                 f"{self.path}: this is a folder; name the database, or run `salvage` on the folder"
             )
+        refuse_special(self.path)
         if not self.path.exists() and not self.run.shards.exists():
             raise InputError(f"{self.path}: there is no such database, nor a run directory {self.run.path}")
         self.refresh()
@@ -98,7 +100,7 @@ class Database(Mapping[str, Record]):
             self._add_sealed(path, guard)
         except FileNotFoundError:
             return  # merged and deleted since it was listed
-        except SealError:
+        except (SealError, OSError):
             self._add_unsealed(path, guard)
 
     def _add_sealed(self, path: Path, guard: Guard) -> None:

@@ -25,6 +25,7 @@ from typing import Any, Self, TypeAlias
 
 from vindeby.errors import DataError, InputError
 from vindeby.store.files import drop_cache
+from vindeby.store.regular import open_regular
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -136,8 +137,8 @@ class SealedFile:
 
     @classmethod
     def open(cls, path: Path, *, verify: bool = True) -> SealedFile | None:
-        """Open a file for verified reading; None when it has no seal."""
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        """Open a file for verified reading; None when it has no seal, OSError when it is no file."""
+        descriptor = open_regular(path)
 
         def read(length: int, offset: int) -> bytes:
             return _read_fully(descriptor, length, offset)

@@ -22,6 +22,7 @@ from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.missing import Missing, Reason
 from vindeby.store.reading import Reading, iterate_sealed, read_any
 from vindeby.store.record import Attribute, Record
+from vindeby.store.regular import refuse_special
 from vindeby.store.root import root_is_intact
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
@@ -106,6 +107,7 @@ class _Validation:
             raise InputError(
                 f"{self.path}: this is a folder; name a database, or run `salvage` on the folder"
             )
+        refuse_special(self.path)
         with Guard(self.limits) as guard:
             if self.path.exists():
                 self._file(self.path, guard, "database")
@@ -141,7 +143,7 @@ class _Validation:
                             self.root, self.report.sealed = dict(file.seal.directory["root"]), True
                         yield from iterate_sealed(file)
                         return
-        except SealError:
+        except (SealError, OSError):
             pass
         reading = read_any(path, guard)
         yield from reading.findings

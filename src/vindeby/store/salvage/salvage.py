@@ -21,6 +21,7 @@ from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Attribute, Record
+from vindeby.store.regular import refuse_special
 from vindeby.store.rows import checksum_of
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.salvage.attempts import Saved, rescue
@@ -121,8 +122,11 @@ _OURS = {"root_checksum", "layout", "version", "format_version", "successful_con
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from sorted(file for file in path.rglob("*") if file.is_file() and file.suffix in _SUFFIXES)
+            yield from sorted(
+                file for file in path.rglob("*") if file.suffix in _SUFFIXES and not file.is_dir()
+            )
         elif path.exists():
+            refuse_special(path)
             yield path
         else:
             raise InputError(f"{path}: there is no such file or folder")
