@@ -29,7 +29,7 @@ from vindeby.store.record import Attribute, Record
 from vindeby.store.regular import refuse_special
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
-from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.seal import SealedFile, SealError, directory_errors
 from vindeby.store.shard import read_segments
 
 __all__ = ["Database", "ReplacedError", "open_database"]
@@ -114,16 +114,17 @@ class Database(Mapping[str, Record]):
             if directory["kind"] == "shard":
                 file.load()
                 segments = read_segments(file)
-                keys = [(0, np.concatenate([segment.rows["key"] for segment in segments]))]
+                keys = [(0, np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)]))]
                 self._chunks.keep(path, segments)
             else:
                 layout = LAYOUTS[directory["layout"]]
                 count = layout.chunk_count(directory)
-                keys = [(number, layout.read_keys(file, number)) for number in range(count)]
+                with directory_errors(path):
+                    keys = [(number, layout.read_keys(file, number)) for number in range(count)]
         for number, names in keys:
             self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
-            self.attributes, self.sealed = dict(directory["root"]), True
+            self.attributes, self.sealed = dict(directory.get("root", {})), True
 
     def _enter(self, path: Path, chunk: int, names: NDArray[np.bytes_], published_ns: int) -> None:
         kind = "database" if path == self.path else "shard"

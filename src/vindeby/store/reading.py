@@ -17,7 +17,7 @@ from vindeby.store.layouts import LAYOUTS
 from vindeby.store.record import Attribute
 from vindeby.store.root import root_is_intact
 from vindeby.store.rows import Segment
-from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.seal import SealedFile, SealError, directory_errors
 from vindeby.store.shard import read_segments
 
 _MAXIMUM_CRASHES = 64
@@ -61,7 +61,9 @@ def iterate_sealed(file: SealedFile) -> Iterator[Segment]:
     if directory.get("kind") != "database" or layout is None:
         raise SealError(f"{file.path}: foreign format: it was sealed as {directory.get('kind')!r}")
     for number in range(layout.chunk_count(directory)):
-        yield from layout.read_chunk(file, number)
+        with directory_errors(file.path):
+            segments = layout.read_chunk(file, number)
+        yield from segments
 
 
 def read_any(path: Path, guard: Guard) -> Reading:
@@ -108,16 +110,22 @@ def read_sealed(file: SealedFile) -> Reading:
 
 def _take_intact(file: SealedFile, reading: Reading) -> None:
     directory = file.seal.directory
+    segments: list[Segment] = []
     if directory.get("kind") == "shard":
-        segments = read_segments(file)
+        try:
+            segments = read_segments(file)
+        except SealError as error:
+            reading.findings.append(Finding(Verdict.INCOMPLETE, _detail(error, file.path)))
     else:
         layout = LAYOUTS[directory["layout"]]
-        segments = []
         for number in range(layout.chunk_count(directory)):
             try:
-                segments += layout.read_chunk(file, number)
-            except (ValueError, IndexError, KeyError, OverflowError, MemoryError) as error:
-                reading.findings.append(Finding(Verdict.INCOMPLETE, f"chunk {number}: {error}"))
+                with directory_errors(file.path):
+                    segments += layout.read_chunk(file, number)
+            except SealError as error:
+                reading.findings.append(
+                    Finding(Verdict.INCOMPLETE, f"chunk {number}: {_detail(error, file.path)}")
+                )
     for segment in segments:
         intact = segment.intact()
         for key in segment.rows["key"][~intact]:

@@ -49,7 +49,7 @@ def refuse_special(path: Path) -> None:
 
 def open_regular(path: Path) -> int:
     """A descriptor to read a regular file from; NotRegularError for anything else, without waiting."""
-    _check(path, os.stat(path).st_mode)
+    _check(path, path.stat().st_mode)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         _check(path, os.fstat(descriptor).st_mode)

@@ -140,8 +140,8 @@ class _Validation:
                     sound = next(file.bad_blocks(), None) is None
                     if sound:
                         if kind == "database":
-                            self.root, self.report.sealed = dict(file.seal.directory["root"]), True
-                        yield from iterate_sealed(file)
+                            self.root, self.report.sealed = dict(file.seal.directory.get("root", {})), True
+                        yield from _sound_segments(file)
                         return
         except (SealError, OSError):
             pass
@@ -232,6 +232,14 @@ class _Validation:
         if unknown:
             shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
             self.report.notes.append(f"{len(unknown)} records are not part of the campaign: {shown}")
+
+
+def _sound_segments(file: SealedFile) -> Iterator[Segment | Finding]:
+    """The records of a file whose bytes are those that were sealed, as far as its directory leads to them."""
+    try:
+        yield from iterate_sealed(file)
+    except SealError as error:
+        yield Finding(Verdict.CHECKSUM, str(error).removeprefix(f"{file.path}: "))
 
 
 def repeated(issues: Iterable[Issue], at_least: int = 3) -> list[tuple[str, int]]:
