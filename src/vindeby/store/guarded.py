@@ -15,7 +15,8 @@ from typing import Any
 
 from vindeby.errors import VindebyError
 from vindeby.store.foreign import read_foreign
-from vindeby.store.guard import DONE, FAILED, FRAME, PROGRESS, RESULT
+from vindeby.store.foreign_rows import LIBRARY_ERRORS
+from vindeby.store.guard import DONE, DOUBTFUL, FAILED, FRAME, PROGRESS, RESULT
 
 
 def main() -> None:
@@ -41,13 +42,14 @@ def main() -> None:
                 answer = _probe(request["name"])
             else:
                 answer = read_foreign(
-                    progress=lambda text: send(PROGRESS, text.encode()),
+                    progress=lambda text: send(PROGRESS, text.encode(errors="surrogateescape")),
                     result=lambda data: send(RESULT, data),
+                    doubtful=lambda data: send(DOUBTFUL, data),
                     **request,
                 )
             send(DONE, json.dumps(answer).encode())
-        except (VindebyError, OSError, ValueError, KeyError, RuntimeError, MemoryError, TypeError) as error:
-            send(FAILED, f"{type(error).__name__}: {error}".encode())
+        except (VindebyError, *LIBRARY_ERRORS) as error:
+            send(FAILED, f"{type(error).__name__}: {error}"[:1000].encode(errors="replace"))
 
 
 def _probe(name: str) -> dict[str, str]:
