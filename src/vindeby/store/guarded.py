@@ -13,10 +13,17 @@ import resource
 import sys
 from typing import Any
 
+import h5py
+import numpy as np
+
 from vindeby.errors import VindebyError
 from vindeby.store.foreign import read_foreign
 from vindeby.store.foreign_rows import LIBRARY_ERRORS
 from vindeby.store.guard import DONE, DOUBTFUL, FAILED, FRAME, PROGRESS, RESULT
+from vindeby.store.image import build_image
+from vindeby.store.record import Record
+from vindeby.store.seal import SealedFile
+from vindeby.store.shard import read_segments
 
 
 def main() -> None:
@@ -33,6 +40,7 @@ def main() -> None:
         while view:
             view = view[os.write(output, view) :]
 
+    _load_everything()
     send(PROGRESS, b"ready")
     for line in sys.stdin.buffer:
         request: dict[str, Any] = json.loads(line)
@@ -50,6 +58,22 @@ def main() -> None:
             send(DONE, json.dumps(answer).encode())
         except (VindebyError, *LIBRARY_ERRORS) as error:
             send(FAILED, f"{type(error).__name__}: {error}"[:1000].encode(errors="replace"))
+
+
+def _load_everything() -> None:
+    """Use each library once: while a file is read, none of them can open the files of a part it loads late."""
+    record = Record("key", "", {"array": np.zeros((1, 2))}, {"text": "a", "number": 1.0})
+    image = SealedFile.of_bytes(build_image([record, Record("b", "", {"array": np.zeros((1, 2))})]).data, "")
+    assert image is not None
+    for segment in read_segments(image):
+        segment.intact()
+        list(segment.records())
+    with h5py.File("warm", "w", driver="core", backing_store=False) as file:
+        file["group/data"] = np.zeros((2, 2))
+        file["group"].attrs["text"] = "a"
+        file["group"].attrs["texts"] = ["a", "b"]
+        dict(file["group"].attrs)
+        file["group/data"][0:1]
 
 
 def _probe(name: str) -> dict[str, str]:
