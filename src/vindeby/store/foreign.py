@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import h5py
@@ -35,50 +36,59 @@ _ROOT_BYTES = 1 << 24
 
 
 def read_foreign(
-    *,
-    path: str,
-    skip: list[str],
-    real_size: int,
-    rooted: str,
-    naming: str,
-    result_bytes: int,
-    batch_bytes: int,
-    most_findings: int,
-    progress: Callable[[str], None],
-    result: Send,
-    doubtful: Send,
+    *, path: str, progress: Callable[[str], None], result: Send, doubtful: Send, **asked: Any
 ) -> dict[str, Any]:
     """Send every usable record as images of shards; the findings about the rest, and the root attributes.
 
-    ``real_size`` bytes of the file are real, the rest is padding. With ``rooted`` the root group is itself one
-    record: its key is what ``naming`` spells, or else ``rooted``.
+    What is ``asked`` are the fields of ``Asked``.
     """
-    budget = Budget(result_bytes, most_findings)
-    sender = RowSender(budget, batch_bytes, result, doubtful)
-    visited: list[int] = []
     with h5py.File(path, "r", locking=False) as file, no_more_files():
-        progress("")
-        root = {} if rooted else _root_attributes(file, budget)
-        form = _form(file, root, rooted)
-        try:
-            if form == "shard":
-                send_shard(file, sender)
-            elif form == "table":
-                send_table(file, str(root["schemas"]), sender)
-            else:
-                reader = _GroupReader(real_size, naming, rooted, sender)
-                visited = reader.visited
-                names = [""] if rooted else (name for name in file if name not in set(skip))
-                for batch in batches(reader.records(file, names, progress), batch_bytes):
-                    complete = _complete(batch, budget)
-                    if complete:
-                        result(build_image(complete).data)
-        except SpentError:
-            what = f"it gives more than {result_bytes} bytes of results from {real_size}"
-            budget.note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
-        except UnusableError as error:
-            budget.note(error.verdict, error.detail)
-    return {"findings": budget.close(), "root": root, "form": form, "visited": visited}
+        return read_open(file, Asked(**asked), progress, result, doubtful)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How to read a file.
+
+    ``real_size`` bytes of it are real, the rest is padding. Groups named in ``skip`` are left out. With ``rooted`` the
+    root group is itself one record: its key is what ``naming`` spells, or else ``rooted``.
+    """
+
+    real_size: int
+    result_bytes: int
+    batch_bytes: int
+    most_findings: int
+    skip: Sequence[str] = ()
+    rooted: str = ""
+    naming: str = ""
+
+
+def read_open(
+    file: h5py.File, asked: Asked, progress: Callable[[str], None], result: Send, doubtful: Send
+) -> dict[str, Any]:
+    """``read_foreign`` for a file that is open."""
+    budget = Budget(asked.result_bytes, asked.most_findings)
+    sender = RowSender(budget, asked.batch_bytes, result, doubtful)
+    reader = _GroupReader(asked, sender)
+    progress("")
+    root = {} if asked.rooted else _root_attributes(file, budget)
+    form = _form(file, root, asked.rooted)
+    try:
+        if form == "shard":
+            send_shard(file, sender)
+        elif form == "table":
+            send_table(file, str(root["schemas"]), sender)
+        else:
+            for batch in batches(reader.records(file, progress), asked.batch_bytes):
+                complete = _complete(batch, budget)
+                if complete:
+                    result(build_image(complete).data)
+    except SpentError:
+        what = f"it gives more than {asked.result_bytes} bytes of results from {asked.real_size}"
+        budget.note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
+    except UnusableError as error:
+        budget.note(error.verdict, error.detail)
+    return {"findings": budget.close(), "root": root, "form": form, "visited": reader.visited}
 
 
 def _form(file: h5py.File, root: dict[str, Attribute], rooted: str) -> str:
@@ -102,18 +112,19 @@ def _complete(records: list[Record], budget: Budget) -> list[Record]:
 
 
 class _GroupReader:
-    def __init__(self, real_size: int, naming: str, rooted: str, sender: RowSender) -> None:
-        self._real_size = real_size
-        self._naming = naming
-        self._rooted = rooted
+    def __init__(self, asked: Asked, sender: RowSender) -> None:
+        self._real_size = asked.real_size
+        self._naming = asked.naming
+        self._rooted = asked.rooted
+        self._skip = set(asked.skip)
         self._sender = sender
         self._budget = sender.budget
         self.visited: list[int] = []
         """Where the groups are that were read to the end, whatever they gave."""
 
-    def records(self, file: h5py.File, names: Any, progress: Callable[[str], None]) -> Iterator[Record]:
+    def records(self, file: h5py.File, progress: Callable[[str], None]) -> Iterator[Record]:
         """Each group that is a record; what is wrong with the others is noted."""
-        for name in names:
+        for name in [""] if self._rooted else (name for name in file if name not in self._skip):
             progress(name)
             self._budget.spend(len(name))
             try:

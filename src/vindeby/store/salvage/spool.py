@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,7 +22,9 @@ class Spool:
     """A temporary file of rows; it is gone when it is closed, or with the process."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by close
+        self._descriptor, name = tempfile.mkstemp(dir=folder)
+        Path(name).unlink()
+        self._close = weakref.finalize(self, os.close, self._descriptor)
         self._parts: list[tuple[Schema, np.dtype[Any], int]] = []
         self._end = 0
 
@@ -31,7 +34,7 @@ class Spool:
         view = memoryview(data)
         at = self._end
         while view:
-            done = os.pwrite(self._file.fileno(), view, at)
+            done = os.pwrite(self._descriptor, view, at)
             view, at = view[done:], at + done
         self._parts.append((segment.schema, segment.rows.dtype, self._end))
         self._end = at
@@ -44,12 +47,12 @@ class Spool:
     def row(self, place: Place) -> Segment:
         """One row, as a segment."""
         schema, dtype, start = self._parts[place[0]]
-        data = os.pread(self._file.fileno(), dtype.itemsize, start + place[1] * dtype.itemsize)
+        data = os.pread(self._descriptor, dtype.itemsize, start + place[1] * dtype.itemsize)
         return Segment(schema, np.frombuffer(data, dtype))
 
     def close(self) -> None:
         """Delete it."""
-        self._file.close()
+        self._close()
 
 
 class Found(Mapping[str, Record]):
