@@ -15,7 +15,7 @@ from vindeby.store.index import Place
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.rows import Segment
-from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.seal import SealedFile, SealError, directory_errors
 from vindeby.store.shard import read_segments
 
 _MOST_KEPT = 8
@@ -79,7 +79,11 @@ class Chunks:
         if file is None:
             raise ReplacedError(place.path)
         with file:
-            return _read(file, place.chunk)
+            try:
+                return _read(file, place.chunk)
+            except SealError as error:
+                self._note(place.path, Finding(Verdict.INCOMPLETE, str(error).split(": ", 1)[-1]))
+                return []
 
     def keep(self, path: Path, segments: list[Segment]) -> None:
         """Spare who counts a second reading of a shard that was just read, as long as there is room for it."""
@@ -132,4 +136,5 @@ def _read(file: SealedFile, chunk: int, fields: Collection[str] | None = None) -
     directory = file.seal.directory
     if directory["kind"] == "shard":
         return read_segments(file)
-    return LAYOUTS[directory["layout"]].read_chunk(file, chunk, fields)
+    with directory_errors(file.path):
+        return LAYOUTS[directory["layout"]].read_chunk(file, chunk, fields)

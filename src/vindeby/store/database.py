@@ -26,9 +26,10 @@ from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.reading import read_any
 from vindeby.store.record import Attribute, Record
+from vindeby.store.regular import refuse_special
 from vindeby.store.rows import Segment
 from vindeby.store.rundir import RunDirectory
-from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.seal import SealedFile, SealError, directory_errors
 from vindeby.store.shard import read_segments
 
 __all__ = ["Database", "ReplacedError", "open_database"]
@@ -55,6 +56,7 @@ class Database(Mapping[str, Record]):
             raise InputError(
                 f"{self.path}: this is a folder; name the database, or run `salvage` on the folder"
             )
+        refuse_special(self.path)
         if not self.path.exists() and not self.run.shards.exists():
             raise InputError(f"{self.path}: there is no such database, nor a run directory {self.run.path}")
         self.refresh()
@@ -98,7 +100,7 @@ class Database(Mapping[str, Record]):
             self._add_sealed(path, guard)
         except FileNotFoundError:
             return  # merged and deleted since it was listed
-        except SealError:
+        except (SealError, OSError):
             self._add_unsealed(path, guard)
 
     def _add_sealed(self, path: Path, guard: Guard) -> None:
@@ -112,12 +114,13 @@ class Database(Mapping[str, Record]):
             if directory["kind"] == "shard":
                 file.load()
                 segments = read_segments(file)
-                keys = [(0, np.concatenate([segment.rows["key"] for segment in segments]))]
+                keys = [(0, np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)]))]
                 self._chunks.keep(path, segments)
             else:
                 layout = LAYOUTS[directory["layout"]]
                 count = layout.chunk_count(directory)
-                keys = [(number, layout.read_keys(file, number)) for number in range(count)]
+                with directory_errors(path):
+                    keys = [(number, layout.read_keys(file, number)) for number in range(count)]
         for number, names in keys:
             self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:

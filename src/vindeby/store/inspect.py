@@ -6,12 +6,14 @@ what a crash usually leaves. Only a file that passes them is worth a guarded chi
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from vindeby.store.lookup3 import lookup3_bytes
+from vindeby.store.regular import open_regular
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SMALLEST = 96
@@ -34,6 +36,7 @@ class Verdict(Enum):
     NOT_MARKED = "record without success mark"
     IMPLAUSIBLE = "implausible record"
     FOREIGN = "foreign format"
+    ELSEWHERE = "refers to another file"
     CRASHED = "the HDF5 library crashed on it"
     HUNG = "the HDF5 library did not come back from it"
 
@@ -125,7 +128,7 @@ def patched_superblock(
 def inspect(path: Path) -> Finding | None:
     """The verdict of the cheap checks; None when the file passes them."""
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path), "rb") as file:
             head = file.read(4096)
             size = file.seek(0, 2)
     except FileNotFoundError:

@@ -38,6 +38,7 @@ from vindeby.store.place import check_output
 from vindeby.store.process import Identity
 from vindeby.store.reading import iterate_sealed
 from vindeby.store.record import Attribute
+from vindeby.store.regular import refuse_special
 from vindeby.store.replaced import keep_replaced
 from vindeby.store.root import root_checksum
 from vindeby.store.rows import Segment
@@ -100,6 +101,8 @@ def merge(output: Path, options: MergeOptions | None = None) -> MergeReport:
     """Bring everything that is finished into ``output``; BadFilesError when files are bad and may not be."""
     options = options or MergeOptions()
     run = RunDirectory(check_output(output))
+    for path in options.extra:
+        refuse_special(path)
     if not output.exists() and not run.path.exists() and not options.extra:
         raise InputError(f"{output}: there is no such database, nor a run directory {run.path}")
     try:

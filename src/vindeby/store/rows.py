@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.errors import DataError
+from vindeby.errors import ArgumentError, DataError
 from vindeby.store.record import SUCCESS, Attribute, Record
 
 CHECKSUM_WIDTH = 64
@@ -101,7 +101,7 @@ class Segment:
         """Every row as a record."""
         for row in self.rows:
             try:
-                yield Record(
+                yield Record.stored(
                     key=row["key"].decode(),
                     fingerprint=row["fingerprint"].decode(),
                     arrays={
@@ -112,6 +112,8 @@ class Segment:
                 )
             except UnicodeDecodeError as error:
                 raise DataError(f"a record's text is not valid UTF-8: {error}") from None
+            except ArgumentError as error:
+                raise DataError(f"a stored record is not one that can be stored: {error}") from None
 
     @staticmethod
     def _array(row: Any, name: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:

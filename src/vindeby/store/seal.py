@@ -12,6 +12,7 @@ like any other file that may be bad.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -24,7 +25,9 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from vindeby.errors import DataError, InputError
+from vindeby.store.directory import DirectoryError, check_directory
 from vindeby.store.files import drop_cache
+from vindeby.store.regular import open_regular
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -36,6 +39,7 @@ MAGIC = b"vindeby\x01"
 _TRAILER = struct.Struct("<32sQQII8s")
 TRAILER_SIZE = _TRAILER.size
 _DIGEST_SIZE = 32
+_SMALLEST_BLOCK = 512
 _CACHED_BLOCKS = 256
 
 
@@ -83,6 +87,17 @@ class Seal:
         return hashlib.sha256(data).digest() == wanted
 
 
+@contextlib.contextmanager
+def directory_errors(path: Path) -> Iterator[None]:
+    """Where a directory leads to bytes that are not what it says: SealError, whatever went wrong with them."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, struct.error) as error:
+        raise SealError(
+            f"{path}: the directory of the seal does not fit the file: {type(error).__name__}: {error}"
+        ) from error
+
+
 def has_magic(tail: bytes) -> bool:
     """Does a file that ends like this claim to be sealed?"""
     return tail[-len(MAGIC) :] == MAGIC
@@ -96,7 +111,9 @@ def read_seal(read: Callable[[int, int], bytes], size: int, name: str) -> Seal |
     if len(trailer) < TRAILER_SIZE or not has_magic(trailer):
         return None
     digest, length, text_length, block_size, version, _ = _TRAILER.unpack(trailer)
-    count = -(-length // block_size) if block_size else 0
+    if block_size < _SMALLEST_BLOCK:
+        raise SealError(f"{name}: checksum mismatch in the seal: its blocks have {block_size} bytes")
+    count = -(-length // block_size)
     if length + count * _DIGEST_SIZE + text_length + TRAILER_SIZE != size:
         raise SealError(
             f"{name}: checksum mismatch in the seal: its lengths do not fit the file's {size} bytes"
@@ -106,8 +123,16 @@ def read_seal(read: Callable[[int, int], bytes], size: int, name: str) -> Seal |
     if hashlib.sha256(body + lengths).digest() != digest:
         raise SealError(f"{name}: checksum mismatch in the seal")
     blocks, text = body[: count * _DIGEST_SIZE], body[count * _DIGEST_SIZE :]
-    directory = json.loads(text)
-    newest = max(version, int(directory.get("format_version", 1)))
+    try:
+        directory = json.loads(text)
+        stated = directory.get("format_version", 1) if isinstance(directory, dict) else 1
+        if type(stated) is not int:
+            raise DirectoryError(f"format_version is {stated!r:.60}, not a whole number")
+        newest = max(version, stated)
+        if newest <= FORMAT_VERSION:
+            check_directory(directory, length)
+    except (ValueError, RecursionError) as error:
+        raise SealError(f"{name}: the directory of the seal makes no sense: {error}") from None
     if newest > FORMAT_VERSION:
         raise NewerFormatError(
             f"{name}: written in format version {newest}; this vindeby reads up to {FORMAT_VERSION}, use a newer one"
@@ -136,8 +161,8 @@ class SealedFile:
 
     @classmethod
     def open(cls, path: Path, *, verify: bool = True) -> SealedFile | None:
-        """Open a file for verified reading; None when it has no seal."""
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        """Open a file for verified reading; None when it has no seal, OSError when it is no file."""
+        descriptor = open_regular(path)
 
         def read(length: int, offset: int) -> bytes:
             return _read_fully(descriptor, length, offset)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.store.rows import Schema, Segment
-from vindeby.store.seal import SealedFile, SealError
+from vindeby.store.seal import SealedFile, SealError, directory_errors
 
 
 def read_segments(file: SealedFile) -> list[Segment]:
@@ -15,7 +15,8 @@ def read_segments(file: SealedFile) -> list[Segment]:
     directory = file.seal.directory
     if directory.get("kind") != "shard":
         raise SealError(f"{file.path}: foreign format: this is a {directory.get('kind')}, not a shard")
-    return [_read(file, entry) for entry in directory["segments"]]
+    with directory_errors(file.path):
+        return [_read(file, entry) for entry in directory["segments"]]
 
 
 def _read(file: SealedFile, entry: dict[str, Any]) -> Segment:

@@ -28,6 +28,7 @@ from vindeby.store.origin import count_origins, in_words
 from vindeby.store.own import Addition, listed
 from vindeby.store.reading import Reading, iterate_sealed, read_any, sealed_additions
 from vindeby.store.record import Attribute, Record
+from vindeby.store.regular import refuse_special
 from vindeby.store.root import root_is_intact
 from vindeby.store.rows import Segment, checksum_of
 from vindeby.store.rundir import RunDirectory
@@ -151,6 +152,7 @@ class _Validation:
             raise InputError(f"{self.path}: there is no such database")
         if self.path.is_dir():
             return self._folder()
+        refuse_special(self.path)
         with Guard(self.limits) as guard:
             if self.path.exists():
                 self._file(self.path, guard, "database")
@@ -223,9 +225,9 @@ class _Validation:
                             self.root, self.report.sealed = dict(file.seal.directory.get("root", {})), True
                             self.report.digest = file.seal.digest
                             self._additions = sealed_additions(file)
-                        yield from iterate_sealed(file)
+                        yield from _sound_segments(file)
                         return
-        except SealError:
+        except (SealError, OSError):
             pass
         reading = read_any(path, guard)
         yield from reading.findings
@@ -336,6 +338,14 @@ class _Validation:
         if unknown:
             shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
             self.report.notes.append(f"{len(unknown)} records are not part of the campaign: {shown}")
+
+
+def _sound_segments(file: SealedFile) -> Iterator[Segment | Finding]:
+    """The records of a file whose bytes are those that were sealed, as far as its directory leads to them."""
+    try:
+        yield from iterate_sealed(file)
+    except SealError as error:
+        yield Finding(Verdict.CHECKSUM, str(error).removeprefix(f"{file.path}: "))
 
 
 def repeated(issues: Iterable[Issue], at_least: int = 3) -> list[tuple[str, int]]:

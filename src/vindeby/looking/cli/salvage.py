@@ -38,6 +38,14 @@ def command(
         bool,
         typer.Option("--recompute-aep", help="Compute AEP where it is invalid and the layout is good."),
     ] = False,
+    keep_doubtful: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep-doubtful",
+            metavar="FILE",
+            help="Write records that do not meet their checksum to this file, marked as no results.",
+        ),
+    ] = None,
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
@@ -48,7 +56,13 @@ def command(
         )
     root = {} if loaded is None else loaded.root_attributes()
     root = stated(root, RESULT_ARRAYS)
-    report = salvage(paths, output, naming=NAMING, root=root, layout=layout, progress=say)
+    report = salvage(
+        paths, output, naming=NAMING, root=root, layout=layout, keep_doubtful=keep_doubtful, progress=say
+    )
+    if report.doubtful:
+        say(
+            f"{report.doubtful} records that do not meet their checksum are in {keep_doubtful}, marked as doubtful"
+        )
     missing, filled = None, None
     if report.records and loaded is not None:
         text = loaded.dumps()

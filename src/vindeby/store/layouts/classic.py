@@ -184,7 +184,7 @@ def read_group(name: str, group: h5py.Group) -> tuple[Record, str]:
     values = {key: group.attrs[key] for key in group.attrs}
     marks = {mark: values.pop(mark) for mark in MARKS}
     arrays = {item: np.asarray(group[item][()]) for item in group}
-    return Record(name, marks["fingerprint"], arrays, values), marks["checksum"]
+    return Record.stored(name, marks["fingerprint"], arrays, values), marks["checksum"]
 
 
 def _strided(

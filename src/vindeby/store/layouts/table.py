@@ -36,6 +36,7 @@ CHUNK_ROWS = 1024
 _TYPES = {"int": "<i8", "float": "<f8", "bool": "|b1"}
 _MARKS = ("key", "fingerprint", "status", "checksum")
 _ALLOWED_PADDING = 1 << 26
+_HDF5_DIMENSIONS = 32
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,11 @@ def _width(content: Content, field: str) -> int:
 
 def _check_padding(content: Content, columns: list[Column]) -> None:
     for column in columns:
+        if len(column.shape) >= _HDF5_DIMENSIONS:
+            raise ArgumentError(
+                f"--layout table: {column.path} has {len(column.shape)} dimensions in a record, and a table needs one "
+                f"more than HDF5 allows ({_HDF5_DIMENSIONS}); use --layout classic"
+            )
         row = int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
         if row * CHUNK_ROWS > _ALLOWED_PADDING * 16 and content.count > 1:
             raise ArgumentError(

@@ -1,0 +1,220 @@
+"""Seals whose digests are right and whose numbers lie: an error of ours, whatever was forged."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+from tests.crash.tools import FULL
+from tests.store.examples import contents, publish, records
+from vindeby.errors import DataError, InputError, VindebyError
+from vindeby.store.database import Database
+from vindeby.store.guard import Guard
+from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.reading import iterate_sealed
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.salvage import salvage
+from vindeby.store.seal import BLOCK_SIZE, MAGIC, SealedFile, SealError, block_digests, seal_bytes
+from vindeby.store.validate import validate
+
+pytestmark = pytest.mark.timeout(7200 if FULL else 300)
+
+VALUES: list[Any] = [
+    *(None, True, -1, 0, 1, 2**31, 2**40, 10**30, 1.5, "x", "O", "S99999999999", "<f8", "table"),
+    *([], {}, [[]], [2**40], [1] * 40, {"a": {}}),
+]
+
+
+class SharedGuard(Guard):
+    """One child for the whole test; starting one for each file would take minutes."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard]:
+    guard = SharedGuard()
+    for module in ("validate", "merge", "database", "salvage.salvage"):
+        monkeypatch.setattr(sys.modules[f"vindeby.store.{module}"], "Guard", lambda _=None: guard)
+    yield guard
+    guard._stop()
+
+
+@pytest.fixture(params=["shard", "classic", "table"])
+def subject(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    run = RunDirectory(tmp_path / "out.h5")
+    path = publish(run, records(3)).path
+    if request.param == "shard":
+        return path
+    merge(run.output, MergeOptions(layout=request.param))
+    return run.output
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value in a JSON tree."""
+    yield above
+    if isinstance(value, dict):
+        for name in value:
+            yield from places(value[name], (*above, name))
+    elif isinstance(value, list):
+        for number in range(len(value)):
+            yield from places(value[number], (*above, number))
+
+
+def forged(directory: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every value of the directory replaced by others, and left out."""
+    for way in places(directory):
+        if not way:
+            yield from ((f"all = {value!r}", value) for value in VALUES)
+            continue
+        for value in [*VALUES, ...]:
+            changed = copy.deepcopy(directory)
+            inner: Any = changed
+            for step in way[:-1]:
+                inner = inner[step]
+            if value is ...:
+                del inner[way[-1]]
+            else:
+                inner[way[-1]] = value
+            yield f"{way} = {value!r}", changed
+
+
+def parts(path: Path) -> tuple[bytes, dict[str, Any]]:
+    file = SealedFile.open(path)
+    assert file is not None
+    with file:
+        return path.read_bytes()[: file.seal.length], json.loads(json.dumps(file.seal.directory))
+
+
+def read_all(data: bytes) -> None:
+    file = SealedFile.of_bytes(data, "forged")
+    assert file is not None
+    for segment in iterate_sealed(file):
+        segment.intact()
+        for _ in segment.records():
+            pass
+
+
+def test_a_forged_directory_is_an_error_of_ours_wherever_it_lies(subject: Path) -> None:
+    hdf5, directory = parts(subject)
+    digests = block_digests(hdf5)
+    refused = tried = 0
+    for what, changed in forged(directory):
+        tried += 1
+        try:
+            read_all(hdf5 + seal_bytes(len(hdf5), digests, changed))
+        except VindebyError:
+            refused += 1
+        except Exception as error:  # noqa: BLE001 - a traceback is what is looked for
+            pytest.fail(f"{what}: {type(error).__name__}: {error}")
+    assert tried > 1000
+    assert refused > 0.8 * tried
+
+
+def test_every_command_survives_a_forged_directory(subject: Path, tmp_path: Path, shared: Guard) -> None:
+    hdf5, directory = parts(subject)
+    digests = block_digests(hdf5)
+    for number, (what, changed) in enumerate(forged(directory)):
+        if number % (1 if FULL else 499):
+            continue
+        folder = tmp_path / f"at{number}"
+        folder.mkdir()
+        run = RunDirectory(folder / "out.h5").create()
+        path = run.output
+        if subject.name != "out.h5":
+            path = run.shards / "node-1-abc-0000" / "000000.h5"
+            path.parent.mkdir()
+        path.write_bytes(hdf5 + seal_bytes(len(hdf5), digests, changed))
+        for read in (
+            lambda path=path: validate(path),
+            lambda run=run: validate(run.output),
+            lambda run=run: contents(run.output),
+            lambda run=run: [list(one.records()) for one in list(Database(run.output).segments())],
+            lambda path=path, folder=folder: salvage([path], folder / "saved.h5"),
+            lambda run=run: merge(run.output, MergeOptions(on_bad="skip")),
+        ):
+            try:
+                read()
+            except VindebyError:
+                pass
+            except Exception as error:  # noqa: BLE001 - a traceback is what is looked for
+                pytest.fail(f"{what}: {type(error).__name__}: {error}")
+
+
+NUMBERS = [0, 1, 2, 511, 2**16, 2**31, 2**32 - 1]
+
+
+@pytest.mark.parametrize("field", [0, 1, 2, 3])
+def test_forged_lengths_in_the_trailer_are_an_error_of_ours(
+    subject: Path, field: int, tmp_path: Path, shared: Guard
+) -> None:
+    data = subject.read_bytes()
+    for value in [*NUMBERS, *([2**40, 2**63, 2**64 - 1] if field < 2 else [])]:
+        lengths = list(struct.unpack("<QQII", data[-32:-8]))
+        lengths[field] = value
+        body = data[lengths[0] : -64] if lengths[0] < len(data) else b""
+        packed = struct.pack("<QQII", *lengths)
+        made = data[:-64] + hashlib.sha256(body + packed).digest() + packed + MAGIC
+        path = tmp_path / "made.h5"
+        path.write_bytes(made)
+        try:
+            read_all(made)
+        except VindebyError:
+            pass
+        except AssertionError:
+            continue
+        validate(path) if field != 3 or value < 2 else None
+
+
+def test_a_block_size_of_nothing_is_refused(subject: Path) -> None:
+    hdf5, directory = parts(subject)
+    text = json.dumps(directory).encode()
+    lengths = struct.pack("<QQII", len(hdf5), len(text), 0, 1)
+    made = hdf5 + text + hashlib.sha256(text + lengths).digest() + lengths + MAGIC
+    with pytest.raises(SealError, match="its blocks have 0 bytes"):
+        read_all(made)
+
+
+@pytest.mark.parametrize("text", [b"[" * 100_000, b"\xff", b"{", b"1" * 10_000, b'{"kind":"shard"}', b"null"])
+def test_a_directory_that_is_no_object_is_refused(text: bytes) -> None:
+    hdf5 = bytes(100)
+    blocks = block_digests(hdf5)[0]
+    lengths = struct.pack("<QQII", len(hdf5), len(text), BLOCK_SIZE, 1)
+    made = hdf5 + blocks + text + hashlib.sha256(blocks + text + lengths).digest() + lengths + MAGIC
+    with pytest.raises(SealError, match="directory of the seal makes no sense"):
+        read_all(made)
+
+
+def test_rows_that_are_named_often_do_not_multiply(subject: Path) -> None:
+    hdf5, directory = parts(subject)
+    for name in ("segments", "chunks"):
+        if name in directory:
+            directory[name] *= 2_000
+            with pytest.raises(DataError, match="bytes, and the file has"):
+                read_all(hdf5 + seal_bytes(len(hdf5), block_digests(hdf5), directory))
+
+
+def test_a_shard_can_be_validated_by_itself(run: RunDirectory) -> None:
+    shard = publish(run, records(4)).path
+    report = validate(shard)
+    assert (report.valid, report.records, report.files, report.sealed) == (True, 4, 1, True)
+    data = bytearray(shard.read_bytes())
+    data[bytes(data).index(records(4)[1].layout.tobytes())] ^= 4
+    shard.write_bytes(data)
+    report = validate(shard)
+    assert records(4)[1].key in {issue.key for issue in report.issues}
+    assert report.records == 3
+    with pytest.raises(InputError):
+        validate(shard.with_name("none.h5"))
