@@ -33,6 +33,8 @@ class Setup:
     heartbeat_s: float
     memory_limit: int | None
     wait_for_disk: bool
+    check_physics: bool = True
+    """Whether results that are not possible are refused; not where the caller has checks of its own."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def run(
         _say_what_stands(standing, say, again)
         summary = Summary(Path(output), len(space), standing, kept_invalid=keep_invalid)
         if standing.todo:
-            _supervise(campaign, directory, space, standing, options, watch, summary)
+            _supervise(campaign, directory, space, standing, options, watch, summary, judge.usual)
         summary.seconds = time.monotonic() - began
         finish_up(campaign, judge, directory, summary, part=share, say=say)
         summary.seconds = time.monotonic() - began
@@ -182,6 +182,7 @@ def _supervise(
     options: RunOptions,
     watch: Watcher,
     summary: Summary,
+    check_physics: bool,
 ) -> None:
     seats = min(_workers(options), len(standing.todo))
     limit, alone = memory_limits(options, seats)
@@ -203,6 +204,7 @@ def _supervise(
         heartbeat_s=options.heartbeat_s,
         memory_limit=limit,
         wait_for_disk=options.on_full_disk == "wait",
+        check_physics=check_physics,
     )
     log = EventLog(directory)
     with ExitStack() as stack:

@@ -45,6 +45,7 @@ from vindeby.store.process import Identity
 from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Record
 from vindeby.store.rundir import RunDirectory
+from vindeby.store.validate import Check
 
 _LONGEST_TRACEBACK = 16_000
 _RETIRE_AT = 0.7
@@ -108,7 +109,7 @@ class Worker:
             known = isinstance(error, VindebyError)
             self.channel.send(Unusable(str(error) if known else _trace(error)))
             return 1
-        self.check = CampaignCheck(setup.campaign)
+        self.check: Check = CampaignCheck(setup.campaign) if setup.check_physics else lambda _: ()
         self.cells = {(cell.farm_idx, cell.type_idx): cell for cell in setup.campaign.cells()}
         self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
         self.publisher = Publisher(
