@@ -83,9 +83,12 @@ def test_energy_is_computed_again_only_when_asked() -> None:
     assert complaints(record(aep=AEP * 0.999), deep=False) == []
 
 
-def test_the_energy_of_a_function_of_the_users_own_is_not_judged() -> None:
-    data = CAMPAIGN.to_data() | {"method": {"call": "a.b:c"}}
-    assert complaints(record(aep=AEP * 1.3), Campaign.from_data(data)) == []
+def test_the_energy_of_a_function_of_the_users_own_is_judged_only_by_the_rated_power() -> None:
+    calling = Campaign.from_data(CAMPAIGN.to_data() | {"method": {"call": "a.b:c"}})
+    full_gwh = 16 * 3.35 * 8.766
+    assert complaints(record(aep=full_gwh * (1 - 1e-9)), calling) == []
+    (found,) = complaints(record(aep=full_gwh * (1 + 1e-9)), calling)
+    assert found.endswith("but at rated power all year it would be 469.857600 GWh")
 
 
 def test_a_record_that_the_campaign_does_not_have_is_only_checked_as_a_layout() -> None:

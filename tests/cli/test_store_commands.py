@@ -137,7 +137,7 @@ def test_the_story_of_the_lost_campaign(tmp_path: Path) -> None:
     assert "worker_2.h5: 2056 bytes, 0 records saved (nothing)\n    holds no results" in done.stdout
     assert "worker_3.h5: 0 bytes, 0 records saved (nothing)\n    empty (0 bytes)" in done.stdout
     assert ", 4 records saved (4 filled up to its recorded end)" in done.stdout
-    assert "9 of the campaign's results are missing" in done.stderr
+    assert "12 of the campaign's results are missing (3 of them invalid)" in done.stderr
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     checked = vindeby(tmp_path, "validate", "layouts.h5")
     assert checked.returncode == 1
@@ -156,7 +156,8 @@ def test_the_story_of_the_lost_campaign(tmp_path: Path) -> None:
         (["validate", "no.h5"], 2, "no.h5: there is no such database"),
         (["missing", "no.h5"], 2, "no.h5: there is no such database"),
         (["salvage", "no.h5", "-o", "x.h5"], 2, "no.h5: there is no such file or folder"),
-        (["validate", "."], 2, "this is a folder"),
+        (["validate", "."], 1, "no campaign is kept with it"),
+        (["missing", "."], 2, "name it with --campaign FILE"),
         (["merge", "text.h5"], 1, "no HDF5 signature"),
         (["missing", "text.h5"], 1, "no HDF5 signature"),
         (["validate", "text.h5"], 1, ""),

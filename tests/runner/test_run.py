@@ -303,6 +303,7 @@ def test_a_script_needs_no_guard_and_a_run_may_be_in_a_thread(tmp_path: Path) ->
 def test_a_result_from_elsewhere_without_a_fingerprint_counts_as_there(tmp_path: Path) -> None:
     campaign = one_cell(calling("good", 2))
     directory = RunDirectory(tmp_path / "out.h5").create()
-    foreign = Record("farm0_t0_s0", "", {"layout": np.ones((2, 6)), "aep": np.array(5.0)}, {})
+    layout = np.stack([np.arange(6) * 500.0 + 100.0, np.full(6, 100.0)])
+    foreign = Record("farm0_t0_s0", "", {"layout": layout, "aep": np.array(5.0)}, {})
     ShardWriter(directory).publish([foreign])
     assert run(campaign, tmp_path / "out.h5").done == 1

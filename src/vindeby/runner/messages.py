@@ -36,6 +36,8 @@ class Setup:
     lock: str
     """The lock under which the run works, which another process may take over."""
     token: str
+    check_physics: bool = True
+    """Whether results that are not possible are refused; not where the caller has checks of its own."""
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def run(
         _say_what_stands(standing, say, again)
         summary = Summary(Path(output), len(space), standing, kept_invalid=keep_invalid)
         if standing.todo:
-            _supervise(campaign, directory, space, standing, options, watch, summary, lock, say)
+            _supervise(campaign, directory, space, standing, options, watch, summary, lock, say, judge.usual)
         summary.seconds = time.monotonic() - began
         finish_up(campaign, judge, directory, summary, part=share, say=say, lock=lock)
         summary.seconds = time.monotonic() - began
@@ -191,6 +191,7 @@ def _supervise(
     summary: Summary,
     lock: Lock,
     say: Callable[[str], None],
+    check_physics: bool,
 ) -> None:
     seats = min(_workers(options), len(standing.todo))
     limit, alone = memory_limits(options, seats)
@@ -214,6 +215,7 @@ def _supervise(
         wait_for_disk=options.on_full_disk == "wait",
         lock=str(lock.path),
         token=lock.token,
+        check_physics=check_physics,
     )
     log = EventLog(directory)
     with ExitStack() as stack:

@@ -54,6 +54,7 @@ from vindeby.store.publish import ShardWriter
 from vindeby.store.record import Record
 from vindeby.store.rundir import RunDirectory
 from vindeby.store.texts import bounded, shortened
+from vindeby.store.validate import Check
 
 _LONGEST_TRACEBACK = 16_000
 _getpid, _exit, _clock = os.getpid, os._exit, time.perf_counter  # a task may replace them
@@ -130,7 +131,7 @@ class Worker:
             return 1
         self.surroundings = Surroundings()
         self.output.settle()
-        self.check = CampaignCheck(setup.campaign)
+        self.check: Check = CampaignCheck(setup.campaign) if setup.check_physics else lambda _: ()
         self.cells = {(cell.farm_idx, cell.type_idx): cell for cell in setup.campaign.cells()}
         self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
         self.publisher = Publisher(
