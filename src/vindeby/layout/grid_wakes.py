@@ -13,7 +13,6 @@ the places are kept and the deficit is computed when it is needed.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiled import kernel
+from vindeby.wake.per_model import once_per_model
 
 __all__ = ["COEFFICIENTS", "GridWakes", "can_be_tabulated", "grid_wakes"]
 
@@ -123,13 +123,12 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
     )
 
 
-@cache
+@once_per_model
 def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests side by side
     deficit, reach = model.deficit, model.reach
     squares = model.superposition == "squares"
-    identity = f"grid {model.name} {model.deficit.__module__}"
 
-    @kernel(identity)
+    @kernel(model.identity)
     def see(data, machines, far, aside, thrust, turbulence, widest, unseen, seen):
         """Mark the offsets at which some turbine's wake can be seen by some rotor."""
         kinds = machines.diameter.size
@@ -150,7 +149,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                         ):
                             seen[d, o] = True
 
-    @kernel(identity)
+    @kernel(model.identity)
     def fit(data, machines, far, aside, turbulence, thrust, to_powers, points, rotors):
         """Fit the polynomials of every offset through the Chebyshev nodes of every piece."""
         kinds, terms = machines.diameter.size, to_powers.shape[0]

@@ -15,7 +15,6 @@ is used when.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ import numpy.typing as npt
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiled import kernel, scalar
 from vindeby.wake.curves import curves_at
+from vindeby.wake.per_model import once_per_model
 from vindeby.wake.wind import clear, count_up, turn_into_wind
 
 __all__ = ["MoveKernels", "Moves", "can_move_one", "move_kernels", "new_moves"]
@@ -140,14 +140,13 @@ def _make_steps(model: WakeModel) -> tuple[Callable[..., bool], Callable[..., fl
     return add_wake, settle_one
 
 
-@cache
+@once_per_model
 def move_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  two walks side by side
     """Compile, or load from disk, the loops for a model."""
     add_wake, settle_one = _make_steps(model)
     free = model.reference == "free"
-    identity = f"{model.name} {model.deficit.__module__}"
 
-    @kernel(identity, counts_references=False)
+    @kernel(model.identity, counts_references=False)
     def settle(data, machines, wind, moves):  # type: ignore[no-untyped-def]
         n = moves.x.size
         kind, total = moves.kind, 0.0
@@ -287,7 +286,7 @@ def move_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  two walks side
             least = min(least, moves.new_summed[i, k] - LEFT * moves.summed[d, i, k])
         return least < 0.0
 
-    @kernel(identity, counts_references=False)
+    @kernel(model.identity, counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
@@ -318,7 +317,7 @@ def move_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  two walks side
                         total += watts - moves.watts[d, i]
         return total
 
-    @kernel(identity, counts_references=False)
+    @kernel(model.identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         moves.x[moved], moves.y[moved] = x, y
         settle(data, machines, wind, moves)

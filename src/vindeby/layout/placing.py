@@ -12,7 +12,6 @@ up. Turbines are numbered in the order in which they come, neighbours first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from vindeby.layout.grid_wakes import COEFFICIENTS, GridWakes
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiled import inlined, kernel, scalar
 from vindeby.wake.curves import curves_at
+from vindeby.wake.per_model import once_per_model
 
 __all__ = ["State", "new_state", "placing_kernel"]
 
@@ -179,7 +179,7 @@ def _soil(dirty, mark, c, d):
         dirty[dirty[0]] = c
 
 
-@cache
+@once_per_model
 def placing_kernel(model: WakeModel, tabulated: bool) -> Callable[..., None]:  # noqa: C901  one step's parts side by side
     """Compile the step for a model: put turbine ``a``, whose place is in the state already, into the wind."""
     deficit, reach = model.deficit, model.reach
@@ -386,7 +386,7 @@ def placing_kernel(model: WakeModel, tabulated: bool) -> Callable[..., None]:  #
                         data, machines, far, aside, source, -1, state.change, k
                     )
 
-    @kernel(f"placing {model.name} {model.deficit.__module__} {tabulated}", counts_references=False)
+    @kernel(f"{model.identity} {tabulated}", counts_references=False)
     def place(data, machines, wind, wakes, state, a, neighbours):
         for c in range(state.mark.size):
             state.mark[c] = -1

@@ -13,7 +13,6 @@ with, and what a search returns is evaluated by the engine.
 
 from __future__ import annotations
 
-from functools import cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from vindeby.layout.one_move import MoveKernels
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiled import kernel, scalar
 from vindeby.wake.curves import curves_at
+from vindeby.wake.per_model import once_per_model
 from vindeby.wake.wind import clear, legs_of
 
 __all__ = ["SteadyMoves", "is_steady", "new_steady_moves", "steady_kernels"]
@@ -99,7 +99,7 @@ def _is_downwind(far: float, i: int, j: int) -> bool:
     return far > 0.0 or (far == 0.0 and i > j)
 
 
-@cache
+@once_per_model
 def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks over the same pairs
     """Compile, or load from disk, the loops for a model."""
     deficit, reach = model.deficit, model.reach

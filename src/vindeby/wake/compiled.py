@@ -3,9 +3,10 @@
 Compiling takes seconds, so compiled code is kept on disk. Numba's own cache does not fit here: it looks only
 at the file a function stands in, so a loop would survive a change of the wake model it calls, and it cannot
 recognise a loop that was made for one model by a function (see ``direct``). This cache takes as key a digest
-of *all* source the machine code was made from, the versions, the processor and the argument types; one file a
-key, written beside and renamed, so any number of processes may compile at once. Whatever is wrong with the
-folder or a file in it (missing, read-only, full, damaged), the answer is to compile again, never an error.
+of *all* source the machine code was made from, the identity of the wake model (``code_digest``), the versions, the
+processor and the argument types; one file per key, written beside and renamed, so any number of processes may
+compile at once. Whatever is wrong with the folder or a file in it (missing, read-only, full, damaged), the answer is
+to compile again, never an error.
 """
 
 from __future__ import annotations
@@ -26,9 +27,14 @@ from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
-__all__ = ["cache_folder", "inlined", "kernel", "named", "scalar"]
+from vindeby.wake.code_digest import digest_of
+
+__all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+THIS_PROCESS = "this-process-"
+"""Begins the identity of a model that cannot be described to another process: its code is not kept on disk."""
 
 # Fused multiply-add and the sign of zero are free to the compiler; anything that would let a NaN or an
 # infinity pass unnoticed is not. Division by zero gives infinity, as in NumPy, so that loops have no branch
@@ -60,7 +66,10 @@ def named(function: Function, identity: str) -> Function:
 
 
 def _named_by_closure(function: Function) -> Function:
-    """Name a function by what it is a closure over, so that no maker of such functions has to think of it."""
+    """Name a function by what it is a closure over, so that no maker of such functions has to think of it.
+
+    Compiled functions go by their names: those of a model hold its identity (see ``fixed_code``).
+    """
     if not function.__closure__:
         return function
     words = "|".join(_word(cell.cell_contents) for cell in function.__closure__)
@@ -69,20 +78,22 @@ def _named_by_closure(function: Function) -> Function:
 
 def _word(value: object) -> str:
     source = getattr(value, "py_func", None)
-    return repr(value) if source is None else f"{source.__module__}.{source.__qualname__}"
+    return digest_of(value).text if source is None else f"{source.__module__}.{source.__qualname__}"
 
 
 def kernel(identity: str, *, counts_references: bool = True) -> Callable[[Function], Function]:
     """Compile a loop and keep its machine code on disk.
 
     The loop may be a closure over compiled functions: ``identity`` tells apart loops made by the same code
-    for different models, and must be the same in every process. A loop that makes no array can do without
-    ``counts_references`` to those it is given, which costs time in every small function that takes arrays.
+    for different models, and must be the same in every process; with ``THIS_PROCESS`` in it, nothing is kept on
+    disk. A loop that makes no array can do without ``counts_references`` to those it is given, which costs time in
+    every small function that takes arrays.
     """
 
     def decorate(function: Function) -> Function:
         dispatcher = numba.njit(nogil=True, _nrt=counts_references, **_OPTIONS)(named(function, identity))
-        dispatcher._cache = _Cache(function, identity)  # noqa: SLF001  there is no public way in
+        if THIS_PROCESS not in identity:
+            dispatcher._cache = _Cache(function, identity)  # noqa: SLF001  there is no public way in
         compiled: Function = dispatcher
         return compiled
 

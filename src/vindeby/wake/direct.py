@@ -15,7 +15,6 @@ models whose deficit depends on thrust and place alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ import numpy as np
 from vindeby.wake.compiled import kernel, named, scalar
 from vindeby.wake.curves import curves_at, curves_with_slopes
 from vindeby.wake.models.contract import WakeModel
+from vindeby.wake.per_model import once_per_model
 from vindeby.wake.wind import BLOCK, clear, count_up, turn_into_wind
 
 __all__ = ["DirectKernels", "direct_kernels"]
@@ -180,7 +180,7 @@ def _make_walks(  # noqa: C901  one loop nest, and its reverse
     return scalar(named(downwind_walk, model.identity)), scalar(named(upwind_walk, model.identity))
 
 
-@cache
+@once_per_model
 def direct_kernels(model: WakeModel) -> DirectKernels:  # noqa: C901  three loops side by side
     """Compile, or load from disk, the loops for a model."""
     walk, walk_back = _make_walks(model)

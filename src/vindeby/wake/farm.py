@@ -83,7 +83,8 @@ class WindFarm:
             raise ArgumentError("turbine must be a Turbine or a non-empty list of them")
         if threads < 1:
             raise ArgumentError(f"threads must be a whole number >= 1, not {threads!r}")
-        self.model = wake if isinstance(wake, WakeModel) else model_named(wake)
+        # From here on the farm's model is what it is now, whatever becomes of what its functions refer to.
+        self.model = (wake if isinstance(wake, WakeModel) else model_named(wake)).with_fixed_code()
         self.states = site.states(directions, speeds)
         if self.model.needs_turbulence and self.states.turbulence.min() <= 0:
             raise ArgumentError(

@@ -17,7 +17,7 @@ behind a rotor) and 4e-8 on average; pairs outside the table are computed direct
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from vindeby.wake.compiled import kernel
 from vindeby.wake.curves import thrust_variable
 from vindeby.wake.models.contract import ModelData, WakeModel
 from vindeby.wake.overlap import overlap_table
+from vindeby.wake.per_model import once_per_model
 from vindeby.wake.splines import coefficients
 from vindeby.wake.turbine import Turbine
 
@@ -69,7 +70,7 @@ def can_tabulate(model: WakeModel, turbines: Sequence[Turbine], turbulence: Floa
     return model.tabulate and same and len(turbines) <= MOST_TYPES and 0 < most_thrust < model.thrust_limit
 
 
-@cache
+@once_per_model
 def _fill_kernel(model: WakeModel) -> Callable[..., tuple[float, float]]:
     deficit, reach = model.deficit, model.reach
 

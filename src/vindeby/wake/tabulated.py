@@ -15,7 +15,6 @@ reads no table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -37,6 +36,7 @@ from vindeby.wake.pair_steps import (
     wake_back,
 )
 from vindeby.wake.pair_tables import NODES
+from vindeby.wake.per_model import once_per_model
 from vindeby.wake.wind import BLOCK, clear, count_up, turn_into_wind
 
 __all__ = ["TabulatedKernels", "tabulated_kernels"]
@@ -298,7 +298,7 @@ def _make_walks_back(model: WakeModel) -> tuple[Callable[..., None], Callable[..
     return ahead_back, behind_back
 
 
-@cache
+@once_per_model
 def tabulated_kernels(model: WakeModel) -> TabulatedKernels:  # noqa: C901  two loop nests side by side
     """Compile, or load from disk, the loops for a model."""
     ahead, behind = _make_walks(model, NODES)

@@ -24,13 +24,16 @@ added to the free one as squares. ``data.constants`` holds the model's numbers, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiled import scalar
+from vindeby.errors import ArgumentError
+from vindeby.wake.code_digest import digest_of
+from vindeby.wake.compiled import THIS_PROCESS, scalar
+from vindeby.wake.fixed_code import Copies
 
 __all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel", "without_slopes"]
 
@@ -103,7 +106,6 @@ def without_slopes(
             data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
         )[0]
 
-    deficit.__module__ = deficit_with_slopes.__module__  # a part of the model's identity
     return scalar(deficit)
 
 
@@ -114,7 +116,8 @@ class WakeModel:
     ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do.
     ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of that at the ``"source"`` in the
     wakes of others. ``thrust_limit``: above this thrust coefficient the functions have a kink (see
-    ``vindeby.wake.tabulated``).
+    ``vindeby.wake.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only for squares of
+    fractions of the free wind speed and without added turbulence, which is all that the loops over tables know.
     """
 
     name: str
@@ -131,10 +134,47 @@ class WakeModel:
     tabulate: bool = False
     thrust_limit: float = 1.0
 
+    def __post_init__(self) -> None:
+        _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares"))
+        _require_one_of(self.name, "reference", self.reference, ("free", "source"))
+        if (self.added_turbulence is None) != (self.added_turbulence_with_slopes is None):
+            raise ArgumentError(
+                f"wake model {self.name!r}: added_turbulence and added_turbulence_with_slopes belong together; "
+                "give both or neither"
+            )
+        if self.tabulate:
+            self._require_that_tables_hold()
+
     @property
     def identity(self) -> str:
-        """What tells the machine code made for this model from that made for others."""
-        return f"{self.name} {self.deficit.__module__}"
+        """What tells the machine code made for this model from that made for others, in every process.
+
+        It holds every field, and the code of every function that the model's functions call, with all values they
+        refer to as they are now. The one exception is ``constants``: loops get them as data, so that one machine
+        code serves a model whatever its numbers are.
+        """
+        fixed: str | None = self.__dict__.get("_identity")
+        if fixed is not None:
+            return fixed
+        text, unknown = digest_of(self._what_code_is_made_of())
+        return f"{THIS_PROCESS}{text[:32]}" if unknown else text[:32]
+
+    def with_fixed_code(self) -> WakeModel:
+        """This model with copies of its functions, on which later changes of what they refer to have no effect.
+
+        Models of equal identity have the same copies.
+        """
+        if "_identity" in self.__dict__:
+            return self
+        identity = self.identity
+        if identity not in _FIXED:
+            copies = Copies(identity)
+            functions = {name: copies.of(getattr(self, name)) for name in _FUNCTIONS}
+            # Unknown objects are kept: another one at the same address would have the same identity.
+            _FIXED[identity] = functions, digest_of(self._what_code_is_made_of()).unknown
+        fixed = replace(self, **_FIXED[identity][0])
+        fixed.__dict__["_identity"] = identity
+        return fixed
 
     @property
     def turbulence_functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -142,3 +182,37 @@ class WakeModel:
         if self.added_turbulence is None or self.added_turbulence_with_slopes is None:
             return _adds_nothing, _adds_nothing_with_slopes
         return self.added_turbulence, self.added_turbulence_with_slopes
+
+    def __getstate__(self) -> dict[str, Any]:
+        # In the process that reads it, names may refer to other values: the identity is worked out again there.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _what_code_is_made_of(self) -> tuple[tuple[str, Any], ...]:
+        return tuple((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "constants")
+
+    def _require_that_tables_hold(self) -> None:
+        adds = self.added_turbulence is not None
+        for field, value, wrong, needed in (
+            ("superposition", self.superposition, self.superposition != "squares", "'squares'"),
+            ("reference", self.reference, self.reference != "free", "'free'"),
+            ("added_turbulence", "a function", adds, "None"),
+        ):
+            if wrong:
+                raise ArgumentError(
+                    f"wake model {self.name!r}: tabulate=True needs {field}={needed}, not {value!r}: tables hold "
+                    "squares of deficits that are fractions of the free wind speed and depend on thrust and place "
+                    "alone; set tabulate=False"
+                )
+
+
+_FUNCTIONS = ("deficit", "deficit_with_slopes", "reach", "added_turbulence", "added_turbulence_with_slopes")
+
+_FIXED: dict[str, tuple[dict[str, Any], tuple[object, ...]]] = {}
+"""By identity: the copies of a model's functions, and the unknown objects they refer to."""
+
+
+def _require_one_of(model: str, field: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ArgumentError(
+            f"wake model {model!r}: {field} must be {' or '.join(map(repr, known))}, not {value!r}"
+        )

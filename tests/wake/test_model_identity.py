@@ -1,0 +1,240 @@
+"""What is compiled for a wake model is found again by the identity of the model, and by nothing less."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba.core import config
+from numba.extending import register_jitable
+
+from vindeby.errors import ArgumentError
+from vindeby.layout import grid_wakes, one_move, placing, relocating, steady_moves
+from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
+from vindeby.wake.compiled import THIS_PROCESS, scalar
+from vindeby.wake.direct import direct_kernels
+from vindeby.wake.models.contract import ModelData, without_slopes
+from vindeby.wake.pair_tables import _fill_kernel
+from vindeby.wake.tabulated import tabulated_kernels
+
+DEPTH = 0.1
+TABLE = np.array([0.1])
+
+
+@scalar
+def slopes(
+    data: Any, downwind: float, crosswind: float, rise: float, heights: float, diameter: float, rotor: float,
+    thrust: float, turbulence: float,
+) -> tuple[float, float, float, float, float]:  # fmt: skip
+    return DEPTH + TABLE[0], 0.0, 0.0, 0.0, 0.0
+
+
+deficit = without_slopes(slopes)
+
+
+@scalar
+def reach(
+    data: Any, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
+) -> float:
+    return 1e6
+
+
+def own(**changes: Any) -> WakeModel:
+    return replace(WakeModel("mine", (), deficit, slopes, reach, "squares", "free"), **changes)
+
+
+def depth_of(model: WakeModel) -> float:
+    """What the compiled code of a model gives as deficit; the quickest of all loops to compile."""
+    one, out = np.array([1.0]), np.zeros((1, 1, 1))
+    data = ModelData(np.array(model.constants, np.float64), np.zeros((1, 1)))
+    _fill_kernel(model)(data, one, one, one, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, out)
+    return float(out[0, 0, 0])
+
+
+def kept(tmp_path: Path) -> int:
+    return len(list(tmp_path.rglob("*.nbc")))
+
+
+def test_a_changed_global_is_seen_by_the_next_farm_and_by_no_farm_made_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(globals(), "TABLE", TABLE.copy())
+    model = own()
+    farm = WindFarm(UniformSite((1.0,), 9.0), Turbine.generic("t", 5, 100, 90), model)
+    monkeypatch.setitem(globals(), "DEPTH", 0.3)
+    assert depth_of(model) == pytest.approx(0.4)
+    assert depth_of(farm.model) == pytest.approx(0.2)
+    TABLE[0] = 0.2
+    assert depth_of(model) == pytest.approx(0.5)
+    assert depth_of(farm.model) == pytest.approx(0.2)
+
+
+def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arguments = (None, *[1.0] * 8)
+    assert deficit(*arguments) == pytest.approx(0.2)  # Numba compiles the value of the global in
+    monkeypatch.setitem(globals(), "DEPTH", 0.6)
+    assert depth_of(own()) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "other"},
+        {"superposition": "linear"},
+        {"reference": "source"},
+        {"tabulate": True},
+        {"thrust_limit": 0.9},
+        {"averages_gaussian": True},
+        {"needs_turbulence": True},
+        {"reach": scalar(lambda data, downwind, diameter, rotor, thrust, turbulence: 1e5)},
+        {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_every_field_but_the_constants_is_part_of_the_identity(changes: dict[str, Any]) -> None:
+    assert own(**changes).identity != own().identity
+
+
+def test_every_field_is_tried_above() -> None:
+    tried = {
+        "name",
+        "superposition",
+        "reference",
+        "tabulate",
+        "thrust_limit",
+        "averages_gaussian",
+        "needs_turbulence",
+    }
+    functions = {
+        "reach",
+        "added_turbulence",
+        "added_turbulence_with_slopes",
+        "deficit",
+        "deficit_with_slopes",
+    }
+    assert {field.name for field in fields(WakeModel)} == tried | functions | {"constants"}
+
+
+def test_models_that_differ_in_constants_share_their_code_and_not_their_results() -> None:
+    first, second = own(constants=(1.0,)), own(constants=(2.0,))
+    assert first != second
+    assert _fill_kernel(first) is _fill_kernel(second)
+    farms = [
+        WindFarm(UniformSite((1.0,), 9.0), Turbine.generic("t", 5, 100, 90), replace(model_named("iea37"), constants=c))
+        for c in ((0.03,), (0.06,))
+    ]  # fmt: skip
+    assert farms[0].aep([0, 0], [0, 500]) < farms[1].aep([0, 0], [0, 500])
+
+
+def test_what_cannot_be_described_is_compiled_in_this_process_and_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    assert depth_of(own(name="kept")) == pytest.approx(0.2)
+    assert kept(tmp_path) == 1
+
+    @register_jitable  # type: ignore[untyped-decorator]
+    def registered() -> float:
+        return 0.3
+
+    @numba.njit("float64()")  # type: ignore[untyped-decorator]
+    def compiled_at_once() -> float:
+        return 0.3
+
+    @numba.vectorize  # type: ignore[untyped-decorator]
+    def for_arrays(x: float) -> float:
+        return x + 0.3
+
+    for odd in (
+        lambda *_: registered(),
+        lambda *_: compiled_at_once(),
+        lambda data, *_: for_arrays(np.zeros(1))[0],
+    ):
+        model = own(deficit=_nine_arguments(odd))
+        assert model.identity.startswith(THIS_PROCESS)
+        assert model.with_fixed_code().identity == model.identity
+        assert _fill_kernel(model) is _fill_kernel(replace(model))
+        assert depth_of(model) == pytest.approx(0.3)
+        assert kept(tmp_path) == 1
+
+
+def _nine_arguments(function: Callable[..., float]) -> Callable[..., float]:
+    inner = scalar(function)
+
+    def taking_nine(a, b, c, d, e, f, g, h, i):  # type: ignore[no-untyped-def]
+        return inner(a, b, c, d, e, f, g, h, i)
+
+    return scalar(taking_nine)
+
+
+def _loops(model: WakeModel) -> list[Any]:
+    moves, steady = one_move.move_kernels(model), steady_moves.steady_kernels(model)
+    return [
+        *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
+        placing.placing_kernel(model, True), placing.placing_kernel(model, False), *moves, *steady,
+        relocating._walk_kernel(moves, model.identity), relocating._walk_kernel(steady, f"{model.identity} steady"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*sorted(MODELS), "mine"])
+def test_every_loop_goes_by_the_identity_of_its_model(name: str) -> None:
+    model = own() if name == "mine" else model_named(name)
+    loops = _loops(model)
+    assert THIS_PROCESS not in model.identity
+    assert all(model.identity in loop.py_func.__qualname__ for loop in loops)
+    assert all(model.identity in loop._cache._identity for loop in loops)
+    assert len({(loop._cache._made_from) for loop in loops}) == len(loops)
+    other = _loops(replace(model, name="other"))
+    assert not {id(loop) for loop in loops} & {id(loop) for loop in other}
+    fixed = model.with_fixed_code()
+    assert fixed.with_fixed_code() is fixed
+    assert f"[{model.identity}]" in fixed.reach.py_func.__qualname__  # type: ignore[attr-defined]
+    assert replace(fixed).identity == model.identity
+
+
+def test_a_pickled_model_does_not_take_its_identity_along() -> None:
+    fixed = model_named("jensen").with_fixed_code()
+    read = pickle.loads(pickle.dumps(fixed))
+    assert set(vars(read)) == {field.name for field in fields(WakeModel)}
+    assert read.identity == fixed.identity
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"superposition": "linear"}, "tabulate=True needs superposition='squares', not 'linear'"),
+        ({"reference": "source"}, "tabulate=True needs reference='free', not 'source'"),
+        (
+            {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
+            "needs added_turbulence=None",
+        ),
+    ],
+)
+def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str, Any], words: str) -> None:
+    for model in (own(tabulate=True), model_named("nygaard-2022")):
+        with pytest.raises(ArgumentError, match="set tabulate=False") as caught:
+            replace(model, **changes)
+        assert words in str(caught.value)
+        assert not replace(model, **changes, tabulate=False).tabulate
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"superposition": "square"}, "superposition must be 'linear' or 'squares', not 'square'"),
+        ({"reference": None}, "reference must be 'free' or 'source', not None"),
+        ({"added_turbulence": deficit}, "give both or neither"),
+    ],
+)
+def test_a_model_that_no_loop_would_understand_is_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ArgumentError, match="wake model 'mine'") as caught:
+        own(**changes)
+    assert words in str(caught.value)
