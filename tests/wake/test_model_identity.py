@@ -57,11 +57,6 @@ def depth_of(model: WakeModel) -> float:
     return float(out[0, 0, 0])
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-
-
 def kept(tmp_path: Path) -> int:
     return len(list(tmp_path.rglob("*.nbc")))
 
@@ -142,6 +137,7 @@ def test_models_that_differ_in_constants_share_their_code_and_not_their_results(
 def test_what_cannot_be_described_is_compiled_in_this_process_and_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     assert depth_of(own(name="kept")) == pytest.approx(0.2)
     assert kept(tmp_path) == 1
 
