@@ -18,6 +18,7 @@ from tests.store.additions import KEY, ROOT, add_to_record, add_to_root, merged,
 from tests.store.examples import contents, foreign_file, publish, records, sums
 from vindeby.errors import StorageError
 from vindeby.store import carrying
+from vindeby.store.guard import Guard
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.rows import checksum_of
 from vindeby.store.rundir import RunDirectory
@@ -88,8 +89,8 @@ def test_a_child_that_dies_while_it_copies_changes_nothing(
     add_to_record(path)
     data = path.read_bytes()
 
-    class Dying(carrying.Guard):
-        def call(self, task: str, **arguments: Any) -> Any:  # noqa: ARG002 - the task is another
+    class Dying(Guard):
+        def call(self, task: str, **arguments: Any) -> Any:
             return super().call("probe", name="crash")
 
     publish(run, records(1, start=6))
@@ -117,7 +118,7 @@ def test_nothing_is_replaced_when_the_old_file_cannot_be_kept(
         link(source, target, **more)
 
     def full(descriptor: int) -> None:
-        if "/replaced/.out-" in os.readlink(f"/proc/self/fd/{descriptor}"):
+        if "/replaced/.out-" in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         fsync(descriptor)
 

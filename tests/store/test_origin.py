@@ -35,7 +35,7 @@ def lose_attributes(path: Path, *, root: bool) -> None:
 def test_foreign_records_keep_their_mark_through_merges(run: RunDirectory) -> None:
     foreign_file(run.output, range(3))
     publish(run, records(2, start=10))
-    wanted = {f"farm0_t1_s{seed}": "foreign" for seed in range(3)}
+    wanted: dict[str, object] = {f"farm0_t1_s{seed}": "foreign" for seed in range(3)}
     wanted |= {f"farm0_t1_s{seed}": None for seed in range(10, 13)}
     merge(run.output)
     publish(run, [record(12)])
