@@ -129,7 +129,7 @@ def folder(path: Path) -> Path:
             lambda path: path.parent / os.fsdecode(b"\xff\xfe.h5"),
             r"\\xff\\xfe.h5: the name is not valid UTF-8",
         ),
-        (lambda path: folder(path) and path.parent / os.fsdecode(b"\xff") / "out.h5", "not valid UTF-8"),
+        (lambda path: path.parent / os.fsdecode(b"\xff") / "out.h5", "not valid UTF-8"),
         (lambda path: path.parent / "file" / "out.h5", "is not a folder"),
     ],
 )
