@@ -127,6 +127,7 @@ class _GroupReader:
         for name in [""] if self._rooted else (name for name in file if name not in self._skip):
             progress(name)
             self._budget.spend(len(name))
+            group = None
             try:
                 group = file if self._rooted else member(file, name)
                 if not isinstance(group, h5py.Group):
@@ -142,8 +143,12 @@ class _GroupReader:
             else:
                 yield record
             self._visit(group)
+        if not self._rooted:
+            self._visit(file)
 
-    def _visit(self, group: h5py.Group) -> None:
+    def _visit(self, group: h5py.Group | None) -> None:
+        if group is None:
+            return
         try:
             self.visited.append(int(h5py.h5o.get_info(group.id).addr))
         except LIBRARY_ERRORS:
