@@ -115,6 +115,8 @@ class GroupReader:
                 if name not in self._sent:
                     yield record
             self._visit(group)
+        if not self._rooted:
+            self._visit(file)
 
     def _names(self, file: h5py.File) -> Iterator[str]:
         """The names, those last that only what was learned from the others tells what they are."""

@@ -74,7 +74,8 @@ class ClassicLayout(Layout):
                 entry, places = _write_chunk(file, segment, template)
                 chunks.append({"schema": numbers[segment.schema], **entry})
                 linked = _linked(segment, content.unlinked)
-                groups.add(segment.rows["key"][linked], places[linked], template)
+                keys = segment.rows["key"][linked].copy()  # a view would keep all rows in memory
+                groups.add(keys, places[linked], template)
             head = _write_root(file, groups, content.root)
             rest = {
                 "schemas": [schema.to_json() for schema in content.schemas],
