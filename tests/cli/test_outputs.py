@@ -26,8 +26,8 @@ def campaign(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("/dev/null", "vindeby: /dev/null: is a device"),
-        ("fifo", "vindeby: fifo: is a FIFO"),
+        ("/dev/null", "vindeby: /dev/null: this is a character device"),
+        ("fifo", "vindeby: fifo: this is a named pipe"),
         (".", "vindeby: .: is a folder"),
         ("n" * 300, "the name has 300 bytes"),
         (os.fsdecode(b"\xff\xfe.h5"), "\\xff\\xfe.h5: the name is not valid UTF-8"),

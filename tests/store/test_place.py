@@ -116,9 +116,12 @@ def folder(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda _: Path("/dev/null"), "is a device"),
-        (lambda path: link(path, "/dev/null"), r"out.h5 \(a symbolic link to /dev/null\): is a device"),
-        (fifo, "is a FIFO"),
+        (lambda _: Path("/dev/null"), "this is a character device"),
+        (
+            lambda path: link(path, "/dev/null"),
+            r"out.h5 \(a symbolic link to /dev/null\): this is a character device",
+        ),
+        (fifo, "this is a named pipe"),
         (unix_socket, "is a socket"),
         (folder, "is a folder; name a file in it"),
         (lambda path: link(path, path.name), "is a symbolic link that leads to itself"),

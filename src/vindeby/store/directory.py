@@ -61,6 +61,10 @@ def _check_database(directory: Mapping[str, Any], length: int) -> None:
     for name, value in _mapping(directory.get("root"), "root").items():
         if not isinstance(value, str | int | float | bool):
             raise DirectoryError(f"root.{name} is {_shown(value)}")
+    for entry in _list(directory.get("additions", []), "additions"):
+        addition = _list(entry, "additions")
+        if [type(part) for part in addition] != [str, str, bool]:
+            raise DirectoryError(f"additions has {_shown(addition)}")
     count = _number(directory.get("count"), "count", length)
     schemas = _list(directory.get("schemas"), "schemas")
     checks = {"classic": _check_classic, "table": _check_table}
@@ -72,6 +76,7 @@ def _check_database(directory: Mapping[str, Any], length: int) -> None:
 
 def _check_classic(directory: Mapping[str, Any], schemas: list[Any], count: int, length: int) -> None:
     sizes: dict[int, int] = {}
+    texts_of = _check_offsets(directory, len(schemas), length)
     total = needed = 0
     for number, entry in enumerate(_list(directory.get("chunks"), "chunks")):
         where = f"chunks[{number}]"
@@ -88,11 +93,38 @@ def _check_classic(directory: Mapping[str, Any], schemas: list[Any], count: int,
             raise DirectoryError(f"{where}.texts has {len(texts)} numbers, not 2")
         for value in texts:
             _number(value, f"{where}.texts", length)
+        if texts_of:
+            _number(chunk.get("starts"), f"{where}.starts", length)
+            widths = [_number(one, f"{where}.widths", length) for one in _list(chunk.get("widths"), where)]
+            if len(widths) != texts_of[which]:
+                raise DirectoryError(f"{where} has {len(widths)} widths for {texts_of[which]} texts")
+            width += sum(widths)
         total += rows
         needed += max(rows, 1) * (sizes[which] + width)
         _fits(needed, length, "chunks")
     if total != count:
         raise DirectoryError(f"count is {count}, but the chunks have {total} records")
+
+
+def _check_offsets(directory: Mapping[str, Any], schemas: int, length: int) -> list[int]:
+    """Where the fields of a row stand, by schema; how many texts each has. Files of version 1 do not say."""
+    if "offsets" not in directory:
+        return []
+    entries = _list(directory["offsets"], "offsets")
+    if len(entries) != schemas:
+        raise DirectoryError(f"there are {schemas} schemas, and offsets of {len(entries)}")
+    counts = []
+    for number, entry in enumerate(entries):
+        where = f"offsets[{number}]"
+        offsets = _mapping(entry, where)
+        _number(offsets.get("stride"), f"{where}.stride", length, at_least=1)
+        for part in ("texts", "values"):
+            for pair in _list(offsets.get(part), f"{where}.{part}"):
+                if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+                    raise DirectoryError(f"{where}.{part} has {_shown(pair)}")
+                _number(pair[1], f"{where}.{part}", length)
+        counts.append(len(offsets["texts"]))
+    return counts
 
 
 def _check_table(directory: Mapping[str, Any], schemas: list[Any], count: int, length: int) -> None:

@@ -8,10 +8,10 @@ name that leaves no room for the names beside it) is refused before anything is 
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 from vindeby.errors import ArgumentError
+from vindeby.store.regular import special_kind
 
 _LONGEST_NAME = 255
 _LONGEST_PATH = 4096
@@ -19,13 +19,6 @@ _ROOM_IN_NAME = 64
 """Bytes for what is added to the name: ``.run``, ``.merge-TOKEN.tmp``, ``-2.why.json.PID-TOKEN-NUMBER.tmp``."""
 _ROOM_IN_PATH = 400
 """Bytes for the longest path in a run directory, with the name of a machine in it."""
-_KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISFIFO, "a FIFO"),
-    (stat.S_ISSOCK, "a socket"),
-)
 
 
 def resolve_output(path: Path) -> Path:
@@ -48,7 +41,7 @@ def check_output(output: Path) -> Path:
         raise ArgumentError(f"{shown}: is a folder; name a file in it, such as {output / 'layouts.h5'}")
     if kind:
         raise ArgumentError(
-            f"{shown}: is {kind}, which cannot be replaced by a file; name a plain file, such as layouts.h5, with -o"
+            f"{shown}: this is {kind}, not a regular file; name a plain file, such as layouts.h5, with -o"
         )
     return path
 
@@ -95,4 +88,4 @@ def _kind(path: Path) -> str:
         raise ArgumentError(f"{path}: {path.parent} is not a folder; choose another name with -o") from None
     except OSError as error:
         raise ArgumentError(f"{path}: {error.strerror}; choose another name with -o") from None
-    return next((kind for test, kind in _KINDS if test(mode)), "")
+    return special_kind(mode) or ""
