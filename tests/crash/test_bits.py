@@ -168,7 +168,7 @@ def test_a_damaged_number_inside_a_database_costs_only_its_record(
     else:
         (chunk,) = directory["chunks"]
         (offsets,) = directory["offsets"]
-        at = chunk["rows"] + offsets["stride"] + dict(offsets["texts"])["status"]
+        at = chunk["rows"] + offsets["stride"] + dict(offsets["texts"])["fingerprint"]
     set_byte(run.output, at, 0x7F if layout == "table" else 0x03)
     with Database(run.output) as database:
         found = [one for segment in database.segments() for one in segment.records()]
