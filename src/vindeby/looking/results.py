@@ -6,6 +6,7 @@ Layouts stay where they are until one is asked for; a hundred thousand results t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import Any
 
@@ -13,19 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.looking.sources import Source
+from vindeby.store.origin import ORIGIN, ORIGINS, origins
 from vindeby.store.rows import Segment, array_field, attribute_field
 
 _KEY = re.compile(rb"farm(\d+)_t(\d+)_s(\d+)\Z")
 _NUMBERS = {"farm_idx": "<i8", "type_idx": "<i8", "ss_seed": "<i8", "n_turbines": "<i8"}
 _NEEDED = frozenset(
-    ["key", "fingerprint", array_field("aep"), *map(attribute_field, [*_NUMBERS, "aep", "seconds"])]
+    ["key", "fingerprint", array_field("aep"), *map(attribute_field, [*_NUMBERS, "aep", "seconds", ORIGIN])]
 )
+_ORIGIN_TYPE = f"S{max(map(len, ORIGINS))}"
 UNKNOWN = -1
 """A farm, type or seed that neither attributes nor key tell."""
 
 
 class Results:
-    """The columns ``key, fingerprint, farm_idx, type_idx, ss_seed, n_turbines, aep, seconds, arrival``.
+    """The columns ``key, fingerprint, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, seconds, arrival``.
 
     ``aep`` is in GWh and NaN where it is missing or no positive number; ``arrival`` counts the looks at the
     source, so the newest results have the largest.
@@ -72,6 +75,11 @@ class Results:
         here = [key.decode(errors="replace") in self.source for key in kept["key"].tolist()]
         return kept if all(here) else kept[np.array(here, bool)]
 
+    def origins(self) -> dict[str, int]:
+        """How many results are of each unverified origin."""
+        marked = self.rows["origin"][self.rows["origin"] != b""]
+        return {name.decode(): count for name, count in Counter(marked.tolist()).items()}
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -86,7 +94,7 @@ def _common(parts: list[NDArray[Any]]) -> np.dtype[Any]:
 @lru_cache(maxsize=64)
 def _row_type(key_width: int, fingerprint_width: int) -> np.dtype[Any]:
     numbers = list(_NUMBERS.items())
-    texts = [("key", f"S{key_width}"), ("fingerprint", f"S{fingerprint_width}")]
+    texts = [("key", f"S{key_width}"), ("fingerprint", f"S{fingerprint_width}"), ("origin", _ORIGIN_TYPE)]
     return np.dtype([*texts, *numbers, ("aep", "<f8"), ("seconds", "<f8"), ("arrival", "<i8")])
 
 
@@ -96,6 +104,7 @@ def _columns(segment: Segment, look: int) -> NDArray[Any]:
         len(rows), _row_type(rows.dtype["key"].itemsize, max(1, rows.dtype["fingerprint"].itemsize))
     )
     found["key"], found["fingerprint"], found["arrival"] = rows["key"], rows["fingerprint"], look
+    found["origin"] = origins(rows)
     for name in _NUMBERS:
         place = attribute_field(name)
         usable = place in names and rows.dtype[place].kind in "iu"

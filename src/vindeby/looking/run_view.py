@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vindeby.looking.monitor import words
+from vindeby.store.origin import in_words
 
 if TYPE_CHECKING:  # only the command ``run`` loads the runner
     from vindeby.runner.progress import Progress
@@ -117,6 +118,8 @@ def summary_text(summary: Summary, command: str) -> str:
             f"    {farm:{width}}  {low:12,.3f}  {high:12,.3f}"
             for farm, (low, high) in summary.aep_by_farm.items()
         ]
+    if summary.validation is not None and summary.validation.origins:
+        lines.append(f"  {in_words(summary.validation.origins)}")
     lines += _failures(summary, command)
     if summary.standing.stale:
         lines.append(

@@ -52,9 +52,7 @@ def carry(
     return {"refused": [], "different": different}
 
 
-def _copy_records(
-    records: str, target: h5py.File, keys: list[str], progress: Callable[[str], None]
-) -> None:
+def _copy_records(records: str, target: h5py.File, keys: list[str], progress: Callable[[str], None]) -> None:
     with h5py.File(records, "r", locking=False) as fresh:
         for key in keys:
             progress(key)
@@ -194,7 +192,9 @@ def _has_text_of_any_length(kind: Any) -> bool:
     if own == h5py.h5t.STRING:
         return bool(kind.is_variable_str())
     if own == h5py.h5t.COMPOUND:
-        return any(_has_text_of_any_length(kind.get_member_type(place)) for place in range(kind.get_nmembers()))
+        return any(
+            _has_text_of_any_length(kind.get_member_type(place)) for place in range(kind.get_nmembers())
+        )
     return own == h5py.h5t.ARRAY and _has_text_of_any_length(kind.get_super())
 
 
@@ -219,9 +219,7 @@ def _misaligned(
     return columns
 
 
-def _same(
-    source: h5py.File, target: h5py.File, addition: Addition, progress: Callable[[str], None]
-) -> bool:
+def _same(source: h5py.File, target: h5py.File, addition: Addition, progress: Callable[[str], None]) -> bool:
     one, two = source[addition.owner or "/"], target[addition.owner or "/"]
     if addition.attribute:
         return _same_attribute(one, two, addition.name)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vindeby.errors import DataError
 from vindeby.store.blockfile import open_sealed, seal_file
@@ -63,7 +64,9 @@ class Carriage:
         return Others(frozenset(objects), self.keys)
 
 
-def plan(sources: list[Source], kept: list[np.ndarray], layout: Layout, output: Path, *, drop: bool) -> Carriage:
+def plan(
+    sources: list[Source], kept: list[NDArray[np.bool_]], layout: Layout, output: Path, *, drop: bool
+) -> Carriage:
     """Decide what is carried; AdditionsError names what has no place in the new form."""
     source = next((one for one in sources if one.entry.kind == "database"), None)
     if source is None or not source.additions:
@@ -79,7 +82,8 @@ def plan(sources: list[Source], kept: list[np.ndarray], layout: Layout, output: 
     if form != "classic" or layout.name != "classic":
         return Carriage(source, tuple(source.additions))
     taken = {key.decode(errors="replace") for key in source.keys[kept[sources.index(source)]].tolist()}
-    carried, left = [], []
+    carried: list[Addition] = []
+    left: list[Addition] = []
     for one in source.additions:
         (carried if not one.owner or _record_of(one) in taken else left).append(one)
     return Carriage(
@@ -120,7 +124,9 @@ def carry_over(
     try:
         if carriage.keys:
             some = _only(again(), carriage.keys)
-            layout.write(groups, replace(content, count=len(carriage.keys), segments=some, unlinked=frozenset()))
+            layout.write(
+                groups, replace(content, count=len(carriage.keys), segments=some, unlinked=frozenset())
+            )
             layout.look(groups, len(carriage.keys))
         _ask(carriage, carriage.source.path, temporary, groups, output, limits)
     finally:
@@ -137,9 +143,7 @@ def _only(segments: Iterable[Segment], keys: frozenset[str]) -> Iterable[Segment
             yield segment.take(mine)
 
 
-def _ask(
-    carriage: Carriage, old: Path, new: Path, groups: Path, output: Path, limits: Limits | None
-) -> None:
+def _ask(carriage: Carriage, old: Path, new: Path, groups: Path, output: Path, limits: Limits | None) -> None:
     """Have a guarded child copy and compare; it may be silent for as long as copying one large object takes."""
     limits = limits or Limits()
     patient = replace(limits, silence_s=limits.silence_s + old.stat().st_size / _SLOWEST_BYTES_PER_S)

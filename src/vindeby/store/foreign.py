@@ -243,14 +243,18 @@ class _GroupReader:
         unusable: list[UnusableError] = []
         for item in group:
             try:
-                if self.ours and not isinstance(group.get(item, getlink=True), h5py.HardLink):
-                    raise UnusableError(Verdict.FOREIGN, f"{item} is a link")
-                arrays[item] = self._array(item, group[item])
+                arrays[item] = self._array(item, self._member(group, item))
             except UnusableError as error:
                 unusable.append(error)
             except _LIBRARY_ERRORS as error:
                 unusable.append(UnusableError(Verdict.INCOMPLETE, _reason(error)))
         return arrays, unusable
+
+    def _member(self, group: h5py.Group, item: str) -> Any:
+        """A member of a record's group; in a file of ours, links that lead elsewhere are not followed."""
+        if self.ours and not isinstance(group.get(item, getlink=True), h5py.HardLink):
+            raise UnusableError(Verdict.FOREIGN, f"{item} is a link")
+        return group[item]
 
     def _array(self, name: str, dataset: Any) -> NDArray[Any]:
         if not isinstance(dataset, h5py.Dataset):

@@ -21,7 +21,7 @@ _READ_SIZE = 1 << 20
 _NO_LINKS = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES})
 
 
-def keep_replaced(run: RunDirectory, why: str) -> Path:
+def keep_old_file(run: RunDirectory, why: str) -> Path:
     """Keep the standing OUT.h5 in ``OUT.h5.run/replaced/``, with a note; where it is."""
     folder = run.path / "replaced"
     make_directories(Files(), folder, run.path.parent)

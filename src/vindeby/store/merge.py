@@ -29,7 +29,7 @@ from vindeby.store.carrying import Carriage, carry_over, plan, rows_when_added
 from vindeby.store.files import Files, file_state, force_file, storage_error
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.index import precedence
-from vindeby.store.keeping import keep_replaced
+from vindeby.store.keeping import keep_old_file
 from vindeby.store.layouts import layout_named
 from vindeby.store.layouts.base import Content, Layout
 from vindeby.store.lock import Lock
@@ -237,7 +237,7 @@ class _Merge:
         layout.look(self.temporary, selection.count, carriage.others)
 
     def _keep_old(self, sources: Sequence[Source], carriage: Carriage) -> None:
-        """A database that is damaged, or not sealed, or holds what the new one does not, is kept before it is replaced."""
+        """Before it is replaced, a database that is damaged, not sealed, or holds what the new one lacks is kept."""
         for source in sources:
             if source.entry.kind != "database":
                 continue
@@ -246,10 +246,10 @@ class _Merge:
                 source.entry.fate = f"copied to {self.run.put_in_quarantine(source.path, why, move=False)}"
             elif not source.entry.digest:
                 why = "it has no seal: another program made it or wrote to it"
-                source.entry.fate = f"kept as {keep_replaced(self.run, why)}"
+                source.entry.fate = f"kept as {keep_old_file(self.run, why)}"
             elif carriage.left:
                 why = f"it holds additions by others that were left out: {listed(carriage.left)}"
-                source.entry.fate = f"kept as {keep_replaced(self.run, why)}"
+                source.entry.fate = f"kept as {keep_old_file(self.run, why)}"
 
     def _replace(self) -> None:
         """The step that cannot be undone: only with the lock in hand and the old file as it was read."""

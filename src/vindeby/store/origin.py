@@ -60,7 +60,9 @@ def in_words(counts: Mapping[str, int]) -> str:
     present = {name: counts[name] for name in ORIGINS if counts.get(name)}
     if not present:
         return ""
-    kinds = ", ".join(present if len(present) == 1 else [f"{count:,} {name}" for name, count in present.items()])
+    kinds = ", ".join(
+        present if len(present) == 1 else [f"{count:,} {name}" for name, count in present.items()]
+    )
     return f"{sum(present.values()):,} of unverified origin ({kinds})"
 
 

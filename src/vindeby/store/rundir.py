@@ -5,6 +5,7 @@ campaign.yaml   the campaign, frozen          shards/      results, immutable fi
 outline.json    of the same, to count by
 logs/           one log a worker               events/      who started, finished, failed, died, when
 quarantine/     what was found bad, kept       audit/       one record a merge
+replaced/       databases that another program wrote last, kept when a merge replaced them
 ```
 It may stand on a file system that several machines share. Small files in it are replaced as a whole
 (temporary file, fsync, rename, fsync of the directory): after a crash the old text or the new one is there.

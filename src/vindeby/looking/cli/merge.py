@@ -24,7 +24,6 @@ from vindeby.store.database import Database
 from vindeby.store.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.missing import find_missing
 
-
 _SHOWN = 10
 
 

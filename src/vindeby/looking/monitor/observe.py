@@ -163,6 +163,7 @@ class Observer:
                 BadFile(str(path), tuple(map(str, findings)))
                 for path, findings in sorted(self.source.findings.items())
             ),
+            origins=self.results.origins(),
             disk=self._space(now),
             history=tuple(self.history.published),
         )

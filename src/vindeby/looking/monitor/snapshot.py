@@ -96,6 +96,8 @@ class Snapshot:
     retried: int = 0
     """Attempts that failed and were tried again."""
     bad_files: tuple[BadFile, ...] = ()
+    origins: dict[str, int] = field(default_factory=dict)
+    """How many results are of each unverified origin: foreign, repacked, salvaged."""
     disk: Disk | None = None
     history: tuple[tuple[float, int], ...] = field(default=(), repr=False)
     """When how many results had been published, as the events tell it."""

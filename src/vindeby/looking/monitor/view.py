@@ -13,6 +13,7 @@ from rich.text import Text
 
 from vindeby.looking.monitor import words
 from vindeby.looking.monitor.snapshot import Failure, Snapshot
+from vindeby.store.origin import in_words
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10
@@ -118,6 +119,8 @@ def counts(snapshot: Snapshot) -> Text:
             continue
         text.append(" · " if text else "")
         text.append(f"{name} {figure:,}", style=style if figure else "dim")
+    if snapshot.origins:
+        text.append(f" · {in_words(snapshot.origins)}", style="yellow")
     if snapshot.expected is None:
         text.append(" · how many were expected is not known (give --campaign)", style="dim")
     if snapshot.rate and snapshot.active:

@@ -15,6 +15,7 @@ from vindeby.looking import packed
 from vindeby.looking.expected import State
 from vindeby.looking.monitor.snapshot import Snapshot
 from vindeby.looking.sight import Sight
+from vindeby.store.own import OWN_FIELDS
 from vindeby.store.rundir import RunDirectory
 
 _AUDITS = 50
@@ -117,7 +118,7 @@ def provenance(sight: Sight) -> list[tuple[str, str]]:
     """Where the results come from: root attributes, versions, and the digest of the seal."""
     facts = [("file", sight.path.name)]
     for name, value in sorted(sight.source.attributes.items()):
-        if name not in {"campaign", "schemas", "kind"}:
+        if name not in {"campaign", "schemas", "kind", OWN_FIELDS}:
             facts.append((name, str(value)))
     facts.append(("report made by", f"vindeby {__version__}, Python {platform.python_version()}"))
     return facts

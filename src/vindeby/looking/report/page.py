@@ -97,6 +97,7 @@ def _summary(snapshot: Snapshot) -> str:
         ("invalid", snapshot.invalid),
         ("of an older campaign", snapshot.stale or None),
         ("running", snapshot.running or None),
+        *((f"of unverified origin: {name}", count) for name, count in snapshot.origins.items()),
     ]
     items = "".join(
         f"<li><b>{value:,}</b>{escape(name)}</li>" for name, value in figures if value is not None

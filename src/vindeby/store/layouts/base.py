@@ -40,7 +40,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Others:
-    """What others added, where it shows among the records: objects at the root, and records with more than their own."""
+    """What others added, where it shows among the records: objects at the root, and records that hold more."""
 
     objects: Collection[str] = frozenset()
     records: Collection[str] = frozenset()
