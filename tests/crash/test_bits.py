@@ -154,7 +154,7 @@ def test_a_damaged_block_costs_only_the_records_in_it(tmp_path: Path) -> None:
 def test_a_damaged_number_inside_a_database_costs_only_its_record(
     layout: str, turbines: int, tmp_path: Path
 ) -> None:
-    """A number that leads to a text or a schema leads nowhere; in a large file, the keys are in another block."""
+    """The length of a text, or the number of a schema, is wrong; in a large file, the keys are in another block."""
     run = RunDirectory(tmp_path / "out.h5")
     batch = [record(1, turbines), record(2, turbines)]
     publish(run, batch)
@@ -168,8 +168,8 @@ def test_a_damaged_number_inside_a_database_costs_only_its_record(
     else:
         (chunk,) = directory["chunks"]
         (offsets,) = directory["offsets"]
-        at = chunk["rows"] + offsets["stride"] + dict(offsets["texts"])["status"]
-    set_byte(run.output, at, 0x7F)
+        at = chunk["rows"] + offsets["stride"] + dict(offsets["texts"])["fingerprint"]
+    set_byte(run.output, at, 0x7F if layout == "table" else 0x03)
     with Database(run.output) as database:
         found = [one for segment in database.segments() for one in segment.records()]
         assert found == (batch if layout == "table" else batch[:1])  # one schema: nothing else can be meant
