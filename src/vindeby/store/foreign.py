@@ -84,8 +84,7 @@ def read_open(
                 if complete:
                     result(build_image(complete).data)
     except SpentError:
-        what = f"it gives more than {asked.result_bytes} bytes of results from {asked.real_size}"
-        budget.note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
+        budget.note_spent()
     except UnusableError as error:
         budget.note(error.verdict, error.detail)
     return {"findings": budget.close(), "root": root, "form": form, "visited": reader.visited}
@@ -124,6 +123,12 @@ class _GroupReader:
 
     def records(self, file: h5py.File, progress: Callable[[str], None]) -> Iterator[Record]:
         """Each group that is a record; what is wrong with the others is noted."""
+        try:
+            yield from self._each(file, progress)
+        except SpentError:  # here, so that what was read so far is still sent
+            self._budget.note_spent()
+
+    def _each(self, file: h5py.File, progress: Callable[[str], None]) -> Iterator[Record]:
         for name in [""] if self._rooted else (name for name in file if name not in self._skip):
             progress(name)
             self._budget.spend(len(name))
@@ -156,12 +161,12 @@ class _GroupReader:
 
     def _record(self, name: str, group: h5py.Group) -> Record:
         """One group as a record; UnusableError says why not."""
+        if len(group) == 0:
+            raise UnusableError(Verdict.INCOMPLETE, "the group has no dataset")
         attributes, marks = self._attributes(group)
         if self._rooted and not attributes and not marks and _are_columns(group):
             raise UnusableError(Verdict.FOREIGN, "these are the columns of a table")
         arrays = {item: self._array(item, member(group, item)) for item in group}
-        if not arrays:
-            raise UnusableError(Verdict.INCOMPLETE, "the group has no dataset")
         if marks.get("status", SUCCESS) != SUCCESS:
             raise UnusableError(Verdict.NOT_MARKED, f"status is {marks['status']!r}")
         spelled = name or spelled_key(self._naming, attributes)
