@@ -34,6 +34,11 @@ class Budget:
         if self._spent > self.result_bytes:
             raise SpentError
 
+    def note_spent(self) -> None:
+        """Say that the file gives more than it may."""
+        what = f"it gives more than {self.result_bytes} bytes of results, too many for its size"
+        self.note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
+
     def note(self, verdict: Verdict, detail: str = "", key: str = "") -> None:
         """One finding; beyond a number they are only counted."""
         if len(self.findings) < self.most_findings:

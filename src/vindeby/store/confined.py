@@ -44,14 +44,14 @@ def no_more_files() -> Iterator[None]:
 
 def member(group: h5py.Group, name: str, followed: int = 0) -> Any:
     """The object of this name, if its data lie in this file; a soft link is followed as long as it stays here."""
-    try:
-        link = group.get(name, getlink=True)
-    except TypeError:
-        raise UnusableError(Verdict.ELSEWHERE, f"{name} is a link of an unknown kind") from None
-    if isinstance(link, h5py.ExternalLink):
-        raise UnusableError(Verdict.ELSEWHERE, f"{name} is an external link to {link.filename}")
-    if isinstance(link, h5py.SoftLink):
-        return _target(group, name, str(link.path), followed + 1)
+    kind = group.id.links.get_info(name.encode(errors="surrogateescape")).type
+    if kind == h5py.h5l.TYPE_SOFT:
+        return _target(group, name, str(group.get(name, getlink=True).path), followed + 1)
+    if kind == h5py.h5l.TYPE_EXTERNAL:
+        file = group.get(name, getlink=True).filename
+        raise UnusableError(Verdict.ELSEWHERE, f"{name} is an external link to {file}")
+    if kind != h5py.h5l.TYPE_HARD:
+        raise UnusableError(Verdict.ELSEWHERE, f"{name} is a link of an unknown kind")
     found = group[name]
     if isinstance(found, h5py.Dataset):
         _check_dataset(name, found)

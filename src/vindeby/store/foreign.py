@@ -64,8 +64,7 @@ def read_open(
                 if complete:
                     result(build_image(complete).data)
     except SpentError:
-        what = f"it gives more than {asked.result_bytes} bytes of results from {asked.real_size}"
-        budget.note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
+        budget.note_spent()
     except UnusableError as error:
         budget.note(error.verdict, error.detail)
     return {

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from vindeby.errors import VindebyError
 from vindeby.store.additions import dataset_additions
 from vindeby.store.array_attributes import array_attributes
-from vindeby.store.budget import Budget
+from vindeby.store.budget import Budget, SpentError
 from vindeby.store.confined import UnusableError, member
 from vindeby.store.foreign_rows import RowSender
 from vindeby.store.image import build_image_of
@@ -91,6 +91,12 @@ class GroupReader:
 
     def records(self, file: h5py.File, progress: Callable[[str], None]) -> Iterator[Record]:
         """Each group that is a record; what is wrong with the others is noted."""
+        try:
+            yield from self._each(file, progress)
+        except SpentError:  # here, so that what was read so far is still sent
+            self._budget.note_spent()
+
+    def _each(self, file: h5py.File, progress: Callable[[str], None]) -> Iterator[Record]:
         for name in [""] if self._rooted else self._names(file):
             progress(name)
             self._budget.spend(len(name))
@@ -167,6 +173,8 @@ class GroupReader:
             raise
 
     def _usable_record(self, name: str, group: h5py.Group) -> Record:
+        if len(group) == 0:
+            raise UnusableError(Verdict.INCOMPLETE, "the group has no dataset")
         attributes, marks = self._attributes(group)
         if self._rooted and not attributes and not marks and _are_columns(group):
             raise UnusableError(Verdict.FOREIGN, "these are the columns of a table")

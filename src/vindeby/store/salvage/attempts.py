@@ -119,12 +119,20 @@ def _orphans(
         saved.findings += [one for one in reading.findings if one.verdict is Verdict.CHECKSUM]
         crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in reading.findings)
         useless = 0 if len(saved.records) > before else useless + 1
-        if useless > _MOST_USELESS or crashes > _MOST_CRASHES:
-            what = (
-                f"the search group by group ended after {useless} groups without a record, {crashes} crashes"
-            )
-            saved.findings.append(Finding(Verdict.INCOMPLETE, what))
+        why = _why_stop(saved, guard, useless, crashes)
+        if why:
+            saved.findings.append(Finding(Verdict.INCOMPLETE, f"the search group by group ended: {why}"))
             return
+
+
+def _why_stop(saved: Saved, guard: Guard, useless: int, crashes: int) -> str:
+    """Why more groups are not worth reading; empty when they are."""
+    if useless > _MOST_USELESS:
+        return f"{useless} groups in a row hold no record"
+    if crashes > _MOST_CRASHES:
+        return f"the HDF5 library failed {crashes} times"
+    allowed = guard.limits.result_bytes(saved.size)
+    return f"there are more than {allowed} bytes of results" if saved.taken_bytes > allowed else ""
 
 
 def _addresses(copy: Path, visited: set[int]) -> list[int]:

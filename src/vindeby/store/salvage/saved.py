@@ -24,6 +24,7 @@ class Saved:
     findings: list[Finding] = field(default_factory=list)
     root: dict[str, Attribute] = field(default_factory=dict)
     doubtful: list[Place] = field(default_factory=list)
+    taken_bytes: int = 0
     contents: set[bytes] = field(default_factory=set)
     """Digests of what the records hold, apart from their keys, to know a record that is found again."""
 
@@ -49,6 +50,7 @@ class Saved:
             self._doubt(damaged)
             segment = segment.take(intact)
         part = self.spool.add(segment) if len(segment) else 0
+        self.taken_bytes += segment.rows.nbytes
         for row, record in enumerate(segment.records()):
             content = _content(record)
             if only_new and content in self.contents:
@@ -58,6 +60,7 @@ class Saved:
                 self.means[means] = self.means.get(means, 0) + 1
 
     def _doubt(self, segment: Segment) -> None:
+        self.taken_bytes += segment.rows.nbytes
         part = self.spool.add(segment)
         self.doubtful += [(part, row) for row in range(len(segment))]
 
