@@ -28,11 +28,11 @@ import numpy as np
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.tasks import Task
-from vindeby.looking.monitor.observe import Observer
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.results.observer import Observer
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
 
 COMMAND = str(Path(sys.executable).with_name("vindeby"))
 VIEWERS = 20

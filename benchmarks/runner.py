@@ -22,7 +22,7 @@ import h5py
 import numpy as np
 
 from vindeby.campaign import Campaign
-from vindeby.runner.kernel import memory_of
+from vindeby.runner.linux import memory_of
 from vindeby.runner.progress import Progress
 from vindeby.runner.running import run
 from vindeby.runner.summary import Summary

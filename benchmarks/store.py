@@ -25,13 +25,13 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from vindeby.store.database import Database
-from vindeby.store.files import Files
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.disk.files import Files
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.missing import find_missing
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.database import Database
 from vindeby.store.validate import validate
 
 TURBINES = 66

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vindeby.looking import plots
-from vindeby.looking.plots.style import as_bytes
-from vindeby.looking.sight import Sight
+from vindeby import plots
+from vindeby.plots.style import as_bytes
+from vindeby.results.result_set import ResultSet
 
 ROOT = Path(__file__).parent.parent
 COMMAND = str(Path(sys.executable).with_name("vindeby"))
@@ -49,7 +49,7 @@ def store(data: bytes, path: Path) -> None:
 
 
 def draw_all(output: Path, folder: Path) -> None:
-    sight = Sight(output)
+    sight = ResultSet(output)
     losses = np.where(np.isnan(sight.wake_losses()), np.inf, sight.wake_losses())
     best = sight.rows[int(np.argmin(losses))]
     key = best["key"].decode()

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from vindeby.campaign import Campaign as Campaign
     from vindeby.errors import VindebyError as VindebyError
     from vindeby.runner import run as run
-    from vindeby.store.database import Database as Database
-    from vindeby.store.database import open_database as open  # noqa: A004  (read as vindeby.open)
+    from vindeby.store.read.database import Database as Database
+    from vindeby.store.read.database import open_database as open  # noqa: A004  (read as vindeby.open)
     from vindeby.wake import Turbine as Turbine
     from vindeby.wake import WeibullSite as WeibullSite
     from vindeby.wake import WindFarm as WindFarm
 
 _HOMES = {
     "Campaign": ("vindeby.campaign", "Campaign"),
-    "Database": ("vindeby.store.database", "Database"),
+    "Database": ("vindeby.store.read.database", "Database"),
     "Turbine": ("vindeby.wake", "Turbine"),
     "VindebyError": ("vindeby.errors", "VindebyError"),
     "WeibullSite": ("vindeby.wake", "WeibullSite"),
     "WindFarm": ("vindeby.wake", "WindFarm"),
-    "open": ("vindeby.store.database", "open_database"),
+    "open": ("vindeby.store.read.database", "open_database"),
     "run": ("vindeby.runner", "run"),
 }
 

@@ -1,5 +1,5 @@
 """``python -m vindeby`` is the command ``vindeby``."""
 
-from vindeby.looking.cli import main
+from vindeby.cli import main
 
 main()

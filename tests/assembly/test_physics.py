@@ -8,9 +8,9 @@ import pytest
 from tests.assembly.test_wind import EXAMPLE_16
 from tests.campaign.examples import changed, small
 from vindeby.assembly import physics_checks, wind_farm
-from vindeby.assembly.places import closest_pair
+from vindeby.assembly.distances import closest_pair
 from vindeby.campaign import Campaign
-from vindeby.store.record import Record
+from vindeby.store.format.record import Record
 
 CAMPAIGN = Campaign.load("iea37-cs1-16")
 LAYOUT = EXAMPLE_16 * (1 - 1e-7)

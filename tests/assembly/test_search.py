@@ -9,8 +9,8 @@ from tests.campaign.examples import changed
 from vindeby.assembly import physics_checks, pipeline_of, problem_of
 from vindeby.assembly.search import boundary_of
 from vindeby.campaign import Boundary, Campaign
-from vindeby.campaign.method import Step
-from vindeby.store.record import Record
+from vindeby.campaign.sections.method import Step
+from vindeby.store.format.record import Record
 
 
 def test_the_search_of_a_campaign_finds_a_layout_that_passes_its_checks() -> None:

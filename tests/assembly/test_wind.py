@@ -9,7 +9,7 @@ from tests.campaign.examples import changed, small
 from vindeby import units, wake
 from vindeby.assembly import site_of, turbine_of, wake_model_of, wind_farm
 from vindeby.campaign import Campaign
-from vindeby.campaign.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import WakeModel
 
 EXAMPLE_16 = np.array(
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from vindeby.campaign.yaml_text import read
+from vindeby.campaign.reading.yaml_text import read
 
 SMALL = """\
 name: small

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.campaign.test_boundary import load_with_boundary_file
 from vindeby.campaign import Campaign
-from vindeby.campaign.vertex_table import read_vertices
+from vindeby.campaign.reading.vertex_table import read_vertices
 from vindeby.errors import CampaignError
 
 AREA = ((706694.5, 6224158.25), (711000.0, 6224158.25), (711000.0, 6229000.5), (706694.5, 6229000.5))

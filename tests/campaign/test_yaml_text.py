@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vindeby.campaign.yaml_text import Origin, read, resolve, write
+from vindeby.campaign.reading.yaml_text import Origin, read, resolve, write
 from vindeby.errors import CampaignError
 
 

@@ -14,7 +14,7 @@ from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
 from vindeby.runner import run
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
 
 
 @pytest.fixture(autouse=True)

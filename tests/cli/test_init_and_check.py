@@ -11,7 +11,7 @@ import pytest
 from tests.campaign.examples import SMALL
 from vindeby import __version__
 from vindeby.campaign import presets
-from vindeby.looking.cli import COMMANDS
+from vindeby.cli import COMMANDS
 
 
 def vindeby(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:

@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.test_init_and_check import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell, results
-from vindeby.store.database import Database
 from vindeby.store.missing import fingerprints
+from vindeby.store.read.database import Database
 
 
 @pytest.fixture(autouse=True)

@@ -16,15 +16,15 @@ from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.energy import fill_in_energies
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign, Task
-from vindeby.looking.monitor.observe import Observer
-from vindeby.looking.sight import Sight
+from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 from vindeby.runner import run
 from vindeby.runner.failures import Kind
-from vindeby.store.database import Database
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
@@ -130,7 +130,7 @@ def test_every_command_calls_the_same_results_invalid(
     assert words in why["farm0_t0_s0"]
     report = validate(output, expected=Judge(campaign).expected, checks=Judge(campaign).checks)
     assert [(entry.key, entry.reason) for entry in report.missing] == [("farm0_t0_s0", "result invalid")]
-    assert np.isnan(Sight(output).rows["aep"]).sum() == 1
+    assert np.isnan(ResultSet(output).rows["aep"]).sum() == 1
     left = run(campaign, output, keep_invalid=True)
     assert (left.done, left.standing.done, list(left.standing.invalid), left.complete) == (
         0,
@@ -197,7 +197,7 @@ def test_a_merge_that_was_interrupted_keeps_replaced_records_once(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("vindeby.store.merge._Merge._replace", no)
+        patched.setattr("vindeby.store.merge.merge._Merge._replace", no)
         with pytest.raises(KeyboardInterrupt):
             run(campaign, output)
     assert run(campaign, output).complete

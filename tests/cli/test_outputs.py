@@ -10,7 +10,7 @@ import pytest
 from tests.cli.test_init_and_check import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell
 from tests.store.locks import held_by
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
 
 
 @pytest.fixture(autouse=True)

@@ -17,10 +17,10 @@ import pytest
 
 from tests.cli.test_init_and_check import vindeby
 from tests.runner.campaigns import FULL, ROOT, calling, marked_processes, one_cell, results
-from vindeby.store.database import Database
-from vindeby.store.events import event_files, read_events
+from vindeby.store.disk.events import event_files, read_events
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.missing import fingerprints
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.database import Database
 
 
 def campaign(folder: Path, seeds: int = 3, **parameters: float | str) -> None:

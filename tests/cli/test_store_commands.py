@@ -13,9 +13,9 @@ from tests.campaign.examples import SMALL
 from tests.cli.test_init_and_check import vindeby
 from tests.store.examples import flip, foreign_file
 from vindeby.campaign import Campaign
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
 
 
 def result(campaign: Campaign, number: int, **changes: object) -> Record:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from tests.store.examples import records
 from vindeby.errors import VindebyError
-from vindeby.store import rundir
-from vindeby.store.files import Retry
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.disk import run_directory as rundir
+from vindeby.store.disk.files import Retry
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
-from vindeby.store.rundir import RunDirectory
 
 BATCHES = 3
 BATCH = 4

@@ -12,13 +12,13 @@ import pytest
 from tests.crash.tools import FULL, tell
 from tests.store.examples import publish, record
 from vindeby.errors import DataError, VindebyError
-from vindeby.store.database import Database
-from vindeby.store.guard import Guard
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.record import Attribute, Record
-from vindeby.store.rundir import RunDirectory
-from vindeby.store.seal import SealedFile, SealError
-from vindeby.store.shard import read_segments
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.seal import SealedFile, SealError
+from vindeby.store.format.shard import read_segments
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
+from vindeby.store.read.guard import Guard
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 300)
 

@@ -15,9 +15,9 @@ import pytest
 
 from tests.runner.campaigns import FULL, ROOT, calling, equal, marked_processes, results
 from vindeby.runner import run
-from vindeby.store.database import Database
-from vindeby.store.lock import Lock
+from vindeby.store.disk.locks.lock import Lock
 from vindeby.store.missing import fingerprints
+from vindeby.store.read.database import Database
 
 SEEDS, ROUNDS, RESTARTS, PAUSE_S = (80, 3000, 12, 0.2) if FULL else (15, 2000, 3, 0.2)
 METHODS = ["spawn", "forkserver"] if FULL else ["forkserver"]
@@ -96,7 +96,7 @@ def test_a_worker_that_hangs_in_c_dies_with_a_killed_coordinator(tmp_path: Path)
     while len(marked_processes(f"VINDEBY_MARK={mark}")) < 4 and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.5)
-    assert len(marked_processes(f"VINDEBY_MARK={mark}")) >= 4, "coordinator, nursery, two workers"
+    assert len(marked_processes(f"VINDEBY_MARK={mark}")) >= 4, "coordinator, spawner, two workers"
     kill(process.pid)
     process.wait()
     wait_until_gone(mark)

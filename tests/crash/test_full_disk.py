@@ -14,8 +14,8 @@ import pytest
 
 from tests.crash.tools import ROOT, acknowledged, assert_nothing_lost, command
 from tests.store.examples import publish, records, sums
-from vindeby.store.merge import merge
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import merge
 
 INSIDE = """
 set -e

@@ -21,8 +21,8 @@ from tests.crash.tools import (
     traced,
 )
 from tests.store.examples import publish, records, sums
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import MergeOptions, merge
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 300)
 

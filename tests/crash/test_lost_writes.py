@@ -17,9 +17,9 @@ import pytest
 
 from tests.crash.tools import FULL, assert_nothing_lost, tell
 from tests.store.examples import records
-from vindeby.store.files import Files, Retry
+from vindeby.store.disk.files import Files, Retry
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.publish import ShardWriter
-from vindeby.store.rundir import RunDirectory
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 300)
 

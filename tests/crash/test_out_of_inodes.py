@@ -11,8 +11,8 @@ import pytest
 from tests.crash.test_full_disk import on_small_disk
 from tests.crash.tools import acknowledged, assert_nothing_lost, command
 from tests.store.examples import publish, records
-from vindeby.store.files import storage_error
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.files import storage_error
+from vindeby.store.disk.run_directory import RunDirectory
 
 
 def test_publishing_without_inodes_names_them_and_keeps_what_was_acknowledged(tmp_path: Path) -> None:

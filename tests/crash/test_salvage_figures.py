@@ -16,9 +16,9 @@ import pytest
 
 from tests.crash.tools import FULL, tell
 from tests.store.examples import NAMING, foreign_file
-from vindeby.store.guard import Guard
-from vindeby.store.inspect import patched_superblock, read_superblock
-from vindeby.store.lookup3 import lookup3_bytes
+from vindeby.store.format.hdf5.lookup3 import lookup3_bytes
+from vindeby.store.read.guard import Guard
+from vindeby.store.read.inspect import patched_superblock, read_superblock
 from vindeby.store.salvage.attempts import rescue
 from vindeby.store.salvage.orphans import group_addresses
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from vindeby.store.database import Database
-from vindeby.store.rows import checksum_of
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.rows import checksum_of
+from vindeby.store.read.database import Database
 from vindeby.store.validate import validate
 
 ROOT = Path(__file__).parent.parent.parent

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from vindeby.store.image import build_image
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.image import build_image
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.seal import FORMAT_VERSION
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Attribute, Record
-from vindeby.store.rundir import RunDirectory
-from vindeby.store.seal import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent / f"version_{FORMAT_VERSION}"
 ROOT: dict[str, Attribute] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.old_files.make import ROOT, records
-from vindeby.store.database import Database
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
 from vindeby.store.validate import validate
 
 FOLDERS = sorted(Path(__file__).parent.glob("version_*"))

@@ -9,10 +9,10 @@ import h5py
 import pytest
 
 from tests.old_files.make import ROOT, records, various
-from vindeby.store.database import Database
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.record import Record
-from vindeby.store.rows import checksum_of
+from vindeby.store.format.record import Record
+from vindeby.store.format.rows import checksum_of
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
 from vindeby.store.validate import validate
 
 VERSIONS = sorted(Path(__file__).parent.glob("version_*"))

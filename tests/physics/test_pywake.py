@@ -24,7 +24,7 @@ from vindeby.wake import MODELS, Neighbours, TimeSeriesSite, Turbine, UniformSit
 
 pytestmark = needs_pywake
 
-LAYOUTS = 60 if os.environ.get("VINDEBY_FULL") == "1" else 10
+FILE_FORMATS = 60 if os.environ.get("VINDEBY_FULL") == "1" else 10
 SMALL, LARGE = (10, 195, 121), (15, 240, 150)
 
 # AEP of the farm, and of each turbine. PyWake reads the Gaussian overlap from a table by linear interpolation.
@@ -65,7 +65,7 @@ def test_nygaard_2022_agrees_with_pywake(
     farm = WindFarm(site(turbulence, interpolation), turbines(), directions=directions, tabulate=tabulate)
     assert farm.tabulated == tabulate
     oracle = pywake_model("nygaard-2022", pywake_weibull_site(turbulence, interpolation), pywake_turbines())
-    for seed in range(LAYOUTS if tabulate else 2):
+    for seed in range(FILE_FORMATS if tabulate else 2):
         x, y = spread_out(seed, count, spacing, side)
         ours, theirs = farm.turbine_aep(x, y, kind), turbine_aep(oracle, x, y, type=kind, wd=directions)
         assert ours.sum() == pytest.approx(theirs.sum(), rel=TABLE["nygaard-2022"][0])

@@ -11,9 +11,9 @@ import numpy as np
 
 from tests.campaign.examples import small
 from vindeby.campaign import Campaign
-from vindeby.store.database import Database
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.read.database import Database
 
 FULL = os.environ.get("VINDEBY_FULL") == "1"
 ROOT = Path(__file__).parent.parent.parent

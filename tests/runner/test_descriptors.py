@@ -10,8 +10,8 @@ from tests.runner.campaigns import results
 from tests.runner.misbehaving import campaign_of
 from vindeby.runner import Summary, run
 from vindeby.runner.failures import Kind
-from vindeby.store.events import event_files, read_events
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.events import event_files, read_events
+from vindeby.store.disk.run_directory import RunDirectory
 
 
 def finished(output: Path, function: str, seeds: int, **parameters: float) -> Summary:

@@ -14,8 +14,8 @@ from tests.runner.campaigns import equal, results
 from tests.runner.misbehaving import campaign_of
 from vindeby.runner import run
 from vindeby.runner.failures import Kind
-from vindeby.runner.parameters import frozen
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.runner.methods.parameters import frozen
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.validate import validate
 
 REFUSED = {

@@ -14,11 +14,12 @@ from tests.runner.campaigns import calling, one_cell, results
 from tests.runner.misbehaving import campaign_of
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
-from vindeby.runner import Summary, merging, run
+from vindeby.runner import Summary, run
+from vindeby.runner import periodic_merge as merging
 from vindeby.runner.progress import Progress
-from vindeby.store.events import event_files, read_events
-from vindeby.store.lock import Lock
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.events import event_files, read_events
+from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.validate import validate
 
 SEEDS, FREE = 60, 20
@@ -48,7 +49,7 @@ def watched(folder: Path, watch: Callable[[Progress], bool], said: list[str], **
 SLOW = """
 import sys, time
 from pathlib import Path
-import vindeby.store.merge as merging
+import vindeby.store.merge.merge as merging
 build = merging._Merge._build
 def slow(self, *arguments):
     build(self, *arguments)
@@ -56,7 +57,7 @@ def slow(self, *arguments):
         Path({marker!r}).write_text(str(self.temporary))
         time.sleep(1000)
 merging._Merge._build = slow
-from vindeby.runner.merging import main
+from vindeby.runner.periodic_merge import main
 main()
 """
 """A merge that stands still with its new database built and the lock in hand, the first time."""

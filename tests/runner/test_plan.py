@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import TypeVar
 
 from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.moves import (
+from vindeby.runner.plan import FRUITLESS_DEATHS, Plan, Policy
+from vindeby.runner.protocol import (
+    Assign,
     Died,
     Done,
     EndWorker,
     Failed,
     Finish,
-    Hungry,
     Instruction,
     KillWorker,
     MethodUnusable,
     Outcome,
     Seen,
-    Send,
     SetAside,
     StartWorker,
     StopAsked,
     StorageLost,
     Tick,
     TryAgain,
+    WantsWork,
 )
-from vindeby.runner.plan import FRUITLESS_DEATHS, Plan, Policy
 
 T = TypeVar("T")
 RETRIES = {Kind.KILLED: 3, Kind.MEMORY: 1}
@@ -44,7 +44,7 @@ def of_kind(instructions: list[Instruction], kind: type[T]) -> list[T]:
 
 
 def sent(instructions: list[Instruction]) -> dict[int, tuple[int, ...]]:
-    return {send.worker: send.tasks for send in of_kind(instructions, Send)}
+    return {send.worker: send.tasks for send in of_kind(instructions, Assign)}
 
 
 def test_a_run_without_tasks_is_finished_at_once() -> None:
@@ -58,32 +58,32 @@ def test_there_are_no_more_workers_than_tasks() -> None:
 def test_the_first_batch_is_one_task_and_later_ones_fit_the_time_a_task_takes() -> None:
     it = plan([list(range(1000))], batch_s=0.5)
     it.begin()
-    assert sent(it.handle(Hungry(0), 0)) == {0: (0,)}
-    assert sent(it.handle(Hungry(0, 0.01), 1)) == {0: tuple(range(1, 51))}
-    assert sent(it.handle(Hungry(1, 10.0), 1)) == {1: (51,)}
+    assert sent(it.handle(WantsWork(0), 0)) == {0: (0,)}
+    assert sent(it.handle(WantsWork(0, 0.01), 1)) == {0: tuple(range(1, 51))}
+    assert sent(it.handle(WantsWork(1, 10.0), 1)) == {1: (51,)}
 
 
 def test_near_the_end_the_rest_is_shared_out() -> None:
     it = plan([list(range(8))])
     it.begin()
-    assert sent(it.handle(Hungry(0, 1e-6), 0)) == {0: (0, 1)}
+    assert sent(it.handle(WantsWork(0, 1e-6), 0)) == {0: (0, 1)}
 
 
 def test_workers_stay_on_their_group_and_take_different_ones() -> None:
     it = plan([[0, 1, 2], [10, 11, 12], [20, 21, 22]])
     it.begin()
-    assert sent(it.handle(Hungry(0), 0)) == {0: (0,)}
-    assert sent(it.handle(Hungry(1), 0)) == {1: (10,)}
-    assert sent(it.handle(Hungry(0), 0)) == {0: (1,)}
-    assert sent(it.handle(Hungry(1), 0)) == {1: (11,)}
-    it.handle(Hungry(0), 0)
-    assert sent(it.handle(Hungry(0), 0)) == {0: (20,)}
+    assert sent(it.handle(WantsWork(0), 0)) == {0: (0,)}
+    assert sent(it.handle(WantsWork(1), 0)) == {1: (10,)}
+    assert sent(it.handle(WantsWork(0), 0)) == {0: (1,)}
+    assert sent(it.handle(WantsWork(1), 0)) == {1: (11,)}
+    it.handle(WantsWork(0), 0)
+    assert sent(it.handle(WantsWork(0), 0)) == {0: (20,)}
 
 
 def test_when_everything_is_done_workers_are_told_to_go_and_then_it_is_finished() -> None:
     it = plan([[0]], workers=1)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     assert it.handle(Done(0, [0]), 1) == [EndWorker(0)]
     assert it.handle(Died(0, None, KILLED, by_itself=True), 2) == [Finish(Outcome.COMPLETE)]
     assert (it.done, it.set_aside, it.open) == (1, 0, 0)
@@ -92,31 +92,31 @@ def test_when_everything_is_done_workers_are_told_to_go_and_then_it_is_finished(
 def test_when_a_worker_dies_only_the_task_it_was_on_is_suspected() -> None:
     it = plan([[0, 1, 2, 3, 4, 5, 6, 7]], workers=1)
     it.begin()
-    assert sent(it.handle(Hungry(0, 0.1), 0)) == {0: (0, 1, 2, 3)}
+    assert sent(it.handle(WantsWork(0, 0.1), 0)) == {0: (0, 1, 2, 3)}
     it.handle(Done(0, [0]), 1)
     out = it.handle(Died(0, 1, KILLED), 2)
     assert of_kind(out, TryAgain) == [TryAgain(1, KILLED, 1)]
     assert of_kind(out, StartWorker) == [StartWorker(0)]
-    assert sent(it.handle(Hungry(0, 0.05), 3)) == {0: (2, 3, 4, 5)}
+    assert sent(it.handle(WantsWork(0, 0.05), 3)) == {0: (2, 3, 4, 5)}
 
 
 def test_a_suspect_is_tried_by_itself_with_care_after_everything_else() -> None:
     it = plan([[0, 1]], workers=1)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     it.handle(Died(0, 0, KILLED), 0)
-    assert sent(it.handle(Hungry(0), 0)) == {0: (1,)}
-    it.handle(Hungry(0), 0)
-    assert it.handle(Done(0, [1]), 0) == [Send(0, (0,), careful=True)]
+    assert sent(it.handle(WantsWork(0), 0)) == {0: (1,)}
+    it.handle(WantsWork(0), 0)
+    assert it.handle(Done(0, [1]), 0) == [Assign(0, (0,), careful=True)]
 
 
 def test_a_task_that_kills_its_worker_again_and_again_is_set_aside_after_its_budget() -> None:
     it = plan([[0]], workers=1)
     it.begin()
     for attempt in range(1, 4):
-        it.handle(Hungry(0), 0)
+        it.handle(WantsWork(0), 0)
         assert TryAgain(0, KILLED, attempt) in it.handle(Died(0, 0, KILLED), 0)
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     out = it.handle(Died(0, 0, KILLED), 0)
     assert of_kind(out, SetAside) == [SetAside(0, KILLED, 4)]
     assert of_kind(out, Finish) == [Finish(Outcome.COMPLETE)]
@@ -125,40 +125,40 @@ def test_a_task_that_kills_its_worker_again_and_again_is_set_aside_after_its_bud
 def test_an_exception_is_not_tried_again() -> None:
     it = plan([[0, 1]], workers=1)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     assert of_kind(it.handle(Failed(0, 0, RAISED), 0), SetAside) == [SetAside(0, RAISED, 1)]
 
 
 def test_a_task_out_of_memory_is_tried_once_while_nothing_else_runs() -> None:
     it = plan([[0], [1], [2]])
     it.begin()
-    assert sent(it.handle(Hungry(0), 0)) == {0: (0,)}
-    assert sent(it.handle(Hungry(1), 0)) == {1: (1,)}
+    assert sent(it.handle(WantsWork(0), 0)) == {0: (0,)}
+    assert sent(it.handle(WantsWork(1), 0)) == {1: (1,)}
     assert of_kind(it.handle(Failed(0, 0, MEMORY), 0), TryAgain) == [TryAgain(0, MEMORY, 1)]
-    assert sent(it.handle(Hungry(0), 0)) == {0: (2,)}
-    it.handle(Hungry(0), 0)
-    assert of_kind(it.handle(Done(0, [2]), 0), Send) == []  # worker 1 is still on task 1
-    assert it.handle(Done(1, [1]), 0) == [Send(0, (0,), careful=True, alone=True)]
-    assert of_kind(it.handle(Hungry(1), 0), Send) == []
+    assert sent(it.handle(WantsWork(0), 0)) == {0: (2,)}
+    it.handle(WantsWork(0), 0)
+    assert of_kind(it.handle(Done(0, [2]), 0), Assign) == []  # worker 1 is still on task 1
+    assert it.handle(Done(1, [1]), 0) == [Assign(0, (0,), careful=True, alone=True)]
+    assert of_kind(it.handle(WantsWork(1), 0), Assign) == []
     assert of_kind(it.handle(Died(0, 0, MEMORY), 0), SetAside) == [SetAside(0, MEMORY, 2)]
 
 
 def test_each_kind_of_failure_has_its_own_budget() -> None:
     it = plan([[0]], workers=1)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     assert of_kind(it.handle(Died(0, 0, MEMORY), 0), TryAgain)
     for _ in range(3):
-        it.handle(Hungry(0), 0)
+        it.handle(WantsWork(0), 0)
         assert of_kind(it.handle(Died(0, 0, KILLED), 0), TryAgain)
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     assert of_kind(it.handle(Died(0, 0, MEMORY), 0), SetAside) == [SetAside(0, MEMORY, 5)]
 
 
 def test_limits_on_time_silence_and_memory_kill_the_worker_and_name_the_reason() -> None:
     it = plan([[0, 1]], workers=1, time_limit_s=5.0, silent_limit_s=60.0, memory_limit=1000)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     assert it.handle(Seen(0, 0, 4.9, 59.0, 999), 0) == []
     for look, kind in [
         (Seen(0, 0, 5.1, 0.0, 0), Kind.TIME),
@@ -167,7 +167,7 @@ def test_limits_on_time_silence_and_memory_kill_the_worker_and_name_the_reason()
     ]:
         it = plan([[0, 1]], workers=1, time_limit_s=5.0, silent_limit_s=60.0, memory_limit=1000)
         it.begin()
-        it.handle(Hungry(0), 0)
+        it.handle(WantsWork(0), 0)
         (kill,) = it.handle(look, 0)
         assert isinstance(kill, KillWorker)
         assert kill.failure is not None
@@ -181,9 +181,9 @@ def test_limits_on_time_silence_and_memory_kill_the_worker_and_name_the_reason()
 def test_a_task_that_runs_alone_has_the_larger_memory_limit() -> None:
     it = plan([[0]], workers=1, memory_limit=1000, memory_limit_alone=9000)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     it.handle(Failed(0, 0, MEMORY), 0)
-    assert of_kind(it.handle(Hungry(0), 0), Send) == [Send(0, (0,), careful=True, alone=True)]
+    assert of_kind(it.handle(WantsWork(0), 0), Assign) == [Assign(0, (0,), careful=True, alone=True)]
     assert it.handle(Seen(0, 0, 0.0, 0.0, 8999), 0) == []
     assert of_kind(it.handle(Seen(0, 0, 0.0, 0.0, 9001), 0), KillWorker)
 
@@ -191,9 +191,9 @@ def test_a_task_that_runs_alone_has_the_larger_memory_limit() -> None:
 def test_too_many_failures_end_the_run() -> None:
     it = plan([[0, 1, 2, 3]], workers=1, most_failures=1)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     assert of_kind(it.handle(Failed(0, 0, RAISED), 0), EndWorker) == []
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     assert of_kind(it.handle(Failed(0, 1, RAISED), 0), EndWorker) == [EndWorker(0)]
     (finish,) = of_kind(it.handle(Died(0, None, KILLED, by_itself=True), 0), Finish)
     assert finish.outcome is Outcome.TOO_MANY_FAILURES
@@ -203,9 +203,9 @@ def test_too_many_failures_end_the_run() -> None:
 def test_the_first_request_to_stop_waits_for_running_tasks_but_not_longer_than_the_grace() -> None:
     it = plan([[0, 1, 2]], workers=1, grace_s=10.0)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     assert it.handle(StopAsked(), 1) == [EndWorker(0)]
-    assert it.handle(Hungry(0), 2) == []
+    assert it.handle(WantsWork(0), 2) == []
     assert it.handle(Tick(), 10.9) == []
     assert it.handle(Tick(), 11.1) == [KillWorker(0)]
     assert it.handle(Died(0, 0, KILLED), 11.2) == [Finish(Outcome.STOPPED, "stopped by the user")]
@@ -215,7 +215,7 @@ def test_the_first_request_to_stop_waits_for_running_tasks_but_not_longer_than_t
 def test_the_second_request_to_stop_means_now() -> None:
     it = plan([[0, 1, 2]], workers=1, grace_s=1000.0)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     it.handle(StopAsked(), 1)
     assert it.handle(StopAsked(), 2) == [EndWorker(0, now=True)]
     assert it.handle(Tick(), 5.1) == [KillWorker(0)]
@@ -224,7 +224,7 @@ def test_the_second_request_to_stop_means_now() -> None:
 def test_what_was_finished_in_the_grace_time_counts() -> None:
     it = plan([[0, 1, 2]], workers=1)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     it.handle(StopAsked(), 1)
     it.handle(Done(0, [0]), 2)
     assert it.done == 1
@@ -265,15 +265,15 @@ def test_workers_that_keep_dying_are_started_after_a_pause() -> None:
 def test_a_worker_that_retires_is_replaced_and_its_tasks_are_dealt_again() -> None:
     it = plan([[0, 1, 2, 3]], workers=1)
     it.begin()
-    it.handle(Hungry(0, 0.2), 0)
+    it.handle(WantsWork(0, 0.2), 0)
     assert it.handle(Died(0, None, KILLED, by_itself=True), 0) == [StartWorker(0)]
-    assert sent(it.handle(Hungry(0, 0.2), 0)) == {0: (0, 1)}
+    assert sent(it.handle(WantsWork(0, 0.2), 0)) == {0: (0, 1)}
 
 
 def test_what_a_dead_worker_says_later_is_ignored() -> None:
     it = plan([[0, 1]], workers=1)
     it.begin()
-    it.handle(Hungry(0), 0)
+    it.handle(WantsWork(0), 0)
     it.handle(Died(0, 0, KILLED), 0)
     assert it.handle(Failed(0, 0, RAISED), 0) == []
     it.handle(Done(0, [0]), 0)

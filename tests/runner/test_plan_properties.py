@@ -9,24 +9,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.moves import (
+from vindeby.runner.plan import Plan, Policy
+from vindeby.runner.protocol import (
+    Assign,
     Died,
     Done,
     EndWorker,
     Failed,
     Finish,
-    Hungry,
     Instruction,
     KillWorker,
     Outcome,
     Seen,
-    Send,
     SetAside,
     StartWorker,
     StopAsked,
     Tick,
+    WantsWork,
 )
-from vindeby.runner.plan import Plan, Policy
 
 KINDS = [Kind.EXCEPTION, Kind.KILLED, Kind.MEMORY, Kind.TIME]
 
@@ -53,7 +53,7 @@ class World:
                     assert worker not in self.alive
                     self.alive[worker], self.computed[worker] = [], []
                     self.ended.discard(worker)
-                case Send(worker, tasks, careful, alone):
+                case Assign(worker, tasks, careful, alone):
                     self.check_send(worker, tasks, careful, alone)
                     self.alive[worker] += tasks
                 case SetAside(task):
@@ -111,7 +111,7 @@ class World:
         elif self.computed[worker] and choice.random() < 0.5:
             self.publish(worker)
         elif choice.random() < 0.8:
-            self.tell(Hungry(worker, choice.choice([None, 0.001, 0.1, 10.0])))
+            self.tell(WantsWork(worker, choice.choice([None, 0.001, 0.1, 10.0])))
         else:
             self.tell(choice.choice([Tick(), Seen(worker, None, 0.0, 0.0, 0)]))
 

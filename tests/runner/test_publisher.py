@@ -12,10 +12,10 @@ import pytest
 
 from vindeby.errors import ArgumentError, StorageError
 from vindeby.runner.failures import Kind
-from vindeby.runner.messages import DiskTrouble, Durable, TaskFailed
+from vindeby.runner.local.messages import DiskTrouble, Durable, TaskFailed
 from vindeby.runner.publisher import Publisher
+from vindeby.store.format.record import Record
 from vindeby.store.publish import Receipt
-from vindeby.store.record import Record
 
 
 class Disk:

@@ -19,9 +19,9 @@ from vindeby.errors import ArgumentError, BusyError, DataError, InputError, Task
 from vindeby.runner import CallTask, run
 from vindeby.runner.failures import Kind
 from vindeby.runner.progress import Progress
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
@@ -147,7 +147,7 @@ def test_two_runs_of_one_campaign_are_refused_with_who_holds_it_and_the_dead_hol
     with directory.lock("run-2-of-2"):
         assert run(calling("good", 1), tmp_path / "out.h5", part="1/2").complete
     code = (
-        "import os; from pathlib import Path; from vindeby.store.rundir import RunDirectory;"
+        "import os; from pathlib import Path; from vindeby.store.disk.run_directory import RunDirectory;"
         f"RunDirectory(Path({str(tmp_path / 'out.h5')!r})).lock('run').acquire(); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,9 +13,9 @@ from tests.runner.campaigns import content, log_text, results
 from tests.runner.misbehaving import campaign_of
 from vindeby.runner import run
 from vindeby.runner.failures import Kind
-from vindeby.store.events import event_files, read_events
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.events import event_files, read_events
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
 
 SEEDS = 40
 SPOILERS = (

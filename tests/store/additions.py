@@ -9,8 +9,8 @@ import h5py
 import numpy as np
 
 from tests.store.examples import publish, records
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import MergeOptions, merge
 
 KEY = "farm0_t1_s1"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
 
 
 @pytest.fixture

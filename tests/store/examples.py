@@ -8,11 +8,11 @@ from typing import Any
 import h5py
 import numpy as np
 
-from vindeby.store.database import Database
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.format.rows import checksum_of
 from vindeby.store.publish import Receipt, ShardWriter
-from vindeby.store.record import Record
-from vindeby.store.rows import checksum_of
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.database import Database
 
 NAMING = "farm{farm_idx}_t{type_idx}_s{ss_seed}"
 

@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-from vindeby.store.claim import claim_path
-from vindeby.store.lock_state import LockState, create_state, read_state, swap_state
-from vindeby.store.process import Identity
+from vindeby.store.disk.locks.claim import claim_path
+from vindeby.store.disk.locks.lock_state import LockState, create_state, read_state, swap_state
+from vindeby.store.disk.process import Identity
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from vindeby.store.lock import Lock
+from vindeby.store.disk.locks.lock import Lock
 lock = Lock(Path(sys.argv[1]), "merge").acquire()
 print("held", flush=True)
 time.sleep(60)

@@ -23,10 +23,10 @@ from tests.store.additions import (
 )
 from tests.store.examples import contents, publish, record, records, sums
 from vindeby.errors import DataError
-from vindeby.store.merge import BadFilesError, MergeOptions, merge
-from vindeby.store.rows import checksum_of
-from vindeby.store.rundir import RunDirectory
-from vindeby.store.seal import SealedFile
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.rows import checksum_of
+from vindeby.store.format.seal import SealedFile
+from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.validate import validate
 
 

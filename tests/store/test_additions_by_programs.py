@@ -17,11 +17,11 @@ import pytest
 from tests.store.additions import KEY, ROOT, add_to_record, add_to_root, merged, seen
 from tests.store.examples import contents, foreign_file, publish, records, sums
 from vindeby.errors import StorageError
-from vindeby.store import carrying
-from vindeby.store.guard import Guard
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.rows import checksum_of
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.rows import checksum_of
+from vindeby.store.merge import carry_additions as carrying
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.guard import Guard
 from vindeby.store.validate import validate
 
 
@@ -126,7 +126,7 @@ def test_nothing_is_replaced_when_the_old_file_cannot_be_kept(
     monkeypatch.setattr(os, "link", refuse)
     with monkeypatch.context() as patches:
         patches.setattr(os, "fsync", full)
-        patches.setattr("vindeby.store.keeping.replace_text", lambda *_: None)
+        patches.setattr("vindeby.store.disk.keep_old_file.replace_text", lambda *_: None)
         with pytest.raises(StorageError, match="No space left"):
             merge(path)
     assert path.read_bytes() == data
@@ -141,7 +141,7 @@ def test_nothing_is_replaced_when_the_old_file_cannot_be_kept(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from vindeby.store import merge as merging
+from vindeby.store.merge.merge import merge as merging
 def killed(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(merging, sys.argv[2], killed)

@@ -10,11 +10,11 @@ import pytest
 
 from tests.store.examples import contents, publish, records
 from vindeby.errors import StorageError
-from vindeby.store.events import EventLog
-from vindeby.store.files import Files, Retry
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.disk.events import EventLog
+from vindeby.store.disk.files import Files, Retry
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
-from vindeby.store.rundir import RunDirectory
 
 
 def fail_to_close(monkeypatch: pytest.MonkeyPatch, part_of_name: str) -> list[str]:

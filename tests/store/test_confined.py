@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from tests.store.examples import NAMING, foreign_file
-from vindeby.store.database import Database
-from vindeby.store.guard import Guard, Limits
-from vindeby.store.inspect import Verdict
-from vindeby.store.reading import read_any
+from vindeby.store.read.database import Database
+from vindeby.store.read.guard import Guard, Limits
+from vindeby.store.read.inspect import Verdict
+from vindeby.store.read.reading import read_any
 from vindeby.store.salvage import salvage
 from vindeby.store.salvage.attempts import rescue
 

@@ -10,19 +10,19 @@ import pytest
 
 from tests.store.examples import contents, flip, publish, record
 from vindeby.errors import DataError
-from vindeby.store.database import Database
-from vindeby.store.guard import Guard
-from vindeby.store.image import build_image_of
-from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.layouts import layout_named
-from vindeby.store.layouts.base import Content
-from vindeby.store.merge import BadFilesError, MergeOptions, merge
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.hdf5.file_format import Content
+from vindeby.store.format.hdf5.registry import file_format_named
+from vindeby.store.format.image import build_image_of
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.rows import segments_of
+from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.missing import find_missing
 from vindeby.store.publish import Receipt
-from vindeby.store.reading import read_any
-from vindeby.store.record import Attribute, Record
-from vindeby.store.rows import segments_of
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.database import Database
+from vindeby.store.read.guard import Guard
+from vindeby.store.read.inspect import Finding, Verdict
+from vindeby.store.read.reading import read_any
 from vindeby.store.validate import validate
 
 
@@ -41,7 +41,7 @@ def two_contents(run: RunDirectory, clock: Callable[[int], None]) -> tuple[Recei
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Sets the time at which a shard says that it was published."""
-    return lambda now: monkeypatch.setattr("vindeby.store.image.time.time_ns", lambda: now)
+    return lambda now: monkeypatch.setattr("vindeby.store.format.image.time.time_ns", lambda: now)
 
 
 def test_the_first_published_counts_before_a_merge_and_after(
@@ -227,7 +227,7 @@ def test_a_database_with_an_unmarked_record_is_not_merged_silently(run: RunDirec
     root: dict[str, Attribute] = {"format_version": 1, "layout": layout}
     widths = {name: segments[0].rows.dtype[name].itemsize for name in segments[0].schema.text_fields}
     content = Content(2, (segments[0].schema,), widths, root, segments)
-    layout_named(layout).write(run.output, content)
+    file_format_named(layout).write(run.output, content)
     with Database(run.output) as database:
         assert [one for segment in database.segments() for one in segment.records()] == [record(1)]
     with pytest.raises(BadFilesError, match="farm0_t1_s2: record without success mark"):

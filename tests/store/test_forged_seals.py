@@ -17,13 +17,13 @@ import pytest
 from tests.crash.tools import FULL
 from tests.store.examples import contents, publish, records
 from vindeby.errors import DataError, InputError, VindebyError
-from vindeby.store.database import Database
-from vindeby.store.guard import Guard
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.reading import iterate_sealed
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.seal import BLOCK_SIZE, MAGIC, SealedFile, SealError, block_digests, seal_bytes
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
+from vindeby.store.read.guard import Guard
+from vindeby.store.read.reading import iterate_sealed
 from vindeby.store.salvage import salvage
-from vindeby.store.seal import BLOCK_SIZE, MAGIC, SealedFile, SealError, block_digests, seal_bytes
 from vindeby.store.validate import validate
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 300)

@@ -18,10 +18,10 @@ import pytest
 from tests.old_files.make import FOLDER as NEWEST
 from tests.store.examples import contents, publish, record
 from vindeby.campaign.result_arrays import RESULT_ARRAYS
-from vindeby.store.database import Database
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.record import Attribute, Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
 from vindeby.store.validate import validate
 
 KEY = "farm0_t1_s1"

@@ -16,10 +16,10 @@ import pytest
 
 from tests.store.locks import held_by, holder_process
 from vindeby.errors import BusyError
-from vindeby.store.claim import claim_path
-from vindeby.store.lock import Lock
-from vindeby.store.lock_state import LockState, read_state, swap_state
-from vindeby.store.process import Identity
+from vindeby.store.disk.locks.claim import claim_path
+from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.locks.lock_state import LockState, read_state, swap_state
+from vindeby.store.disk.process import Identity
 
 
 def is_free(path: Path) -> bool:
@@ -113,7 +113,7 @@ def test_confirm_notices_that_the_lock_was_taken_away(tmp_path: Path) -> None:
 RACE = """
 import sys, time
 from pathlib import Path
-from vindeby.store.lock import Lock
+from vindeby.store.disk.locks.lock import Lock
 folder = Path(sys.argv[1])
 for number in range(25):
     with Lock(folder / "x.lock", "race", wait_s=60):
@@ -141,7 +141,7 @@ def test_a_process_that_this_user_may_not_see_is_not_taken_for_dead(
 
     path = tmp_path / "merge.lock"
     held_by(path, pid=4_000_000)
-    monkeypatch.setattr("vindeby.store.process.os.kill", hidden)
+    monkeypatch.setattr("vindeby.store.disk.process.os.kill", hidden)
     with pytest.raises(BusyError):
         Lock(path, "merge").acquire()
     monkeypatch.undo()

@@ -12,18 +12,19 @@ from typing import Any
 
 import pytest
 
+import vindeby.store.merge.merge as merging
 from tests.store.examples import contents, flip, publish, record, records
 from vindeby.errors import StorageError, VindebyError
-from vindeby.store import merge as merging
-from vindeby.store.layouts import LAYOUTS, encoding
-from vindeby.store.layouts.base import Content
-from vindeby.store.layouts.table import table_segment
-from vindeby.store.merge import BadFilesError, MergeOptions, merge
-from vindeby.store.rows import Segment
-from vindeby.store.rundir import RunDirectory
-from vindeby.store.seal import SealedFile
-from vindeby.store.selection import Selection
-from vindeby.store.sources import Source
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.hdf5 import encoding
+from vindeby.store.format.hdf5.file_format import Content
+from vindeby.store.format.hdf5.registry import FILE_FORMATS
+from vindeby.store.format.hdf5.table import table_segment
+from vindeby.store.format.rows import Segment
+from vindeby.store.format.seal import SealedFile
+from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
+from vindeby.store.merge.selection import Selection
+from vindeby.store.merge.sources import Source
 from vindeby.store.validate import validate
 
 LAYOUT_NAMES = ["classic", "table"]
@@ -146,7 +147,7 @@ def test_a_database_that_is_not_what_the_shards_hold_never_takes_its_place(
     with monkeypatch.context() as patches:
         patches.setattr(merging, "_chosen", spoiling(change))
         # What HDF5 sees is looked at last: it must not be needed to notice this.
-        patches.setattr(LAYOUTS[layout], "look", lambda path, count: None)
+        patches.setattr(FILE_FORMATS[layout], "look", lambda path, count: None)
         with pytest.raises(StorageError, match=r"not what was written|does not hold the records"):
             merge(run.output, MergeOptions(layout=layout))
     assert run.output.read_bytes() == before
@@ -160,14 +161,14 @@ def test_bytes_that_belong_to_no_record_are_verified_too(
 ) -> None:
     """A bit in a place of a symbol table that HDF5 does not look at, in a block without records."""
     publish(run, [record(seed) for seed in range(2000)])
-    write = LAYOUTS["classic"].write
+    write = FILE_FORMATS["classic"].write
 
     def damaging(path: Path, content: Content) -> None:
         write(path, content)
         flip(path, (path.read_bytes().rindex(b"SNOD") + 8 + 24) * 8)
 
     with monkeypatch.context() as patches:
-        patches.setattr(LAYOUTS["classic"], "write", damaging)
+        patches.setattr(FILE_FORMATS["classic"], "write", damaging)
         with pytest.raises(VindebyError, match="checksum mismatch in bytes"):
             merge(run.output)
     assert not run.output.exists()
@@ -202,7 +203,7 @@ def test_a_table_that_hdf5_reads_otherwise_never_takes_its_place(
         return segment
 
     with monkeypatch.context() as patches:
-        patches.setattr("vindeby.store.layouts.table.table_segment", misreading)
+        patches.setattr("vindeby.store.format.hdf5.table.table_segment", misreading)
         with pytest.raises(StorageError, match="HDF5 reads other values"):
             merge(run.output, MergeOptions(layout="table"))
     assert not run.output.exists()
@@ -217,7 +218,7 @@ def test_the_audit_is_written_before_the_new_database_takes_its_place(
     def die(merging: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("vindeby.store.merge._Merge._replace", die)
+    monkeypatch.setattr("vindeby.store.merge.merge._Merge._replace", die)
     with pytest.raises(KeyboardInterrupt):
         merge(run.output)
     (audit,) = [json.loads(path.read_text()) for path in run.audit.glob("*.json")]

@@ -11,12 +11,12 @@ import pytest
 
 from tests.store.examples import contents, publish, records
 from vindeby.errors import ArgumentError
-from vindeby.looking.monitor.observe import Observer
-from vindeby.looking.writing import write_whole
-from vindeby.store.database import Database
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.place import check_output
-from vindeby.store.rundir import RunDirectory
+from vindeby.results.atomic_write import write_whole
+from vindeby.results.observer import Observer
+from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
 
 

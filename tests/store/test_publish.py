@@ -10,9 +10,9 @@ import pytest
 
 from tests.store.examples import contents, publish, record, records
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.store.files import Files, Retry
+from vindeby.store.disk.files import Files, Retry
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.publish import SHARDS_PER_DIRECTORY, ShardWriter
-from vindeby.store.rundir import RunDirectory
 
 QUICK = Retry(attempts=3, first_wait_s=0.0)
 
@@ -186,7 +186,7 @@ def test_temporary_files_of_the_dead_are_known(run: RunDirectory) -> None:
 
 
 def _started() -> str:
-    from vindeby.store.process import Identity
+    from vindeby.store.disk.process import Identity
 
     return Identity.current().started
 

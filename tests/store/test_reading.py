@@ -12,15 +12,15 @@ import pytest
 
 from tests.store.examples import flip, foreign_file, publish, record, records
 from vindeby.errors import DataError, InputError, StorageError
-from vindeby.store.database import Database
-from vindeby.store.guard import DONE, FAILED, Guard, GuardError, Limits
-from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.format.seal import FORMAT_VERSION, block_digests, seal_bytes
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.missing import as_csv, as_json, as_text, find_missing
-from vindeby.store.reading import read_any
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
-from vindeby.store.seal import FORMAT_VERSION, block_digests, seal_bytes
+from vindeby.store.read.database import Database
+from vindeby.store.read.guard import DONE, FAILED, Guard, GuardError, Limits
+from vindeby.store.read.inspect import Finding, Verdict
+from vindeby.store.read.reading import read_any
 from vindeby.store.validate import repeated, validate
 
 
@@ -120,7 +120,7 @@ def test_a_child_that_cannot_start_is_not_a_verdict_on_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     foreign_file(tmp_path / "a.h5", range(2))
-    monkeypatch.setattr("vindeby.store.guard.sys.executable", "/bin/false")
+    monkeypatch.setattr("vindeby.store.read.guard.sys.executable", "/bin/false")
     with Guard() as own, pytest.raises(StorageError, match="cannot start a process"):
         read_any(tmp_path / "a.h5", own)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.store.examples import record, records
 from vindeby.errors import ArgumentError
-from vindeby.store.record import RESERVED, Record
-from vindeby.store.rows import checksum_of, segments_of
+from vindeby.store.format.record import RESERVED, Record
+from vindeby.store.format.rows import checksum_of, segments_of
 
 
 def test_arrays_and_attributes_are_reached_by_name() -> None:

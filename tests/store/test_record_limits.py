@@ -9,9 +9,9 @@ import pytest
 
 from tests.store.examples import contents, publish
 from vindeby.errors import ArgumentError
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.record import MAXIMUM_DIMENSIONS, Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import MAXIMUM_DIMENSIONS, Record
+from vindeby.store.merge.merge import MergeOptions, merge
 
 
 def of_dimensions(count: int, key: str = "a") -> Record:

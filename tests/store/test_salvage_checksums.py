@@ -12,15 +12,15 @@ import pytest
 
 from tests.store.examples import NAMING, contents, flip, publish, record
 from vindeby.errors import ArgumentError
-from vindeby.store.database import Database
-from vindeby.store.guard import Guard
-from vindeby.store.inspect import Verdict
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.format.seal import SealedFile
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
+from vindeby.store.read.guard import Guard
+from vindeby.store.read.inspect import Verdict
 from vindeby.store.salvage import salvage
 from vindeby.store.salvage.attempts import rescue
-from vindeby.store.seal import SealedFile
 from vindeby.store.validate import validate
 
 BATCH = [record(seed, 30) for seed in range(1, 7)]

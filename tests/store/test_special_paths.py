@@ -13,12 +13,12 @@ import pytest
 
 from tests.store.examples import foreign_file, publish, record
 from vindeby.errors import InputError
-from vindeby.store.database import Database, open_database
-from vindeby.store.inspect import Verdict, inspect
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.seal import SealedFile
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database, open_database
+from vindeby.store.read.inspect import Verdict, inspect
 from vindeby.store.salvage import salvage
-from vindeby.store.seal import SealedFile
 from vindeby.store.validate import validate
 
 pytestmark = pytest.mark.timeout(60)

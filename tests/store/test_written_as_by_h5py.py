@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from tests.store.examples import record
-from vindeby.store.layouts import LAYOUTS
-from vindeby.store.layouts.base import Content
-from vindeby.store.record import Attribute, Record
-from vindeby.store.rows import checksum_of, segments_of
-from vindeby.store.seal import FORMAT_VERSION
+from vindeby.store.format.hdf5.file_format import Content
+from vindeby.store.format.hdf5.registry import FILE_FORMATS
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.rows import checksum_of, segments_of
+from vindeby.store.format.seal import FORMAT_VERSION
 
 ABOUT = {"aep": {"units": "GWh/year"}, "layout": {"units": "m", "long_name": "positions, x then y"}}
 ROOT: dict[str, Attribute] = {
@@ -46,8 +46,8 @@ def odd_records() -> list[Record]:
 def write_ours(path: Path, batch: Sequence[Record]) -> None:
     segments = segments_of(batch)
     schemas = tuple(sorted({segment.schema for segment in segments}))
-    LAYOUTS["classic"].write(path, Content(len(batch), schemas, {}, ROOT, segments))
-    LAYOUTS["classic"].look(path, len(batch))
+    FILE_FORMATS["classic"].write(path, Content(len(batch), schemas, {}, ROOT, segments))
+    FILE_FORMATS["classic"].look(path, len(batch))
 
 
 def write_with_h5py(path: Path, batch: Sequence[Record]) -> None:

@@ -16,7 +16,7 @@ import numba
 import numpy as np
 import pytest
 
-from vindeby.wake.code_digest import digest_of
+from vindeby.wake.compiling.code_digest import digest_of
 
 SOURCE = '''
 import math
@@ -100,7 +100,10 @@ def test_lines_and_names_of_files_and_other_globals_do_not_change_the_digest() -
 
 def test_the_digest_is_the_same_in_every_process(tmp_path: Path) -> None:
     (tmp_path / "elsewhere.py").write_text("\n\n" + SOURCE)
-    script = "from vindeby.wake.code_digest import digest_of; import elsewhere; print(*digest_of(elsewhere.deficit))"
+    script = (
+        "from vindeby.wake.compiling.code_digest import digest_of; "
+        "import elsewhere; print(*digest_of(elsewhere.deficit))"
+    )
     for seed in ("1", "2"):  # the second imports compiled bytecode
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(tmp_path)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -149,7 +152,7 @@ def test_attributes_of_a_users_module_and_of_its_submodules_are_followed() -> No
 def test_a_users_file_with_the_name_of_a_standard_module_is_not_taken_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from vindeby.wake import code_names
+    from vindeby.wake.compiling import code_names
 
     code_names.from_library.cache_clear()
     (tmp_path / "antigravity.py").write_text("NUMBER = 1.0")
@@ -167,7 +170,7 @@ def test_what_others_have_registered_with_numba_is_unknown() -> None:
     script = """
 import numba, numpy as np
 from numba.extending import overload, overload_method
-from vindeby.wake.code_digest import digest_of
+from vindeby.wake.compiling.code_digest import digest_of
 
 @numba.njit
 def with_function(x):

@@ -12,7 +12,7 @@ import pytest
 SCRIPT = """
 import numpy as np
 from vindeby.wake import overlap
-from vindeby.wake.compiled import cache_folder
+from vindeby.wake.compiling.compiled import cache_folder
 overlap.overlap_table()
 dispatcher = overlap._fill
 print(sum(dispatcher.stats.cache_hits.values()), sum(dispatcher.stats.cache_misses.values()), cache_folder())
@@ -66,7 +66,7 @@ def test_several_processes_may_compile_at_once(tmp_path: Path) -> None:
 
 
 def test_a_change_of_a_model_is_a_change_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from vindeby.wake import compiled
+    from vindeby.wake.compiling import compiled
 
     (tmp_path / "model.py").write_text("growth = 0.04")
     before = compiled._digest_of_sources(tmp_path)

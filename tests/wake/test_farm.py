@@ -22,7 +22,7 @@ from vindeby.wake import (
     iea37_335mw,
     model_named,
 )
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 
 SITE = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K)
 TURBINE = Turbine.generic("generic", 15, 240, 150)

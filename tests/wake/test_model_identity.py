@@ -17,7 +17,7 @@ from numba.extending import register_jitable
 from vindeby.errors import ArgumentError
 from vindeby.layout import grid_wakes, one_move, placing, relocating, steady_moves
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
-from vindeby.wake.compiled import THIS_PROCESS, scalar
+from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.direct import direct_kernels
 from vindeby.wake.models.contract import ModelData, without_slopes
 from vindeby.wake.pair_tables import _fill_kernel

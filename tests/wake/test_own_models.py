@@ -16,7 +16,7 @@ from vindeby.wake import Turbine, UniformSite
 
 MODELS = """
 import numba
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import WakeModel
 import physics
 
@@ -161,7 +161,7 @@ def test_no_edit_of_anything_a_model_refers_to_is_answered_from_the_disk(tmp_pat
 ENERGY = """
 import dataclasses, json, sys
 from vindeby.wake import Turbine, UniformSite, WindFarm
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import WakeModel
 
 

@@ -23,13 +23,13 @@ from pathlib import Path
 from vindeby.assembly.physics import physics_checks
 from vindeby.campaign import Campaign
 from vindeby.errors import DataError, InputError
-from vindeby.store.database import Database
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.verdicts import Invalid, Verdicts, read_verdicts, write_verdicts
+from vindeby.store.format.record import Record
+from vindeby.store.format.rows import Segment, checksum_of
 from vindeby.store.missing import Holding, answers
-from vindeby.store.record import Record
-from vindeby.store.rows import Segment, checksum_of
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.database import Database
 from vindeby.store.validate import Check
-from vindeby.store.verdicts import Invalid, Verdicts, read_verdicts, write_verdicts
 
 _KEY = re.compile(r"farm(0|[1-9]\d*)_t(0|[1-9]\d*)_s(0|[1-9]\d*)")
 

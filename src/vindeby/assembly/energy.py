@@ -17,11 +17,11 @@ import numpy as np
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Campaign
-from vindeby.store.database import Database
-from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.database import Database
 
 ORIGIN = "aep_origin"
 """The attribute that says where an energy comes from, where it is not the search that found the layout."""

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vindeby import units
-from vindeby.assembly.places import Area, FloatArray, closest_pair
+from vindeby.assembly.distances import Area, FloatArray, closest_pair
 from vindeby.campaign import Campaign, task_key
 from vindeby.campaign.tasks import Cell
-from vindeby.store.record import Record
+from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm

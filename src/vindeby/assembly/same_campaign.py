@@ -17,9 +17,9 @@ from pathlib import Path
 
 from vindeby.campaign import Campaign, Farm, Turbine
 from vindeby.errors import CampaignError, DataError, InputError
-from vindeby.store.database import Database
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.missing import fingerprints
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.database import Database
 
 
 def refuse_another_campaign(output: Path, campaign: Campaign) -> None:

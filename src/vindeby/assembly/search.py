@@ -5,7 +5,15 @@ from __future__ import annotations
 from vindeby import layout
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Boundary, Campaign, Circle
-from vindeby.campaign.method import Annealing, Gradient, Hopping, RandomSearch, RandomStart, SmartStart, Step
+from vindeby.campaign.sections.method import (
+    Annealing,
+    Gradient,
+    Hopping,
+    RandomSearch,
+    RandomStart,
+    SmartStart,
+    Step,
+)
 from vindeby.campaign.tasks import Cell
 
 

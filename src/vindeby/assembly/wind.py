@@ -6,9 +6,9 @@ import numpy as np
 
 from vindeby import units, wake
 from vindeby.campaign import Campaign
-from vindeby.campaign.site import ProbabilityTable, Weibull
-from vindeby.campaign.turbines import Cubic, Generic, Table, Turbine
-from vindeby.campaign.wake_model import WakeModel
+from vindeby.campaign.sections.site import ProbabilityTable, Weibull
+from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
+from vindeby.campaign.sections.wake_model import WakeModel
 
 
 def site_of(campaign: Campaign) -> wake.Site:

@@ -13,27 +13,27 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vindeby.campaign.boundary import Boundary as Boundary
-    from vindeby.campaign.boundary import Circle as Circle
-    from vindeby.campaign.boundary import Exclusion as Exclusion
     from vindeby.campaign.campaign import Campaign as Campaign
-    from vindeby.campaign.farm import Farm as Farm
-    from vindeby.campaign.run_options import RunOptions as RunOptions
-    from vindeby.campaign.site import Site as Site
+    from vindeby.campaign.sections.boundary import Boundary as Boundary
+    from vindeby.campaign.sections.boundary import Circle as Circle
+    from vindeby.campaign.sections.boundary import Exclusion as Exclusion
+    from vindeby.campaign.sections.farm import Farm as Farm
+    from vindeby.campaign.sections.run_options import RunOptions as RunOptions
+    from vindeby.campaign.sections.site import Site as Site
+    from vindeby.campaign.sections.turbines import Turbine as Turbine
     from vindeby.campaign.tasks import Task as Task
     from vindeby.campaign.tasks import task_key as task_key
-    from vindeby.campaign.turbines import Turbine as Turbine
 
 _HOMES = {
-    "Boundary": "boundary",
+    "Boundary": "sections.boundary",
     "Campaign": "campaign",
-    "Circle": "boundary",
-    "Exclusion": "boundary",
-    "Farm": "farm",
-    "RunOptions": "run_options",
-    "Site": "site",
+    "Circle": "sections.boundary",
+    "Exclusion": "sections.boundary",
+    "Farm": "sections.farm",
+    "RunOptions": "sections.run_options",
+    "Site": "sections.site",
     "Task": "tasks",
-    "Turbine": "turbines",
+    "Turbine": "sections.turbines",
     "task_key": "tasks",
 }
 

@@ -16,18 +16,18 @@ from pydantic import (
     model_validator,
 )
 
-from vindeby.campaign import source
-from vindeby.campaign.farm import MAX_TURBINES, Amount, Farm
-from vindeby.campaign.method import Step, begins_with_a_start, one_step_is_a_pipeline
-from vindeby.campaign.problems import explain
-from vindeby.campaign.run_options import RunOptions
-from vindeby.campaign.site import Site
-from vindeby.campaign.spacing import Spacing
+from vindeby.campaign.reading import source
+from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.yaml_text import Document, Origin, write
+from vindeby.campaign.sections.farm import MAX_TURBINES, Amount, Farm
+from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
+from vindeby.campaign.sections.run_options import RunOptions
+from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.spacing import Spacing
+from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.values import Name, Text, refusal
+from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
-from vindeby.campaign.turbines import Turbine
-from vindeby.campaign.values import Name, Text, refusal
-from vindeby.campaign.wake_model import WakeModel
-from vindeby.campaign.yaml_text import Document, Origin, write
 from vindeby.errors import CampaignError
 
 MAX_TASKS = 10_000_000

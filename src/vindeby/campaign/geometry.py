@@ -14,7 +14,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.values import refusal
+from vindeby.campaign.sections.values import refusal
 
 Vertex = tuple[float, float]
 

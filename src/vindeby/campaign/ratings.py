@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator
 
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.farm import Amount
-from vindeby.campaign.turbines import Turbine
+from vindeby.campaign.sections.farm import Amount
+from vindeby.campaign.sections.turbines import Turbine
 
 _NEAR = 0.01
 _ROUND_STEPS = (1.0, 0.5, 0.1, 0.05)

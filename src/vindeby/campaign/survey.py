@@ -9,9 +9,9 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.farm import Farm
 from vindeby.campaign.geometry import grid_inside, most_points, random_fill
 from vindeby.campaign.ratings import doubts_about_ratings
+from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
 
 _DEGREES_NOT_METRES = 360.0

@@ -6,15 +6,15 @@ import it. A ``Problem`` says what is wanted, a ``Method`` how to look for it, a
 
 from __future__ import annotations
 
-from vindeby.layout.annealing import Annealing
 from vindeby.layout.boundary import Boundary
-from vindeby.layout.gradient import Gradient
-from vindeby.layout.hopping import Hopping
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
+from vindeby.layout.methods.annealing import Annealing
+from vindeby.layout.methods.gradient import Gradient
+from vindeby.layout.methods.hopping import Hopping
+from vindeby.layout.methods.random_search import RandomSearch
+from vindeby.layout.methods.random_start import RandomStart
+from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.problem import Layout, Problem
-from vindeby.layout.random_search import RandomSearch
-from vindeby.layout.random_start import RandomStart
-from vindeby.layout.smart_start import SmartStart
 
 __all__ = [
     "Annealing",

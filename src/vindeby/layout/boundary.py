@@ -18,7 +18,7 @@ import numpy.typing as npt
 import shapely
 
 from vindeby.errors import ArgumentError
-from vindeby.wake.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import kernel, scalar
 
 __all__ = ["TOLERANCE_M", "Boundary", "signed_distance"]
 

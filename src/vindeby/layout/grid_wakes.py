@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake import WakeModel, WindFarm
-from vindeby.wake.compiled import kernel
-from vindeby.wake.per_model import once_per_model
+from vindeby.wake.compiling.compiled import kernel
+from vindeby.wake.compiling.per_model import once_per_model
 
 __all__ = ["COEFFICIENTS", "GridWakes", "can_be_tabulated", "grid_wakes"]
 

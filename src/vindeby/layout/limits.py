@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from vindeby.layout.boundary import _nearest_edge
 from vindeby.layout.problem import FloatArray, IntArray, Problem
-from vindeby.wake.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import kernel, scalar
 
 __all__ = ["Limits"]
 

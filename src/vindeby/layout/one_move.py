@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake import WakeModel, WindFarm
-from vindeby.wake.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import kernel, scalar
+from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import curves_at
-from vindeby.wake.per_model import once_per_model
 from vindeby.wake.wind import clear, count_up, turn_into_wind
 
 __all__ = ["MoveKernels", "Moves", "can_move_one", "move_kernels", "new_moves"]

@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from vindeby.layout.grid_wakes import COEFFICIENTS, GridWakes
 from vindeby.wake import WakeModel, WindFarm
-from vindeby.wake.compiled import inlined, kernel, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
+from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import curves_at
-from vindeby.wake.per_model import once_per_model
 
 __all__ = ["State", "new_state", "placing_kernel"]
 

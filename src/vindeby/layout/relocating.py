@@ -25,7 +25,7 @@ from vindeby.layout.method import Result
 from vindeby.layout.moving import can_move_one, mover_of
 from vindeby.layout.one_move import MoveKernels
 from vindeby.layout.problem import FloatArray, Layout, Problem
-from vindeby.wake.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import kernel, scalar
 
 __all__ = ["Walk", "walk"]
 

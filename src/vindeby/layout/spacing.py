@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiled import kernel
+from vindeby.wake.compiling.compiled import kernel
 
 __all__ = ["push_apart", "spacing_penalty", "worst_pair"]
 

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from vindeby.layout.one_move import MoveKernels
 from vindeby.wake import WakeModel, WindFarm
-from vindeby.wake.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import kernel, scalar
+from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import curves_at
-from vindeby.wake.per_model import once_per_model
 from vindeby.wake.wind import clear, legs_of
 
 __all__ = ["SteadyMoves", "is_steady", "new_steady_moves", "steady_kernels"]

@@ -8,12 +8,12 @@ This part composes ``campaign``, ``store`` and ``assembly``; of vindeby only ``v
 ``vindeby.run`` import it.
 
 Reading order: ``plan`` with ``moves`` (the brain, without any I/O), ``failures`` (the kinds, and what each costs),
-``messages`` and ``board`` (how coordinator and workers speak), ``nursery`` (who starts and ends processes),
+``messages`` and ``heartbeats`` (how coordinator and workers speak), ``spawner`` (who starts and ends processes),
 ``worker`` with ``publisher`` and ``output``, ``supervisor`` (plan and processes together), ``resume``
 (what is known from earlier; the log of events is the store's), ``running`` (the whole).
 """
 
-from vindeby.runner.call import CallTask
+from vindeby.runner.methods.call import CallTask
 from vindeby.runner.running import run
 from vindeby.runner.summary import Summary
 

@@ -14,26 +14,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.moves import (
+from vindeby.runner.protocol import (
+    Assign,
     Died,
     Done,
     EndWorker,
     Event,
     Failed,
     Finish,
-    Hungry,
     Instruction,
     KillWorker,
     MethodUnusable,
     Outcome,
     Seen,
-    Send,
     SetAside,
     StartWorker,
     StopAsked,
     StorageLost,
     Tick,
     TryAgain,
+    WantsWork,
 )
 
 FRUITLESS_DEATHS = 25
@@ -66,7 +66,7 @@ class _Hand:
     tasks: dict[int, int] = field(default_factory=dict)
     """The tasks it holds, each with its group."""
     group: int | None = None
-    hungry: bool = False
+    wants_work: bool = False
     seconds_per_task: float | None = None
     delicate: bool = False
     """It holds a suspect, and gets nothing beside it."""
@@ -102,16 +102,16 @@ class Plan:
         if not self.open:
             self.finished = True
             return [Finish(Outcome.COMPLETE)]
-        seats = range(min(self.policy.workers, self.open))
-        self._hands = {seat: _Hand() for seat in seats}
-        return [StartWorker(seat) for seat in seats]
+        slots = range(min(self.policy.workers, self.open))
+        self._hands = {slot: _Hand() for slot in slots}
+        return [StartWorker(slot) for slot in slots]
 
     def handle(self, event: Event, now: float) -> list[Instruction]:
         """What to do about an event; ``now`` is a time in seconds that only grows."""
         out: list[Instruction] = []
         match event:
-            case Hungry(worker, seconds):
-                self._hungry(worker, seconds)
+            case WantsWork(worker, seconds):
+                self._wants_work(worker, seconds)
             case Done(worker, tasks):
                 self._done(worker, tasks)
             case Failed(worker, task, failure):
@@ -131,9 +131,9 @@ class Plan:
         self._go_on(now, out)
         return out
 
-    def _hungry(self, worker: int, seconds: float | None) -> None:
+    def _wants_work(self, worker: int, seconds: float | None) -> None:
         if hand := self._hands.get(worker):
-            hand.hungry = True
+            hand.wants_work = True
             hand.seconds_per_task = seconds if seconds is not None else hand.seconds_per_task
 
     def _done(self, worker: int, tasks: Sequence[int]) -> None:
@@ -264,11 +264,11 @@ class Plan:
 
     def _deal(self, out: list[Instruction]) -> None:
         for worker, hand in self._hands.items():
-            if not hand.hungry or hand.delicate or hand.killed:
+            if not hand.wants_work or hand.delicate or hand.killed:
                 continue
             if self._pending:
                 tasks = self._take(worker, hand)
-                out.append(Send(worker, tasks))
+                out.append(Assign(worker, tasks))
             elif hand.tasks:
                 continue
             elif self._suspects:
@@ -277,14 +277,14 @@ class Plan:
                 self._give(worker, hand, self._outsized.popleft(), out, alone=True)
             else:
                 continue
-            hand.hungry = False
+            hand.wants_work = False
 
     def _give(
         self, worker: int, hand: _Hand, suspect: tuple[int, int], out: list[Instruction], *, alone: bool
     ) -> None:
         task, group = suspect
         hand.tasks[task], hand.delicate, hand.alone, hand.group = group, True, alone, group
-        out.append(Send(worker, (task,), careful=True, alone=alone))
+        out.append(Assign(worker, (task,), careful=True, alone=alone))
 
     def _nobody_else_works(self, worker: int) -> bool:
         return not any(hand.tasks for other, hand in self._hands.items() if other != worker)

@@ -15,7 +15,7 @@ _WINDOW_S = 60.0
 class WorkerView:
     """A worker at this moment."""
 
-    seat: int
+    slot: int
     pid: int
     task: str | None
     seconds: float

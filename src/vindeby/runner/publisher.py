@@ -17,12 +17,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from vindeby.errors import StorageError
-from vindeby.runner.descriptors import is_shortage, shortage_of
 from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.messages import DiskTrouble, Durable, TaskFailed
+from vindeby.runner.local.descriptors import is_shortage, shortage_of
+from vindeby.runner.local.messages import DiskTrouble, Durable, TaskFailed
+from vindeby.store.disk.texts import bounded
+from vindeby.store.format.record import Record
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Record
-from vindeby.store.texts import bounded
 
 Finished: TypeAlias = tuple[int, Record, float]
 """The number of a task, its record, and the seconds it took."""

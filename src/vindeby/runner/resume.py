@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, judge, not_done
-from vindeby.runner.space import Part, TaskSpace
-from vindeby.store.database import Database
-from vindeby.store.events import SetAside, read_failures
-from vindeby.store.inspect import Finding
+from vindeby.runner.task_space import Part, TaskSpace
+from vindeby.store.disk.events import SetAside, read_failures
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.verdicts import Verdicts, read_verdicts
 from vindeby.store.missing import answers, fingerprints, has_answer
-from vindeby.store.rundir import RunDirectory
-from vindeby.store.verdicts import Verdicts, read_verdicts
+from vindeby.store.read.database import Database
+from vindeby.store.read.inspect import Finding
 
 
 @dataclass
-class Standing:
+class ResumeState:
     """How far a campaign has come."""
 
     todo: list[int] = field(default_factory=list)
@@ -45,14 +45,14 @@ class Again:
     invalid: bool = True
 
 
-def look(
+def compare_with_disk(
     run: RunDirectory, space: TaskSpace, judge_: Judge, *, part: Part | None = None, again: Again
-) -> Standing:
+) -> ResumeState:
     """Compare what is asked with what is there."""
     with contextlib.ExitStack() as stack:
         exists = run.output.exists() or run.shards.exists()
         database = stack.enter_context(Database(run.output)) if exists else None
-        standing = Standing()
+        standing = ResumeState()
         if database is not None:
             known = read_verdicts(run, space.campaign.dumps()) if judge_.usual else None
             standing.verdicts = judge(database, judge_, known)
@@ -63,7 +63,7 @@ def look(
 
 
 def _compare(
-    standing: Standing,
+    standing: ResumeState,
     database: Database | None,
     failures: dict[str, SetAside],
     space: TaskSpace,

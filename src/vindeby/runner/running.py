@@ -18,27 +18,27 @@ from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
-from vindeby.runner.badfiles import refuse_or_set_aside
-from vindeby.runner.crew import Crew
+from vindeby.runner.bad_files import refuse_or_set_aside
 from vindeby.runner.failures import most_failures, retries
-from vindeby.runner.holding import hold
-from vindeby.runner.kernel import total_memory, usable_cores
-from vindeby.runner.merging import MergeNowAndThen
-from vindeby.runner.messages import Setup
-from vindeby.runner.moves import Finish, Outcome
+from vindeby.runner.linux import total_memory, usable_cores
+from vindeby.runner.local.local_pool import LocalPool
+from vindeby.runner.local.messages import Setup
+from vindeby.runner.periodic_merge import MergeNowAndThen
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.progress import Watcher
-from vindeby.runner.resume import Again, Standing, look
-from vindeby.runner.space import Part, TaskSpace
+from vindeby.runner.protocol import Finish, Outcome
+from vindeby.runner.resume import Again, ResumeState, compare_with_disk
+from vindeby.runner.run_lock import hold
 from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor
-from vindeby.store.events import EventLog
-from vindeby.store.files import storage_error
-from vindeby.store.lock import Lock
-from vindeby.store.place import check_output
-from vindeby.store.rundir import RunDirectory
+from vindeby.runner.task_space import Part, TaskSpace
+from vindeby.store.disk.events import EventLog
+from vindeby.store.disk.files import storage_error
+from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.verdicts import write_verdicts
 from vindeby.store.validate import Check
-from vindeby.store.verdicts import write_verdicts
 
 _SHARE_OF_MEMORY = 0.85
 ON_BAD = ("abort", "skip", "rerun")
@@ -86,7 +86,7 @@ def run(
         space = TaskSpace(campaign)
         judge = Judge(campaign, checks=checks)
         again = Again(stale=replace_stale, failed=retry_failed, invalid=not keep_invalid)
-        standing = look(directory, space, judge, part=share, again=again)
+        standing = compare_with_disk(directory, space, judge, part=share, again=again)
         refuse_or_set_aside(directory, standing, on_bad)
         lock.confirm()
         _freeze(directory, campaign)
@@ -151,7 +151,7 @@ def _freeze(directory: RunDirectory, campaign: Campaign) -> None:
         directory.freeze_campaign(text, outline)
 
 
-def _say_what_stands(standing: Standing, say: Callable[[str], None], again: Again) -> None:
+def _say_what_stands(standing: ResumeState, say: Callable[[str], None], again: Again) -> None:
     if standing.done:
         say(f"{standing.done:,} results are there already")
     if standing.invalid:
@@ -185,7 +185,7 @@ def _supervise(
     campaign: Campaign,
     directory: RunDirectory,
     space: TaskSpace,
-    standing: Standing,
+    standing: ResumeState,
     options: RunOptions,
     watch: Watcher,
     summary: Summary,
@@ -193,10 +193,10 @@ def _supervise(
     say: Callable[[str], None],
     check_physics: bool,
 ) -> None:
-    seats = min(_workers(options), len(standing.todo))
-    limit, alone = memory_limits(options, seats)
+    slots = min(_workers(options), len(standing.todo))
+    limit, alone = memory_limits(options, slots)
     policy = Policy(
-        workers=seats,
+        workers=slots,
         retries=retries(options),
         most_failures=most_failures(options.max_failures, len(space)),
         time_limit_s=options.time_limit_s,
@@ -220,8 +220,8 @@ def _supervise(
     log = EventLog(directory)
     with ExitStack() as stack:
         stack.callback(log.close)
-        log.write("run started", todo=len(standing.todo), total=len(space), workers=seats, pid=os.getpid())
-        crew = Crew(directory, setup, seats, options.start_method, log.name)
+        log.write("run started", todo=len(standing.todo), total=len(space), workers=slots, pid=os.getpid())
+        pool = LocalPool(directory, setup, slots, options.start_method, log.name)
         groups = space.groups(iter(standing.todo))
         merging: Callable[[int], None] = _silent
         if options.merge_every_s is not None:
@@ -229,7 +229,7 @@ def _supervise(
             stack.callback(merger.close)
             merging = merger.look
         plan = Plan(groups, policy)
-        supervisor = Supervisor(plan, space, crew, log, watch, standing.done, lock, merging)
+        supervisor = Supervisor(plan, space, pool, log, watch, standing.done, lock, merging)
         finish = supervisor.run()
         summary.take(supervisor)
         log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)

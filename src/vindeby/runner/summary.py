@@ -13,16 +13,16 @@ from vindeby.assembly.done import Judge
 from vindeby.campaign import Campaign
 from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.runner.failures import REMEDIES, Failure, Kind
-from vindeby.runner.resume import Standing
-from vindeby.runner.space import Part
+from vindeby.runner.resume import ResumeState
 from vindeby.runner.supervisor import Supervisor
-from vindeby.store.audit import MergeReport
-from vindeby.store.database import Database
-from vindeby.store.lock import Lock
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.rundir import RunDirectory
+from vindeby.runner.task_space import Part
+from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.verdicts import write_verdicts
+from vindeby.store.merge.audit import MergeReport
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
 from vindeby.store.validate import ValidationReport, validate
-from vindeby.store.verdicts import write_verdicts
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Summary:
 
     output: Path
     total: int
-    standing: Standing
+    standing: ResumeState
     done: int = 0
     failures: Counter[Kind] = field(default_factory=Counter)
     failed: dict[str, Failure] = field(default_factory=dict)

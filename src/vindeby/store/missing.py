@@ -20,9 +20,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
-from vindeby.store.inspect import Finding
-from vindeby.store.record import Record
-from vindeby.store.rows import Segment
+from vindeby.store.format.record import Record
+from vindeby.store.format.rows import Segment
+from vindeby.store.read.inspect import Finding
 
 
 def answers(fingerprint: str, asked: str) -> bool:

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.errors import ArgumentError
-from vindeby.store.files import Files, Retry, publish_bytes
-from vindeby.store.image import build_image
-from vindeby.store.process import Identity
-from vindeby.store.record import Record
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.disk.files import Files, Retry, publish_bytes
+from vindeby.store.disk.process import Identity
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.image import build_image
+from vindeby.store.format.record import Record
 
 SHARDS_PER_DIRECTORY = 1000
 

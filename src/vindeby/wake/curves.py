@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.turbine import Turbine
 
-__all__ = ["Machines", "curves_at", "curves_with_slopes", "locate", "machines_of", "thrust_variable"]
+__all__ = ["TurbineArrays", "curves_at", "curves_with_slopes", "locate", "machines_of", "thrust_variable"]
 
 FloatArray = npt.NDArray[np.float64]
 MOST_BUCKETS = 2048
@@ -29,7 +29,7 @@ COLUMNS = 12
 """Of a piece: power (4), thrust coefficient (2), thrust variable (4), constant first; where it begins and ends."""
 
 
-class Machines(NamedTuple):
+class TurbineArrays(NamedTuple):
     """All turbine types. Arrays by type: the first five; the others are one type's after another."""
 
     diameter: FloatArray
@@ -41,7 +41,7 @@ class Machines(NamedTuple):
     piece: FloatArray
 
 
-def machines_of(turbines: Sequence[Turbine]) -> Machines:
+def machines_of(turbines: Sequence[Turbine]) -> TurbineArrays:
     """Pack turbine types for the loops."""
     per_speed, bucket_first, bucket_count, buckets, pieces = [], [], [], [], []
     row = bucket_row = 0
@@ -61,7 +61,7 @@ def machines_of(turbines: Sequence[Turbine]) -> Machines:
         pieces.append(piece)
         row += len(start)
         bucket_row += count
-    return Machines(
+    return TurbineArrays(
         diameter=np.array([t.rotor_diameter for t in turbines]),
         hub_height=np.array([t.hub_height for t in turbines]),
         per_speed=np.array(per_speed),
@@ -126,7 +126,7 @@ def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float]
 
 
 @scalar
-def locate(machines: Machines, kind: int, wind_speed: float) -> int:
+def locate(machines: TurbineArrays, kind: int, wind_speed: float) -> int:
     """Where in ``piece`` the row begins that a wind speed >= 0 falls into."""
     bucket = min(int(wind_speed * machines.per_speed[kind]), machines.bucket_count[kind] - 1)
     row = machines.bucket[machines.bucket_first[kind] + bucket]
@@ -136,7 +136,7 @@ def locate(machines: Machines, kind: int, wind_speed: float) -> int:
 
 
 @scalar
-def curves_at(machines: Machines, kind: int, wind_speed: float) -> tuple[float, float]:
+def curves_at(machines: TurbineArrays, kind: int, wind_speed: float) -> tuple[float, float]:
     """Power (W) and thrust coefficient of a type."""
     wind_speed = max(wind_speed, 0.0)
     row = locate(machines, kind, wind_speed)
@@ -146,7 +146,9 @@ def curves_at(machines: Machines, kind: int, wind_speed: float) -> tuple[float, 
 
 
 @scalar
-def curves_with_slopes(machines: Machines, kind: int, wind_speed: float) -> tuple[float, float, float, float]:
+def curves_with_slopes(
+    machines: TurbineArrays, kind: int, wind_speed: float
+) -> tuple[float, float, float, float]:
     """Power, thrust coefficient and the slopes of both with wind speed."""
     if wind_speed <= 0.0:
         power, thrust = curves_at(machines, kind, 0.0)

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vindeby.wake.compiled import kernel, named, scalar
+from vindeby.wake.compiling.compiled import kernel, named, scalar
+from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import curves_at, curves_with_slopes
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.per_model import once_per_model
 from vindeby.wake.wind import BLOCK, clear, count_up, turn_into_wind
 
 __all__ = ["DirectKernels", "direct_kernels"]

@@ -17,7 +17,7 @@ from math import exp
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.splines import coefficients, slope_weights, weights
 
 __all__ = ["OVERLAP_END", "overlap", "overlap_exact", "overlap_table", "overlap_with_slopes"]

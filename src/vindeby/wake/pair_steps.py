@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from vindeby.wake.compiled import inlined
+from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.curves import COLUMNS
 from vindeby.wake.pair_tables import LINE, NODES, PAGE
 from vindeby.wake.splines import slope_weights, weights

@@ -23,11 +23,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiled import kernel
+from vindeby.wake.compiling.compiled import kernel
+from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import thrust_variable
 from vindeby.wake.models.contract import ModelData, WakeModel
 from vindeby.wake.overlap import overlap_table
-from vindeby.wake.per_model import once_per_model
 from vindeby.wake.splines import coefficients
 from vindeby.wake.turbine import Turbine
 

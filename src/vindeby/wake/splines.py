@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiled import inlined
+from vindeby.wake.compiling.compiled import inlined
 
 __all__ = ["coefficients", "slope_weights", "weights"]
 

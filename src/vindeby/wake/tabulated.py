@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiled import inlined, kernel, named, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
+from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import curves_at
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.pair_steps import (
@@ -36,7 +37,6 @@ from vindeby.wake.pair_steps import (
     wake_back,
 )
 from vindeby.wake.pair_tables import NODES
-from vindeby.wake.per_model import once_per_model
 from vindeby.wake.wind import BLOCK, clear, count_up, turn_into_wind
 
 __all__ = ["TabulatedKernels", "tabulated_kernels"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.site import WindStates
 
 __all__ = ["BLOCK", "Legs", "Wind", "clear", "count_up", "legs_of", "turn_into_wind", "wind_of"]

@@ -11,8 +11,10 @@ import mmap
 import shutil
 from pathlib import Path
 
-from vindeby.store.guard import Guard
-from vindeby.store.inspect import (
+from vindeby.store.format.hdf5 import encoding
+from vindeby.store.format.seal import SealedFile, SealError
+from vindeby.store.read.guard import Guard
+from vindeby.store.read.inspect import (
     SMALLEST,
     Finding,
     Superblock,
@@ -21,12 +23,10 @@ from vindeby.store.inspect import (
     patched_superblock,
     read_superblock,
 )
-from vindeby.store.layouts import encoding
-from vindeby.store.reading import read_guarded, read_sealed
+from vindeby.store.read.reading import read_guarded, read_sealed
 from vindeby.store.salvage.orphans import group_addresses
 from vindeby.store.salvage.saved import Saved
 from vindeby.store.salvage.spool import Spool
-from vindeby.store.seal import SealedFile, SealError
 
 _HEAD = 4096
 _MOST_USELESS = 4096

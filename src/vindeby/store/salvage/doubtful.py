@@ -13,9 +13,9 @@ from typing import Any
 
 import h5py
 
-from vindeby.store.carefulfile import CarefulFile
-from vindeby.store.files import force_file
-from vindeby.store.rows import Segment, array_field, attribute_field
+from vindeby.store.disk.careful_file import CarefulFile
+from vindeby.store.disk.files import force_file
+from vindeby.store.format.rows import Segment, array_field, attribute_field
 from vindeby.store.salvage.saved import Saved
 
 DOUBTFUL = "doubtful"

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from mmap import mmap
 from typing import TypeAlias
 
-from vindeby.store.lookup3 import lookup3_bytes
+from vindeby.store.format.hdf5.lookup3 import lookup3_bytes
 
 Bytes: TypeAlias = bytes | mmap
 

@@ -16,25 +16,25 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.errors import ArgumentError, InputError
-from vindeby.store.audit import Conflict
-from vindeby.store.batches import batches
-from vindeby.store.files import storage_error
-from vindeby.store.guard import Guard, Limits
-from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.merge import MergeOptions, merge
-from vindeby.store.origin import ORIGIN
-from vindeby.store.own import OWN_FIELDS
-from vindeby.store.place import check_output
+from vindeby.store.disk.files import storage_error
+from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.regular_files import refuse_special
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.batches import batches
+from vindeby.store.format.own_fields import OWN_FIELDS
+from vindeby.store.format.record import Attribute
+from vindeby.store.format.rows import Schema, checksum_of
+from vindeby.store.merge.audit import Conflict
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.merge.selection import same_result
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Attribute
-from vindeby.store.regular import refuse_special
-from vindeby.store.rows import Schema, checksum_of
-from vindeby.store.rundir import RunDirectory
+from vindeby.store.read.guard import Guard, Limits
+from vindeby.store.read.inspect import Finding, Verdict
+from vindeby.store.read.origin import ORIGIN
 from vindeby.store.salvage.attempts import rescue
 from vindeby.store.salvage.doubtful import write_doubtful
 from vindeby.store.salvage.saved import Saved
 from vindeby.store.salvage.spool import Spool
-from vindeby.store.selection import same_result
 
 _SUFFIXES = {".h5", ".hdf5", ".he5", ".nc", ".tmp"}
 

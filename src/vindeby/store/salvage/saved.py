@@ -6,10 +6,10 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vindeby.store.inspect import Finding, Verdict
-from vindeby.store.reading import Reading, Sinks
-from vindeby.store.record import Attribute, Record
-from vindeby.store.rows import Segment
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.rows import Segment
+from vindeby.store.read.inspect import Finding, Verdict
+from vindeby.store.read.reading import Reading, Sinks
 from vindeby.store.salvage.spool import Found, Place, Spool
 
 

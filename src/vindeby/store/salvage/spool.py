@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from vindeby.store.record import Record
-from vindeby.store.rows import Schema, Segment
+from vindeby.store.format.record import Record
+from vindeby.store.format.rows import Schema, Segment
 
 Place: TypeAlias = tuple[int, int]
 """Which segment of a spool, and which row of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import acos, pi, sin
 
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 
 __all__ = ["covered_share"]
 

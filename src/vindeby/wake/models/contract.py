@@ -31,9 +31,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.wake.code_digest import digest_of
-from vindeby.wake.compiled import THIS_PROCESS, scalar
-from vindeby.wake.fixed_code import Copies
+from vindeby.wake.compiling.code_digest import digest_of
+from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
+from vindeby.wake.compiling.fixed_code import Copies
 
 __all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel", "without_slopes"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.circles import covered_share
 from vindeby.wake.models.contract import ModelData, WakeModel, without_slopes
 

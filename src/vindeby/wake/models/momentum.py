@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 
 __all__ = ["centre_deficit", "initial_width"]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.circles import covered_share
 from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
 from vindeby.wake.models.momentum import centre_deficit, initial_width

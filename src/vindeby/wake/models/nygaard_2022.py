@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from vindeby.wake.compiled import scalar
+from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, WakeModel
 from vindeby.wake.models.momentum import centre_deficit, initial_width
 from vindeby.wake.overlap import overlap, overlap_with_slopes

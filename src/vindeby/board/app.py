@@ -1,0 +1,152 @@
+"""The routes of the board, and the loop that looks for all viewers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from vindeby.board.access import Access
+from vindeby.board.feed import Feed
+from vindeby.board.logs import read_log
+from vindeby.results.observer import Observer
+from vindeby.results.web import ASSETS, asset
+
+_FILES = ("look.css", "drawing.js", "board.js")
+_RETRY_MS = 1500
+_BEAT_S = 10.0
+_SHARE = 0.04
+"""How much of one core looking may take: the campaign comes first."""
+
+
+class Board:
+    """The application's state: viewers, and the loop that looks while there are any."""
+
+    def __init__(self, observer: Observer, *, interval_s: float) -> None:
+        self._observer = observer
+        self._interval_s = interval_s
+        self.feed = Feed(observer)
+        self._viewers = 0
+        self._turn = 0
+        self._news = asyncio.Event()
+        self._wanted = asyncio.Event()
+
+    async def look_for_all(self) -> None:
+        """Look once an interval while somebody is watching; less often where a look takes long."""
+        while True:
+            await self._wanted.wait()
+            before = self.feed.state, self.feed.shown, len(self.feed.rows)
+            used_s = await asyncio.to_thread(self._look)
+            if (self.feed.state, self.feed.shown, len(self.feed.rows)) != before:
+                self._tell()
+            await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
+
+    def _tell(self) -> None:
+        """Wake everybody who waits; each turn has an event of its own, so nobody holds a lock when a viewer leaves."""
+        self._turn += 1
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _look(self) -> float:
+        """Look; the processor time it took."""
+        began = time.thread_time()
+        self.feed.look()
+        return time.thread_time() - began
+
+    async def events(self) -> AsyncIterator[str]:
+        """Everything for one viewer: first all there is, then what changes."""
+        self._viewers += 1
+        self._wanted.set()
+        try:
+            yield f"retry: {_RETRY_MS}\n\n"
+            generation, sent, turn, state, shown = 0, 0, -1, "", ""
+            while True:
+                feed = self.feed
+                if feed.generation != generation:
+                    generation, sent = feed.generation, 0
+                    yield await asyncio.to_thread(feed.areas)
+                while sent < len(feed.rows) and feed.generation == generation:
+                    text, sent = feed.results_from(sent)
+                    yield text
+                if feed.state != state:
+                    state = feed.state
+                    yield state
+                if feed.shown != shown:
+                    shown = feed.shown
+                    yield shown
+                if await self._wait(turn):
+                    turn = self._turn
+                else:
+                    yield ": still here\n\n"
+        finally:
+            self._viewers -= 1
+            if not self._viewers:
+                self._wanted.clear()
+
+    async def _wait(self, turn: int) -> bool:
+        """Until something changed; False when nothing did for a while."""
+        if self._turn == turn:
+            try:
+                async with asyncio.timeout(_BEAT_S):
+                    await self._news.wait()
+            except TimeoutError:
+                return False
+        return True
+
+    async def stream(self, _: Request) -> Response:
+        """``/events``."""
+        return StreamingResponse(self.events(), media_type="text/event-stream")
+
+    async def layout(self, request: Request) -> Response:
+        """``/layout?key=...``."""
+        found = await asyncio.to_thread(self.feed.layout, request.query_params.get("key", ""))
+        return JSONResponse(found) if found else PlainTextResponse("there is no such result\n", 404)
+
+    async def log(self, request: Request) -> Response:
+        """``/log?name=...``."""
+        name = request.query_params.get("name", "")
+        text = await asyncio.to_thread(read_log, self._observer.run.logs, name)
+        return (
+            PlainTextResponse(text) if text is not None else PlainTextResponse("there is no such log\n", 404)
+        )
+
+
+def _file(name: str) -> Callable[[Request], Response]:
+    text = asset(name)
+
+    def serve(_: Request) -> Response:
+        return Response(text, media_type=ASSETS[name])
+
+    return serve
+
+
+def build_app(observer: Observer, *, token: str | None = None, interval_s: float = 1.0) -> Starlette:
+    """The board as an ASGI application."""
+    board = Board(observer, interval_s=interval_s)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        looking = asyncio.create_task(board.look_for_all())
+        yield
+        looking.cancel()
+
+    app = Starlette(
+        routes=[
+            Route("/", _file("board.html")),
+            *(Route(f"/{name}", _file(name)) for name in _FILES),
+            Route("/events", board.stream),
+            Route("/layout", board.layout),
+            Route("/log", board.log),
+        ],
+        middleware=[Middleware(Access, token=token)],
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    return app

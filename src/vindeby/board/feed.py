@@ -1,0 +1,162 @@
+"""One look for all viewers: what is new since the last one, as messages that are ready to be sent."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from vindeby.errors import VindebyError
+from vindeby.results import browser_data as packed
+from vindeby.results.observer import Observer
+from vindeby.results.snapshot import Snapshot
+
+_FAILURES = 50
+_TRACEBACK = 4000
+_SHOWN = 6
+_MOST_FARMS = 12
+_DIGITS = (
+    6  # the browser rounds what it shows: rounding twice would show another last digit than a picture does
+)
+_BATCH = 2000
+
+
+class Feed:
+    """Keeps what the viewers have to know; ``look`` is called by one thread at a time."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self._lock = threading.Lock()
+        self._known: dict[bytes, float] = {}
+        self._version: tuple[int, int] | None = None
+        self._campaign: object = self
+        self._layouts: dict[str, dict[str, Any]] = {}
+        self.rows: list[list[Any]] = []
+        """Key, farm, type, seed and energy of each result, in the order of arrival."""
+        self.generation = 0
+        """0 before the first look; raised when what was sent is no longer true, and viewers must begin again."""
+        self.state = message("problem", {"text": "the first look is under way"})
+        self.shown = message("shown", {"newest": [], "best": []})
+
+    def look(self) -> None:
+        """See what is there now; a problem becomes a message and is tried again at the next look."""
+        with self._lock:
+            try:
+                snapshot = self._observer.look()
+                if self._observer.campaign is not self._campaign:
+                    self._campaign, self._version = self._observer.campaign, None
+                    self._begin_again()
+                self._take_rows()
+                self.state = message("state", self._state(snapshot))
+                self.shown = message("shown", self._choose())
+            except (VindebyError, OSError) as error:
+                self.state = message("problem", {"text": str(error)})
+
+    def results_from(self, start: int) -> tuple[str, int]:
+        """The next rows for a viewer who has the first ``start``; and how many that makes."""
+        part = self.rows[start : start + _BATCH]
+        return message("results", {"from": start, "rows": part}), start + len(part)
+
+    def layout(self, key: str) -> dict[str, Any] | None:
+        """One layout for the browser; None when there is none of this name."""
+        with self._lock:
+            return self._packed(key)
+
+    def areas(self) -> str:
+        """What never changes while a campaign runs: farms and types."""
+        with self._lock:
+            campaign, axes = self._observer.campaign, self._observer.expectation()
+        farms = range(max(len(axes.farms), 1))
+        types = range(max(len(axes.types), 1))
+        data = {
+            "generation": self.generation,
+            "farms": [packed.farm_data(campaign, index, packed.frame_of(campaign, index)) for index in farms],
+            "types": [packed.type_data(campaign, index) for index in types],
+        }
+        return message("areas", data)
+
+    def _take_rows(self) -> None:
+        results = self._observer.results
+        version = (id(results), results.version)
+        if version == self._version:
+            return
+        self._version = version
+        rows = results.rows
+        current = dict(zip(rows["key"].tolist(), rows["aep"].tolist(), strict=True))
+        if any(key not in current or _differs(current[key], aep) for key, aep in self._known.items()):
+            self._begin_again()
+        fresh = rows[np.array([key not in self._known for key in current], bool)]
+        for key, aep, *place in fresh[["key", "aep", "farm_idx", "type_idx", "ss_seed"]].tolist():
+            self._known[key] = aep
+            self.rows.append([key.decode(errors="replace"), *place, packed.plain(aep, _DIGITS)])
+
+    def _begin_again(self) -> None:
+        self._known, self.rows, self._layouts = {}, [], {}
+        self.generation += 1
+
+    def _state(self, snapshot: Snapshot) -> dict[str, Any]:
+        data = snapshot.to_json()
+        data["failures"] = [
+            {**asdict(failure), "traceback": failure.traceback[-_TRACEBACK:]}
+            for failure in snapshot.failures[:_FAILURES]
+        ]
+        data["bad_files"] = data["bad_files"][:_FAILURES]
+        return data
+
+    def _choose(self) -> dict[str, Any]:
+        newest = [row[0] for row in self.rows[-_SHOWN:]][::-1]
+        best = self._best_of_farms()
+        keep = {*newest, *best}
+        self._layouts = {key: value for key, value in self._layouts.items() if key in keep}
+        found = {
+            name: [self._packed(key) for key in keys] for name, keys in (("newest", newest), ("best", best))
+        }
+        return {name: [entry for entry in entries if entry is not None] for name, entries in found.items()}
+
+    def _best_of_farms(self) -> list[str]:
+        """The best result of each farm, the farm with the most energy first."""
+        best: dict[int, tuple[float, str]] = {}
+        for key, farm, _, _, aep in self.rows:
+            if aep is not None and (farm not in best or aep > best[farm][0]):
+                best[farm] = aep, key
+        return [key for _, key in sorted(best.values(), key=lambda found: -found[0])[:_MOST_FARMS]]
+
+    def _packed(self, key: str) -> dict[str, Any] | None:
+        if key in self._layouts:
+            return self._layouts[key]
+        try:
+            record = self._observer.source[key]
+        except (KeyError, VindebyError, OSError):
+            return None
+        layout = packed.layout_in(record)
+        if layout is None:
+            return None
+        farm, type_ = record.attributes.get("farm_idx", 0), record.attributes.get("type_idx", 0)
+        farm_idx = farm if isinstance(farm, int) else 0
+        frame = packed.frame_of(self._observer.campaign, farm_idx, [layout])
+        energy = record.arrays.get("aep")
+        found = {
+            "key": key,
+            "farm": farm_idx,
+            "type": type_ if isinstance(type_, int) else 0,
+            "aep": packed.plain(float(energy.ravel()[0]), _DIGITS)
+            if energy is not None and energy.size == 1
+            else None,
+            "n": int(layout.shape[1]),
+            "frame": list(frame),
+            "layout": packed.pack_layout(layout, frame),
+        }
+        self._layouts[key] = found
+        return found
+
+
+def _differs(one: float, other: float) -> bool:
+    return one != other and not (np.isnan(one) and np.isnan(other))
+
+
+def message(event: str, data: dict[str, Any]) -> str:
+    """A server-sent event."""
+    return f"event: {event}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"

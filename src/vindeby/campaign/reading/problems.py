@@ -1,0 +1,160 @@
+"""What pydantic found, in words for the person who wrote the file: file, line, field, value, remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from vindeby.campaign.reading.yaml_text import Document, Path, field_name
+from vindeby.errors import Problem
+
+_REMEDIES = {
+    "missing": "add it",
+    "float_type": "write a number, without quotes",
+    "int_type": "write a whole number, without quotes",
+    "int_from_float": "write a whole number",
+    "finite_number": "write a finite number",
+    "string_type": "write text; put it in quotes if it looks like a number",
+    "list_type": "write a list",
+    "tuple_type": "write a list",
+    "dict_type": "write key: value lines",
+    "model_type": "write key: value lines",
+    "model_attributes_type": "write key: value lines",
+    "greater_than": "write a larger number",
+    "greater_than_equal": "write a larger number",
+    "less_than": "write a smaller number",
+    "less_than_equal": "write a smaller number",
+    "too_short": "add what is lacking",
+    "too_long": "remove what is too much",
+    "string_too_short": "write a word",
+    "string_too_long": "write fewer words",
+}
+_MESSAGES = {
+    "missing": "is missing",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be text",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "must have at least {min_length} entries, but has {actual_length}",
+    "too_long": "must have at most {max_length} entries, but has {actual_length}",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+}
+_LONGEST_VALUE = 80
+
+
+def explain(model: type[BaseModel], error: ValidationError, document: Document) -> list[Problem]:
+    """One problem for each thing that is wrong, in the order of the file."""
+    details = [dict(detail) for detail in error.errors(include_url=False)]
+    problems = {_problem(model, detail, document): None for detail in details if not _follows(detail)}
+    return sorted(problems, key=lambda problem: problem.line or 0)
+
+
+def _follows(detail: dict[str, Any]) -> bool:
+    """Whether a list counts as too short only because pydantic leaves out its entries that have errors."""
+    given = detail["input"]
+    return (
+        detail["type"] == "too_short"
+        and isinstance(given, list | tuple)
+        and len(given) >= detail["ctx"]["min_length"]
+    )
+
+
+def _problem(model: type[BaseModel], detail: dict[str, Any], document: Document) -> Problem:
+    context = detail.get("ctx", {})
+    location = tuple(detail["loc"])
+    path = _path_in_data(document.data, location, keep_last=detail["type"] in ("missing", "extra_forbidden"))
+    path += tuple(context.get("at", ()))
+    origin = document.origin(path)
+    message, remedy = _words(model, detail, location)
+    shown = context.get("shown") if detail["type"] == "refused" else detail["input"]
+    if shown is None or detail["type"] in ("missing", "extra_forbidden"):
+        shown = _value_at(document.data, path)
+    return Problem(origin.source, field_name(path), message, show(shown), remedy, origin.line)
+
+
+def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tuple[str, str | None]:
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "refused":
+        return context["message"], context["remedy"]
+    if kind == "extra_forbidden":
+        return "is not a known key", _nearest(str(location[-1]), sorted(set(_keys_at(model, location[:-1]))))
+    message = _MESSAGES.get(kind, detail["msg"][:1].lower() + detail["msg"][1:])
+    limits = {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
+    return message.format(**limits), _REMEDIES.get(kind, "correct it")
+
+
+def _nearest(key: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    told = f"known here: {', '.join(known)}"
+    return f"did you mean {close[0]!r}? {told}" if close else told
+
+
+def _path_in_data(data: Any, location: Path, *, keep_last: bool) -> Path:
+    """The path of a location in the data as it was written.
+
+    Short forms (a bare list for a polygon, one step for a pipeline) lack levels that the location has.
+    """
+    path: Path = ()
+    for index, step in enumerate(location):
+        if _has(data, step):
+            data = data[step]
+        elif not (keep_last and index == len(location) - 1):
+            continue
+        path = (*path, step)
+    return path
+
+
+def _has(data: Any, step: str | int) -> bool:
+    if isinstance(data, dict):
+        return step in data
+    return isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
+
+
+def _value_at(data: Any, path: Path) -> Any:
+    for step in path:
+        if not _has(data, step):
+            return None
+        data = data[step]
+    return data
+
+
+def show(value: Any) -> str | None:
+    """A value, short enough for a message; None for a large one, which would not help."""
+    if value is None or (
+        isinstance(value, BaseModel | dict | list | tuple) and len(repr(value)) > _LONGEST_VALUE
+    ):
+        return None
+    text = repr(value) if not isinstance(value, tuple) else repr(list(value))
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
+
+
+def _keys_at(annotation: Any, location: Path) -> Iterator[str]:
+    """The keys that a model at this location would take."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        for name, info in annotation.model_fields.items():
+            key = info.alias or name
+            if not location:
+                yield key
+            elif location[0] in (key, name):
+                yield from _keys_at(info.annotation, location[1:])
+        return
+    rest = location[1:] if location and isinstance(location[0], int) else location
+    for argument in get_args(annotation):
+        yield from _keys_at(argument, rest if _is_list(annotation) else location)
+
+
+def _is_list(annotation: Any) -> bool:
+    return getattr(annotation, "__origin__", None) in (tuple, list)

@@ -1,0 +1,1 @@
+"""The sections of a campaign file as frozen models, one file per section."""

@@ -1,0 +1,131 @@
+"""How layouts are searched: a pipeline of steps, each starting from what the one before found."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, JsonValue, Strict, model_validator
+
+from vindeby.campaign.sections.site import Direction
+from vindeby.campaign.sections.values import Count, Increasing, Number, OneOf, Positive, Section, refusal
+from vindeby.campaign.sections.wake_model import bare_name
+
+
+class SmartStart(Section):
+    """Greedy construction on a grid: one turbine after the other where it would give most."""
+
+    grid_size: Annotated[int, Strict(), Field(ge=2, le=1000)] = 18
+    random_pct: Annotated[Number, Field(ge=0.0, le=100.0)] = 30.0
+    wind_speeds: Increasing | None = None
+    wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)] | None = None
+
+
+class RandomStart(Section):
+    """Turbines at random places that keep to the boundary and the spacing."""
+
+
+class Gradient(Section):
+    """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast."""
+
+    max_iterations: Count = 500
+    widening: Annotated[Number, Field(ge=1.0, le=100.0)] = 16.0
+
+
+class RandomSearch(Section):
+    """Relocation of single turbines at random, kept where AEP rises."""
+
+    max_evaluations: Count = 10_000
+    max_step_m: Positive | None = None
+
+
+class Annealing(Section):
+    """Relocation of single turbines at random, kept even where AEP falls, at first more often than later."""
+
+    max_evaluations: Count = 200_000
+    temperature: Annotated[Number, Field(gt=0.0, le=1.0)] = 0.03
+
+
+class Hopping(Section):
+    """Moving a turbine somewhere else and refining from there, again and again; the best layout is kept."""
+
+    max_hops: Count = 100
+    places: Count = 40
+
+
+def _a_function(text: str) -> str:
+    if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*", text):
+        raise refusal(
+            "is not of the form package.module:function", remedy='write it like "mypackage.module:function"'
+        )
+    return text
+
+
+def _only_finite(parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    try:
+        json.dumps(parameters, allow_nan=False)
+    except ValueError:
+        raise refusal(
+            "holds a number that is not finite", remedy="write it as text, or leave it out"
+        ) from None
+    return parameters
+
+
+class Call(Section):
+    """A Python function of the user's own, and the parameters it is given."""
+
+    function: Annotated[str, Strict(), AfterValidator(_a_function)]
+    parameters: Annotated[dict[str, JsonValue], AfterValidator(_only_finite)] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_function(cls, data: Any) -> Any:
+        return {"function": data} if isinstance(data, str) else data
+
+
+STARTS = ("smart-start", "random-start", "call")
+"""The steps that need no layout to start from."""
+
+
+class Step(OneOf):
+    """One search step under its name; a bare name takes the defaults."""
+
+    smart_start: SmartStart | None = Field(None, alias="smart-start")
+    random_start: RandomStart | None = Field(None, alias="random-start")
+    gradient: Gradient | None = None
+    random_search: RandomSearch | None = Field(None, alias="random-search")
+    annealing: Annealing | None = None
+    hopping: Hopping | None = None
+    call: Call | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_name(cls, data: Any) -> Any:
+        return bare_name(data)
+
+
+def begins_with_a_start(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Refuse a pipeline whose first step improves a layout, when there is none yet."""
+    first = steps[0].chosen[0]
+    if first not in STARTS:
+        raise refusal(
+            f"begins with {first}, which needs a layout to start from",
+            remedy="put smart-start or random-start before it",
+            at=(0,),
+            value=first,
+        )
+    return steps
+
+
+def one_step_is_a_pipeline(data: Any) -> Any:
+    """A single step need not be written as a list of one.
+
+    Several steps must be: their order matters, and the order of the keys of a mapping never does.
+    """
+    if isinstance(data, dict) and len(data) > 1:
+        steps = ", ".join(map(str, data))
+        raise refusal(
+            f"several steps ({steps}) need an order", remedy="write them as a list, each behind a dash"
+        )
+    return [data] if isinstance(data, dict | str) else data

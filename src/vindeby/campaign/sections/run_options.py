@@ -1,0 +1,62 @@
+"""How a campaign is run. Nothing here changes what a task's result is, nor its fingerprint."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, Strict
+
+from vindeby.campaign.sections.values import NotNegative, Positive, Section, refusal
+
+_PERCENTAGE = re.compile(r"(100|[0-9]{1,2}(\.[0-9]+)?)%")
+
+Retries = Annotated[int, Strict(), Field(ge=0, le=100)]
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _workers(value: Any) -> Any:
+    if value != "auto" and not _is_count(value, least=1):
+        raise refusal(
+            "must be auto or a number of at least 1", remedy="auto means one for each core", value=value
+        )
+    return value
+
+
+def _failures(value: Any) -> Any:
+    percentage = isinstance(value, str) and _PERCENTAGE.fullmatch(value)
+    if value is not None and not percentage and not _is_count(value, least=0):
+        raise refusal(
+            "is neither a number of tasks nor a percentage", remedy='write 20 or "5%", say', value=value
+        )
+    return value
+
+
+class RunOptions(Section):
+    """Workers, limits and retries; docs/running.md says what each is for."""
+
+    workers: Annotated[int | str, BeforeValidator(_workers)] = "auto"
+    time_limit_s: Positive | None = None
+    memory_limit_mb: Positive | None = None
+    """Per worker; if not given, a fair share of the machine's memory."""
+    retries: Retries = 3
+    """How often a task is tried again after the worker on it was killed."""
+    memory_retries: Retries = 1
+    """How often, alone on the machine, after it ran out of memory."""
+    time_retries: Retries = 0
+    """How often after it ran out of time or gave no sign of life."""
+    max_failures: Annotated[int | str | None, BeforeValidator(_failures)] = None
+    flush_s: NotNegative = 1.0
+    """Finished results wait at most this long for others to share a file with."""
+    merge_every_s: Positive | None = None
+    """Merge what is there so often while the campaign runs; if not given, only at its end."""
+    grace_s: NotNegative = 60.0
+    """How long running tasks may go on after the first request to stop."""
+    heartbeat_s: Positive = 1.0
+    silent_limit_s: Positive = 900.0
+    """A worker on a task that has not stirred for so long is taken for stuck."""
+    start_method: Literal["spawn", "forkserver"] = "spawn"
+    on_full_disk: Literal["stop", "wait"] = "stop"

@@ -1,0 +1,125 @@
+"""The wind of a campaign, as people describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from vindeby.campaign.reading.yaml_text import Path
+from vindeby.campaign.sections.values import Fraction, Increasing, Number, OneOf, Positive, Section, refusal
+
+Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
+Interpolation = Literal["linear", "nearest"]
+TurbulenceIntensity = Annotated[Number, Field(gt=0.0, lt=1.0)]
+
+_SUM_TOLERANCE = 0.01
+
+
+def _refuse_bad_sum(total: float, what: str, at: str) -> None:
+    if abs(total - 1.0) > _SUM_TOLERANCE:
+        raise refusal(
+            f"the {what} sum to {total:.6g}, not to 1", remedy="divide each of them by their sum", at=(at,)
+        )
+
+
+def _first_uneven(directions: Sequence[float]) -> int | None:
+    """The first direction that is not where evenly spaced sectors, the first of them north, would have it."""
+    width = 360.0 / len(directions)
+    wrong = (index for index, direction in enumerate(directions) if abs(direction - index * width) > 1e-9)
+    return next(wrong, None)
+
+
+def _uneven(count: int, index: int, direction: float, at: Path) -> PydanticCustomError:
+    return refusal(
+        f"with {count} sectors, sector {index} must be at {index * 360.0 / count:g} degrees",
+        remedy="list the sectors from north clockwise, at even distances",
+        at=at,
+        value=direction,
+    )
+
+
+class Sector(Section):
+    """A direction sector's Weibull distribution and how often the wind comes from it."""
+
+    direction: Direction
+    a: Positive
+    k: Positive
+    frequency: Fraction
+
+
+class Weibull(Section):
+    """Sector-wise Weibull: scale, shape and frequency density, joined linearly or each kept over its sector."""
+
+    turbulence_intensity: TurbulenceIntensity
+    sectors: Annotated[tuple[Sector, ...], Field(min_length=1)]
+    wind_speeds: Increasing = tuple(float(speed) for speed in range(3, 26))
+    direction_step: Annotated[Number, Field(gt=0.0, le=360.0)] = 1.0
+    interpolation: Interpolation = "linear"
+
+    @model_validator(mode="after")
+    def _evenly_around(self) -> Self:
+        uneven = _first_uneven([sector.direction for sector in self.sectors])
+        if uneven is not None:
+            raise _uneven(
+                len(self.sectors), uneven, self.sectors[uneven].direction, ("sectors", uneven, "direction")
+            )
+        steps = 360.0 / self.direction_step
+        if abs(steps - round(steps)) > 1e-9:
+            raise refusal(
+                "does not divide 360 degrees",
+                remedy="use 1, 2, 5 or 10, say",
+                at=("direction_step",),
+                value=self.direction_step,
+            )
+        _refuse_bad_sum(sum(sector.frequency for sector in self.sectors), "frequencies", "sectors")
+        return self
+
+
+class ProbabilityTable(Section):
+    """How often each pair of direction and speed occurs: one row a direction, one column a speed."""
+
+    turbulence_intensity: TurbulenceIntensity
+    wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)]
+    wind_speeds: Increasing
+    probability: tuple[tuple[Fraction, ...], ...]
+    interpolation: Interpolation = "nearest"
+    """Used where a search step looks at other directions than the table's own."""
+
+    @model_validator(mode="after")
+    def _shape_and_sum(self) -> Self:
+        uneven = _first_uneven(self.wind_directions)
+        if uneven is not None:
+            at = ("wind_directions", uneven)
+            raise _uneven(len(self.wind_directions), uneven, self.wind_directions[uneven], at)
+        if len(self.probability) != len(self.wind_directions):
+            raise refusal(
+                f"has {len(self.probability)} rows, but there are {len(self.wind_directions)} wind_directions",
+                remedy="give one row for each direction",
+                at=("probability",),
+            )
+        for index, row in enumerate(self.probability):
+            if len(row) != len(self.wind_speeds):
+                raise refusal(
+                    f"row {index} has {len(row)} entries, but there are {len(self.wind_speeds)} wind_speeds",
+                    remedy="give one entry for each speed",
+                    at=("probability", index),
+                )
+        _refuse_bad_sum(sum(map(sum, self.probability)), "probabilities", "probability")
+        return self
+
+
+class Site(OneOf):
+    """The wind, in one of the ways it can be described."""
+
+    weibull: Weibull | None = None
+    table: ProbabilityTable | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""
+        key, given = self.chosen
+        default = type(given).model_fields["interpolation"].default
+        left_out = {"interpolation"} if given.interpolation == default else None
+        return {key: given.model_dump(by_alias=True, exclude_none=True, exclude=left_out)}

@@ -1,0 +1,100 @@
+"""The small types that every part of a campaign file is made of."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic_core import PydanticCustomError
+
+from vindeby.campaign.reading.yaml_text import Path
+
+
+class Section(BaseModel):
+    """A frozen part of a campaign file; keys it does not know are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
+
+
+class OneOf(Section):
+    """A part of which exactly one of several alternatives is given, each under a key of its own."""
+
+    alternatives: ClassVar[tuple[str, ...] | None] = None
+    """The keys that exclude each other; all fields where it is None."""
+
+    @classmethod
+    def _alternatives(cls) -> dict[str, str]:
+        """Field name to the key people write."""
+        names = cls.alternatives or tuple(cls.model_fields)
+        return {name: cls.model_fields[name].alias or name for name in names}
+
+    @property
+    def chosen(self) -> tuple[str, Any]:
+        """The key that was given, and its value."""
+        for name, key in self._alternatives().items():
+            if (value := getattr(self, name)) is not None:
+                return key, value
+        raise AssertionError("the check below lets none through")
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = [key for name, key in self._alternatives().items() if getattr(self, name) is not None]
+        if len(given) != 1:
+            keys = ", ".join(self._alternatives().values())
+            told = f"gives {' and '.join(given)}, which exclude each other" if given else "is not said"
+            raise refusal(told, remedy=f"give exactly one of: {keys}")
+        return self
+
+
+def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -> PydanticCustomError:
+    """An error for a validator to raise: ``at`` is the path, from the validated value on, to what is wrong."""
+    context: dict[str, Any] = {"message": message, "remedy": remedy, "at": at, "shown": value}
+    return PydanticCustomError("refused", "{message}", context)
+
+
+def _a_name(text: str) -> str:
+    if text != text.strip():
+        raise refusal("starts or ends with a blank", remedy="remove the blank")
+    bad = [
+        character
+        for character in text
+        if unicodedata.category(character) in ("Cc", "Cs", "Cn", "Co", "Zl", "Zp")
+    ]
+    if bad:
+        raise refusal(f"holds the character {bad[0]!a}", remedy="use printable characters only")
+    return text
+
+
+def increasing(values: Sequence[float]) -> None:
+    """Refuse a list that does not increase from each entry to the next."""
+    for index in range(1, len(values)):
+        if not values[index] > values[index - 1]:
+            raise refusal(
+                f"must increase, but entry {index} is not above entry {index - 1}",
+                remedy="sort it and remove what stands twice",
+                at=(index,),
+                value=values[index],
+            )
+
+
+def _increasing(values: tuple[float, ...]) -> tuple[float, ...]:
+    increasing(values)
+    return values
+
+
+def _plus_zero(value: float) -> float:
+    return value + 0.0  # -0.0 and 0.0 are one number, with one fingerprint
+
+
+Number = Annotated[float, Strict(), AfterValidator(_plus_zero)]
+"""A finite number; text and true/false are not numbers."""
+Positive = Annotated[Number, Field(gt=0.0)]
+NotNegative = Annotated[Number, Field(ge=0.0)]
+Fraction = Annotated[Number, Field(ge=0.0, le=1.0)]
+Count = Annotated[int, Strict(), Field(ge=1)]
+Text = Annotated[str, Strict(), Field(max_length=10_000)]
+Name = Annotated[str, Strict(), Field(min_length=1, max_length=120), AfterValidator(_a_name)]
+Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_increasing)]
+"""A list of numbers, none negative, each above the one before."""

@@ -1,0 +1,38 @@
+"""``vindeby board OUT.h5``: the campaign in the browser, live."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vindeby.cli.results import CampaignOption, OutputArgument
+from vindeby.errors import ArgumentError
+from vindeby.results.observer import Observer
+
+
+def command(
+    output: OutputArgument,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, metavar="N", help="The port; 0 takes a free one.")
+    ] = 8765,
+    host: Annotated[
+        str,
+        typer.Option("--host", metavar="ADDRESS", help="Where to listen; not only here asks for a token."),
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None, typer.Option("--token", metavar="TOKEN", help="The token to ask for; else a random one.")
+    ] = None,
+    campaign: CampaignOption = None,
+) -> None:
+    """Show a campaign in the browser while it runs; reads only. Ctrl-C ends it."""
+    if token is not None and len(token) < 8:
+        raise ArgumentError("--token: must have 8 characters or more")
+    try:
+        from vindeby.board.serve import serve_board  # needs what only the board needs
+    except ModuleNotFoundError as error:
+        raise ArgumentError(f"board: {error.name} is not installed; pip install 'vindeby[board]'") from None
+    observer = Observer(output, campaign=campaign)
+    serve_board(
+        observer, host=host, port=port, token=token, say=lambda address: typer.echo(f"board: {address}")
+    )

@@ -1,0 +1,102 @@
+"""``vindeby check CAMPAIGN``: is the file right, and what would it run?"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from vindeby.campaign import Campaign
+from vindeby.campaign.survey import Survey, survey
+from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
+
+_WIDTH_OF_A_FILE = 120
+
+
+def command(
+    campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, json_: JsonOption = False
+) -> None:
+    """Say whether a campaign file is right, and what it would run."""
+    loaded = load_campaign(campaign, set_, seeds)
+    found = survey(loaded)
+    if json_:
+        typer.echo(json.dumps(_as_data(loaded, found), indent=1))
+    else:
+        _print(loaded, found)
+    for warning in found.warnings:
+        typer.echo(f"vindeby: warning: {warning}", err=True)
+
+
+def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
+    return {
+        "name": campaign.name,
+        "valid": True,
+        "tasks": campaign.total_configs,
+        "farms": len(campaign.farms),
+        "types": len(campaign.turbines),
+        "seeds": len(campaign.seeds),
+        "wake": campaign.wake.chosen[0],
+        "method": [step.chosen[0] for step in campaign.method],
+        "cells": [dataclasses.asdict(cell) for cell in found.cells],
+        "warnings": list(found.warnings),
+    }
+
+
+def _print(campaign: Campaign, found: Survey) -> None:
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
+    console.print(
+        f"{campaign.name}: {_count(campaign.total_configs, 'task')} = {_count(len(campaign.farms), 'farm')} x "
+        f"{_count(len(campaign.turbines), 'type')} x {_count(len(campaign.seeds), 'seed')}",
+        markup=False,
+    )
+    steps = " -> ".join(step.chosen[0] for step in campaign.method)
+    console.print(f"wake model {campaign.wake.chosen[0]}; search {steps}\n", markup=False)
+    console.print(_types(campaign, found))
+    console.print("\nturbines in each farm, by type")
+    console.print(_farms(campaign, found))
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def _types(campaign: Campaign, found: Survey) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for title in ("type", "", "rated MW", "rotor m", "hub m", "spacing m"):
+        table.add_column(title, justify="left" if title in ("type", "") else "right", no_wrap=True)
+    for index, turbine in enumerate(campaign.turbines):
+        table.add_row(
+            f"t{index}",
+            Text(turbine.name),
+            f"{turbine.rated_power_mw:g}",
+            f"{turbine.rotor_diameter_m:g}",
+            f"{turbine.hub_height_m:g}",
+            f"{found.cells[index].spacing_m:g}",
+        )
+    return table
+
+
+def _farms(campaign: Campaign, found: Survey) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("farm", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for title in ("tasks", "km2", "MW/km2", *(f"t{index}" for index in range(len(campaign.turbines)))):
+        table.add_column(title, justify="right", no_wrap=True)
+    for index, farm in enumerate(campaign.farms):
+        cells = [cell for cell in found.cells if cell.farm_idx == index]
+        densities = [cell.density_mw_per_km2 for cell in cells]
+        low, high = f"{min(densities):.2f}", f"{max(densities):.2f}"
+        table.add_row(
+            f"farm{index}",
+            Text(farm.name),
+            f"{sum(cell.tasks for cell in cells):,}",
+            f"{cells[0].area_km2:.1f}",
+            low if low == high else f"{low} to {high}",
+            *(str(cell.n_turbines) for cell in cells),
+        )
+    return table

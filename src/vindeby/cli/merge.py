@@ -1,0 +1,118 @@
+"""``vindeby merge OUT.h5``: shards into the database, verified, with an audit record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.assembly.done import BeforeMerge, judged, not_done
+from vindeby.assembly.same_campaign import refuse_another_campaign
+from vindeby.campaign import Campaign
+from vindeby.campaign.result_arrays import RESULT_ARRAYS
+from vindeby.cli.options import JsonOption, TakeOverOption
+from vindeby.cli.results import (
+    CampaignOption,
+    LayoutOption,
+    OutputArgument,
+    expected_of,
+    say,
+)
+from vindeby.results.campaign_lookup import campaign_of
+from vindeby.store.merge.audit import MergeReport
+from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
+from vindeby.store.missing import find_missing
+from vindeby.store.read.database import Database
+
+_SHOWN = 10
+
+
+def command(
+    output: OutputArgument,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="Further files to take results from.")
+    ] = None,
+    campaign: CampaignOption = None,
+    layout: LayoutOption = None,
+    on_bad: Annotated[
+        str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
+    ] = "abort",
+    keep_shards: Annotated[
+        bool, typer.Option("--keep-shards", help="Do not delete shards that are in the database.")
+    ] = False,
+    wait: Annotated[
+        float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for another merge to end.")
+    ] = 0.0,
+    drop_additions: Annotated[
+        bool,
+        typer.Option(
+            "--drop-additions",
+            help="Leave out what others added to OUT.h5, and keep the old file in OUT.h5.run/replaced/.",
+        ),
+    ] = False,
+    take_over: TakeOverOption = False,
+    json_: JsonOption = False,
+) -> None:
+    """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
+    loaded = campaign_of(output, campaign)
+    if loaded is not None:
+        refuse_another_campaign(output, loaded)
+    before = BeforeMerge(output, loaded)
+    root = {} if loaded is None else loaded.root_attributes()
+    options = MergeOptions(
+        layout=layout,
+        on_bad=on_bad,
+        extra=tuple(files or ()),
+        keep_shards=keep_shards,
+        root=root,
+        array_attributes=RESULT_ARRAYS,
+        asked={} if loaded is None else expected_of(loaded),
+        invalid=before.invalid,
+        wait_s=wait,
+        take_over=take_over,
+        progress=say,
+        additions="drop" if drop_additions else "carry",
+    )
+    try:
+        report = merge(output, options)
+    except BadFilesError as error:
+        if json_:
+            typer.echo(json.dumps(error.report.to_json(), indent=1))
+        raise
+    _print(report, json_)
+    if not files:
+        before.carry_over(report.digest)
+    if report.conflicts or (report.bad_files and _falls_short(output, report, loaded)):
+        raise typer.Exit(1)
+
+
+def _print(report: MergeReport, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(report.to_json(), indent=1))
+        return
+    typer.echo(f"{report.output}: {report.records} records, {report.layout} layout; {report.outcome}")
+    for entry in report.files:
+        if entry.bad or entry.conflicts or "replaced" in entry.fate:
+            typer.echo(f"  {entry}")
+    for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
+        if names:
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            typer.echo(f"  additions by others, {what}: {', '.join(names[:_SHOWN])}{more}")
+    for conflict in report.conflicts:
+        typer.echo(f"  conflict: {conflict}")
+
+
+def _falls_short(output: Path, report: MergeReport, campaign: Campaign | None) -> bool:
+    """Are results missing after bad files were left out?"""
+    if campaign is None:
+        return True
+    expected = expected_of(campaign)
+    with Database(output) as database:
+        missing = find_missing(database, expected, invalid=not_done(database, judged(database, campaign)))
+    if missing:
+        say(
+            f"{len(missing)} of {len(expected)} results are missing; `vindeby missing {report.output}` lists them"
+        )
+    return bool(missing)

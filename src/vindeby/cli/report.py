@@ -1,0 +1,31 @@
+"""``vindeby report OUT.h5``: one self-contained page about a campaign."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.cli.results import CampaignOption, OutputArgument, say
+from vindeby.report import build_report
+from vindeby.results.atomic_write import write_whole
+from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
+
+
+def command(
+    output: OutputArgument,
+    to: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="HTML", help="Where to; OUT.html if not given.")
+    ] = None,
+    campaign: CampaignOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Write one HTML file with everything: summary, pictures, every layout, failures, provenance."""
+    sight = ResultSet(output, campaign=campaign)
+    observer = Observer(output, campaign=campaign)
+    text = build_report(sight, observer, (lambda _: None) if quiet else say)
+    path = to or sight.path.with_suffix(".html")
+    write_whole(path, text.encode())
+    typer.echo(str(path))

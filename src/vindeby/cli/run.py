@@ -1,0 +1,111 @@
+"""``vindeby run CAMPAIGN [-o OUT.h5]``: run what is missing, then merge and validate."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.cli.options import (
+    CampaignArgument,
+    SeedsOption,
+    SetOption,
+    TakeOverOption,
+    load_campaign,
+)
+from vindeby.cli.results import say
+from vindeby.cli.run_view import summary_text, watching
+from vindeby.errors import ArgumentError
+from vindeby.runner.running import run
+
+DEFAULT_OUTPUT = Path("layouts.h5")
+
+
+def command(
+    campaign: CampaignArgument,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="OUT.h5", help="The database to make or complete.")
+    ] = DEFAULT_OUTPUT,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one a core if not given."),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
+    ] = False,
+    replace_stale: Annotated[
+        bool,
+        typer.Option("--replace-stale", help="Compute again what answers an older version of the campaign."),
+    ] = False,
+    keep_invalid: Annotated[
+        bool,
+        typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again."),
+    ] = False,
+    on_bad: Annotated[
+        str,
+        typer.Option(
+            "--on-bad", metavar="abort|skip|rerun", help="What to do when a file with results is bad."
+        ),
+    ] = "abort",
+    max_failures: Annotated[
+        str | None,
+        typer.Option("--max-failures", metavar="N|P%", help="Stop when more tasks than this have failed."),
+    ] = None,
+    take_over: TakeOverOption = False,
+    merge_every: Annotated[
+        float | None,
+        typer.Option("--merge-every", metavar="SECONDS", help="Merge now and then while the campaign runs."),
+    ] = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", help="Between lines when not in a terminal.")
+    ] = 10.0,
+) -> None:
+    """Run what is missing of a campaign, merge and validate; the same words go on after any crash."""
+    loaded = load_campaign(campaign, set_, seeds)
+    watch, held = watching(quiet=quiet, interval_s=interval)
+    with held:
+        summary = run(
+            loaded,
+            output,
+            workers=workers,
+            part=part,
+            retry_failed=retry_failed,
+            replace_stale=replace_stale,
+            keep_invalid=keep_invalid,
+            on_bad=on_bad,
+            max_failures=_failures(max_failures),
+            take_over=take_over,
+            merge_every_s=merge_every,
+            watch=watch,
+            say=(lambda _: None) if quiet else say,
+        )
+    if not quiet:
+        typer.echo(summary_text(summary, _command()), nl=False)
+    if not summary.complete:
+        raise typer.Exit(1)
+
+
+def _failures(text: str | None) -> int | str | None:
+    if text is None or text.endswith("%"):
+        return text
+    if not text.isdecimal():
+        raise ArgumentError(
+            f"--max-failures: {text!r} is neither a number nor a percentage; write 20 or 5%, say"
+        )
+    return int(text)
+
+
+def _command() -> str:
+    """The command as it was given, for saying how to go on."""
+    once = {"--retry-failed", "--take-over"}
+    return shlex.join(["vindeby", *(word for word in sys.argv[1:] if word not in once)])

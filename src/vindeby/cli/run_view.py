@@ -1,0 +1,172 @@
+"""A run as it is shown: a live bar in a terminal, a line now and then in a log file, a summary at the end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from vindeby.results import humanize as words
+from vindeby.store.read.origin import in_words
+
+if TYPE_CHECKING:  # only the command ``run`` loads the runner
+    from vindeby.runner.progress import Progress
+    from vindeby.runner.summary import Summary
+
+_REDRAW_S = 0.2
+_SHOWN_WORKERS = 8
+_SHOWN_FAILURES = 10
+
+
+def line_of(progress: Progress) -> str:
+    """A run at this moment, in one line."""
+    settled = progress.done + progress.failed
+    share = 100 * progress.done // progress.total if progress.total else 100  # 100 % is said only of all
+    text = f"{progress.done:,} of {progress.total:,} done ({share} %), {progress.failed:,} failed, "
+    text += f"{progress.running} running, {progress.rate:,.1f} per second"
+    if settled < progress.total:
+        left = "unknown time" if progress.eta_s is None else words.duration(progress.eta_s)
+        text += f", {left} to go"
+    if progress.ending and settled < progress.total:
+        text += "; stopping, once more to stop now"
+    if progress.trouble:
+        text += f"; waiting for the disk: {progress.trouble}"
+    return text
+
+
+class Lines:
+    """For a log file: one line each interval, and one at the end."""
+
+    def __init__(self, stream: TextIO, interval_s: float) -> None:
+        self._stream, self._interval_s, self._last = stream, interval_s, time.monotonic()
+        self._said = ""
+
+    def __call__(self, progress: Progress) -> None:
+        """Say it when it is time, or when the last task is settled."""
+        now, over = time.monotonic(), progress.done + progress.failed >= progress.total
+        if now - self._last < self._interval_s and not over:
+            return
+        self._last = now
+        text = line_of(progress)
+        if text.partition(" (")[0] != self._said or not over:
+            self._said = text.partition(" (")[0]
+            self._stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+            self._stream.flush()
+
+
+class Bar:
+    """For a terminal: a bar, the counts, and what each worker is on; it disappears at the end."""
+
+    def __init__(self, console: Console) -> None:
+        self.live = Live(console=console, auto_refresh=False, transient=True)
+        self._last = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        """Draw, a few times a second."""
+        now = time.monotonic()
+        if now - self._last < _REDRAW_S:
+            return
+        self._last = now
+        self.live.update(drawing(progress), refresh=True)
+
+
+def drawing(progress: Progress) -> Group:
+    """The bar and the workers below it."""
+    bar = Table.grid()
+    bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.done, width=60))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for view in progress.workers[:_SHOWN_WORKERS]:
+        on = view.task or "-"
+        spent = f"{view.seconds:.1f} s" if view.task else ""
+        table.add_row(f"  worker {view.slot}", Text(on), spent, f"{view.memory / 1e6:,.0f} MB")
+    hidden = len(progress.workers) - _SHOWN_WORKERS
+    more = [Text(f"  and {hidden} more workers")] if hidden > 0 else []
+    return Group(bar, Text(line_of(progress)), table, *more)
+
+
+def watching(*, quiet: bool, interval_s: float) -> tuple[Any, AbstractContextManager[Any]]:
+    """What to call with each progress, and what to hold meanwhile."""
+    if quiet:
+        return (lambda _: None), nullcontext()
+    if sys.stderr.isatty():
+        bar = Bar(Console(stderr=True))
+        return bar, bar.live
+    return Lines(sys.stderr, interval_s), nullcontext()
+
+
+def summary_text(summary: Summary, command: str) -> str:
+    """How a run went, where things are, and what to do about what is missing."""
+    lines = [_headline(summary)]
+    rate = f", {summary.done / summary.seconds:,.1f} per second" if summary.done and summary.seconds else ""
+    lines.append(
+        f"  computed {summary.done:,} in {words.duration(summary.seconds)}{rate}; "
+        f"{summary.standing.done:,} were there before"
+    )
+    if summary.aep_by_farm:
+        lines.append("  AEP in GWh per year, lowest and highest of each farm")
+        width = max(map(len, summary.aep_by_farm))
+        lines += [
+            f"    {farm:{width}}  {low:12,.3f}  {high:12,.3f}"
+            for farm, (low, high) in summary.aep_by_farm.items()
+        ]
+    if summary.validation is not None and summary.validation.origins:
+        lines.append(f"  {in_words(summary.validation.origins)}")
+    lines += _failures(summary, command)
+    if summary.standing.stale:
+        lines.append(
+            f"  {len(summary.standing.stale):,} results are of an older version of the campaign; "
+            "--replace-stale computes them again"
+        )
+    if summary.standing.invalid and summary.kept_invalid:
+        lines.append(
+            f"  {len(summary.standing.invalid):,} invalid results were left (--keep-invalid); without it they are "
+            "computed again"
+        )
+    elif again := summary.standing.invalid.keys() - summary.all_failed.keys():
+        lines.append(
+            f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
+            f"{summary.output}.run/replaced/"
+        )
+    if summary.validation is not None and summary.validation.issues:
+        lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")
+        lines += [f"    {issue}" for issue in summary.validation.issues[:_SHOWN_FAILURES]]
+    return "\n".join(lines) + "\n"
+
+
+def _headline(summary: Summary) -> str:
+    if summary.part is not None:
+        share = f"part {summary.part}: {summary.safe:,} results"
+        return f"{summary.output}: {share}; when all parts are done: vindeby merge {summary.output}"
+    report = summary.validation
+    if report is None:
+        return f"{summary.output}: no results"
+    there = summary.total - len(report.missing)
+    word = "all valid" if not report.issues else "NOT all valid"
+    return f"{summary.output}: {there:,} of {summary.total:,} results, {word}"
+
+
+def _failures(summary: Summary, command: str) -> list[str]:
+    failed = summary.all_failed
+    if not failed:
+        return []
+    kinds: dict[str, int] = {}
+    for failure in failed.values():
+        kinds[failure.kind.value] = kinds.get(failure.kind.value, 0) + 1
+    lines = [
+        f"  failed: {len(failed):,} (" + ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) + ")"
+    ]
+    for key, failure in list(failed.items())[:_SHOWN_FAILURES]:
+        lines.append(f"    {key}  {failure}")
+    if len(failed) > _SHOWN_FAILURES:
+        lines.append(f"    and {len(failed) - _SHOWN_FAILURES:,} more")
+    lines += [f"    {kind}: {remedy}" for kind, remedy in summary.remedies.items()]
+    lines.append(f"    logs and tracebacks: {summary.output}.run/logs/ and events/")
+    lines.append(f"  then: {command} --retry-failed")
+    return lines

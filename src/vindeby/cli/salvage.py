@@ -1,0 +1,93 @@
+"""``vindeby salvage PATH... -o OUT.h5``: foreign or damaged files into a database of what could be saved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.assembly.done import judged, not_done
+from vindeby.assembly.energy import fill_in_energies
+from vindeby.campaign.outline import write_outline
+from vindeby.campaign.result_arrays import RESULT_ARRAYS
+from vindeby.cli.options import JsonOption
+from vindeby.cli.results import (
+    NAMING,
+    CampaignOption,
+    LayoutOption,
+    expected_of,
+    say,
+)
+from vindeby.errors import ArgumentError, DataError
+from vindeby.results.campaign_lookup import campaign_of
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.array_attributes import stated
+from vindeby.store.missing import Reason, find_missing
+from vindeby.store.read.database import Database
+from vindeby.store.salvage import salvage
+
+
+def command(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of files.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The new database.")],
+    campaign: CampaignOption = None,
+    layout: LayoutOption = None,
+    recompute_aep: Annotated[
+        bool,
+        typer.Option("--recompute-aep", help="Compute AEP where it is invalid and the layout is good."),
+    ] = False,
+    keep_doubtful: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep-doubtful",
+            metavar="FILE",
+            help="Write records that do not meet their checksum to this file, marked as no results.",
+        ),
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
+    loaded = campaign_of(output, campaign)
+    if recompute_aep and loaded is None:
+        raise ArgumentError(
+            "--recompute-aep needs the campaign: its site, turbines and wake model; add --campaign FILE"
+        )
+    root = {} if loaded is None else loaded.root_attributes()
+    root = stated(root, RESULT_ARRAYS)
+    report = salvage(
+        paths, output, naming=NAMING, root=root, layout=layout, keep_doubtful=keep_doubtful, progress=say
+    )
+    if report.doubtful:
+        say(
+            f"{report.doubtful} records that do not meet their checksum are in {keep_doubtful}, marked as doubtful"
+        )
+    missing, filled = None, None
+    if report.records and loaded is not None:
+        text = loaded.dumps()
+        RunDirectory(output).freeze_campaign(text, write_outline(loaded, text))
+        if recompute_aep:
+            filled = fill_in_energies(output, loaded, say)
+        with Database(output) as database:
+            invalid = not_done(database, judged(database, loaded))
+            missing = find_missing(database, expected_of(loaded), invalid=invalid)
+    if json_:
+        lacking = None if missing is None else [vars(entry) for entry in missing]
+        more = {} if filled is None else {"fixed": filled.to_json()}
+        typer.echo(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1))
+    else:
+        typer.echo(str(report), nl=False)
+        if filled is not None:
+            typer.echo(f"  {filled}")
+    if not report.records:
+        raise DataError(f"{output}: not written; no result could be saved from {len(report.files)} files")
+    if missing:
+        few = sum(entry.reason == Reason.INVALID.value for entry in missing)
+        invalid_too = f" ({few} of them invalid)" if few else ""
+        say(
+            f"{len(missing)} of the campaign's results are missing{invalid_too}; `vindeby missing {output}` lists "
+            f"them, `vindeby run CAMPAIGN -o {output}` computes them"
+        )
+    if missing or not report.complete:
+        raise typer.Exit(1)

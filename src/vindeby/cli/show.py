@@ -1,0 +1,71 @@
+"""``vindeby show OUT.h5 KEY``: pictures of layouts and of the campaign."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.cli.results import CampaignOption, OutputArgument
+from vindeby.errors import ArgumentError
+from vindeby.plots import PICTURES, compare, gallery, layout, save
+from vindeby.plots.style import format_of
+from vindeby.results.result_set import ResultSet
+
+_NAMES = ", ".join(PICTURES)
+
+
+def command(
+    output: OutputArgument,
+    key: Annotated[str | None, typer.Argument(metavar="KEY", help="Which result, e.g. farm0_t5_s0.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to; .png, .svg or .pdf.")
+    ] = None,
+    direction: Annotated[
+        float | None,
+        typer.Option(
+            "--direction", metavar="DEGREES", help="Wakes for wind from here; else the prevailing one."
+        ),
+    ] = None,
+    speed: Annotated[
+        float | None, typer.Option("--speed", metavar="M/S", help="The free wind speed for the wakes.")
+    ] = None,
+    compare_: Annotated[
+        str | None, typer.Option("--compare", metavar="KEY2", help="Where turbines went from KEY to KEY2.")
+    ] = None,
+    gallery_: Annotated[
+        str | None,
+        typer.Option("--gallery", metavar="PATTERN", help="All results named so, best first: 'farm0_t5_*'."),
+    ] = None,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="NAME", help=f"One of the campaign: {_NAMES}.")
+    ] = None,
+    campaign: CampaignOption = None,
+) -> None:
+    """Draw one layout with its wakes, two layouts, all seeds of a farm, or the campaign; writes a file."""
+    if [key, gallery_, picture].count(None) != 2:
+        raise ArgumentError("show: give one of KEY, --gallery PATTERN or --picture NAME")
+    if compare_ is not None and key is None:
+        raise ArgumentError("--compare: needs a KEY to compare with")
+    if picture is not None and picture not in PICTURES:
+        raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
+    path = to or Path(_default_name(key, compare_, gallery_, picture))
+    format_of(path)
+    sight = ResultSet(output, campaign=campaign)
+    if picture is not None:
+        axes = PICTURES[picture][0](sight)
+    elif gallery_ is not None:
+        axes = gallery(sight, gallery_)[0]
+    elif compare_ is not None and key is not None:
+        axes = compare(sight, key, compare_)
+    elif key is not None:
+        axes = layout(sight, key, direction=direction, speed=speed)
+    save(axes.figure, path)
+    typer.echo(str(path))
+
+
+def _default_name(key: str | None, compare_: str | None, gallery_: str | None, picture: str | None) -> str:
+    name = picture or gallery_ or (f"{key}-{compare_}" if compare_ else key) or "picture"
+    safe = "".join(letter if letter.isalnum() or letter in "_-" else "" for letter in name).strip("_-")
+    return f"{safe or 'picture'}.png"

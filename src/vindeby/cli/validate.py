@@ -1,0 +1,112 @@
+"""``vindeby validate OUT.h5``: is every result whole and possible?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vindeby.assembly.energy import Filled, fill_in_energies
+from vindeby.assembly.physics import CampaignCheck, physics_checks
+from vindeby.cli.options import JsonOption
+from vindeby.cli.results import CampaignOption, expected_of, kept_campaign, say
+from vindeby.errors import ArgumentError
+from vindeby.results.campaign_lookup import campaign_of
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.verdicts import write_verdicts
+from vindeby.store.missing import Reason
+from vindeby.store.validate import Check, ValidationReport, repeated, validate
+
+if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
+
+_SHOWN = 50
+
+
+def command(
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT.h5",
+            help="The database, of vindeby or of another script, or a folder of worker files.",
+        ),
+    ],
+    campaign: CampaignOption = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Compute every AEP again from its layout.")] = False,
+    fix_aep: Annotated[
+        bool, typer.Option("--fix-aep", help="First compute AEP where it is invalid and the layout is good.")
+    ] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
+    if output.is_dir() and output.name.endswith(".h5.run"):
+        output = output.with_name(output.name.removesuffix(".run"))
+    loaded = campaign_of(output, campaign, None if output.is_dir() else kept_campaign(output))
+    filled = _filled(output, loaded) if fix_aep else None
+    checks = physics_checks(loaded, deep=deep)
+    expected = None if loaded is None else expected_of(loaded)
+    report = validate(output, expected=expected, checks=checks)
+    if deep:
+        report.not_computed_again = _skipped(report, checks)
+    elif loaded is not None and expected is not None:
+        write_verdicts(RunDirectory(output), loaded.dumps(), report.verdicts(expected))
+    if json_:
+        more = {} if filled is None else {"fixed": filled.to_json()}
+        typer.echo(json.dumps({**report.to_json(), **more}, indent=1))
+    else:
+        _print(report)
+    if loaded is None and deep:
+        say("--deep needs the campaign: no AEP was computed again")
+    if loaded is None:
+        say("no campaign is kept with it: what should be there is unknown; name it with --campaign FILE")
+    if not report.valid:
+        raise typer.Exit(1)
+
+
+def _filled(output: Path, campaign: Campaign | None) -> Filled:
+    if output.is_dir():
+        raise ArgumentError(f"{output}: --fix-aep needs a database; salvage the folder with --recompute-aep")
+    if campaign is None:
+        raise ArgumentError(f"{output}: --fix-aep needs the campaign; name it with --campaign FILE")
+    filled = fill_in_energies(output, campaign, say)
+    say(f"{output}: {filled}")
+    return filled
+
+
+def _skipped(report: ValidationReport, checks: list[Check]) -> dict[str, int]:
+    """How many records were not computed again, by reason."""
+    deep = [check for check in checks if isinstance(check, CampaignCheck)]
+    return dict(deep[0].not_computed_again) if deep else {"no campaign": report.records}
+
+
+def _print(report: ValidationReport) -> None:
+    verdict = "valid" if report.valid else "NOT valid"
+    skipped = sum(report.not_computed_again.values())
+    why = ", ".join(report.not_computed_again)
+    left_out = f", {skipped} not computed again ({why})" if skipped else ""
+    typer.echo(f"{report.path}: {verdict}: {report.records} records in {report.files} files{left_out}")
+    for entry in report.contents:
+        typer.echo(f"  {entry}")
+    often = repeated(report.issues, _SHOWN)
+    for what, count in often:
+        typer.echo(f"  {count} records: {what}")
+    said = {what for what, _ in often}
+    listed = {entry.file for entry in report.contents}
+    rest = [
+        issue for issue in report.issues if issue.what not in said and (issue.key or issue.file not in listed)
+    ]
+    for issue in rest[:_SHOWN]:
+        typer.echo(f"  {issue}")
+    if len(rest) > _SHOWN:
+        typer.echo(f"  and {len(rest) - _SHOWN} more; --json lists all")
+    if report.missing:
+        few = sum(entry.reason == Reason.INVALID.value for entry in report.missing)
+        invalid = f" ({few} of them invalid)" if few else ""
+        typer.echo(
+            f"  {len(report.missing)} expected results are missing{invalid}; "
+            f"`vindeby missing {report.path}` lists them"
+        )
+    for note in report.notes:
+        typer.echo(f"  note: {note}")

@@ -1,0 +1,1 @@
+"""One search method per file, each behind the contract in ``vindeby.layout.method``."""

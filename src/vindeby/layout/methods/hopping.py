@@ -1,0 +1,121 @@
+"""hopping: from local optimum to local optimum, one turbine relocated at a time.
+
+What the gradient cannot do is carry a turbine over the wakes of others. A hop takes one turbine out, those that
+make least more often, puts it where many random places are worth most, and refines all turbines from there
+(basin hopping, Wales and Doye 1997, with relocation as its move). Now and then a hop refines with wider wakes
+instead, which shakes all turbines a little. A hop is kept if the layout is better than the current one, or
+worse by little; the best of all is returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.methods.gradient import Gradient
+from vindeby.layout.moving import can_move_one, mover_of
+from vindeby.layout.problem import Layout, Problem
+
+__all__ = ["Hopping"]
+
+SHAKES = 0.15
+"""The share of hops that shake all turbines instead of relocating one."""
+SLACK = 5e-5
+"""A layout may be worse by this fraction of the energy and still be gone on from."""
+REFINING = 120
+"""Iterations of each refinement; what it leaves undone the next hop does."""
+
+
+@final
+@dataclass(frozen=True)
+class Hopping(Method):
+    """Basin hopping by relocation.
+
+    ``max_hops`` is its budget; ``places`` how many random places are tried for the relocated turbine.
+    """
+
+    max_hops: int = 100
+    places: int = 40
+
+    def __post_init__(self) -> None:
+        for name in ("max_hops", "places"):
+            if getattr(self, name) < 1:
+                raise ArgumentError(f"{name} must be a whole number >= 1, not {getattr(self, name)!r}")
+
+    def prepare(self, problem: Problem) -> Search:
+        """Prepare the refinements."""
+        refine = Gradient(REFINING, widening=1.0).prepare(problem)
+        shake = Gradient(3 * REFINING, widening=4.0).prepare(problem)
+
+        def run(seed: int, start: Layout | None = None) -> Result:
+            if start is None:
+                raise TaskError(
+                    f"farm {problem.name}: hopping needs a start; put smart-start or random-start before it"
+                )
+            rng = np.random.default_rng(seed)
+            here = best = refine(seed, start)
+            evaluations = here.evaluations
+            for _ in range(self.max_hops):
+                if rng.random() < SHAKES:
+                    found = shake(seed, _stirred(problem, here.layout, rng))
+                else:
+                    found = refine(seed, _relocated(problem, here.layout, rng, self.places))
+                    evaluations += self.places
+                evaluations += found.evaluations
+                if not problem.is_feasible(found.layout):
+                    continue
+                if found.aep_gwh > here.aep_gwh - SLACK * rng.random() * best.aep_gwh:
+                    here = found
+                if found.aep_gwh > best.aep_gwh:
+                    best = found
+            return Result(best.layout, best.aep_gwh, "budget", evaluations)
+
+        return run
+
+
+def _stirred(problem: Problem, layout: Layout, rng: np.random.Generator) -> Layout:
+    """Every turbine moved a little, at random."""
+    far = 0.5 * float(problem.farm.machines.diameter.max())
+    x, y = layout.x + rng.normal(0.0, far, layout.x.shape), layout.y + rng.normal(0.0, far, layout.y.shape)
+    return Layout(x, y, layout.types)
+
+
+def _relocated(problem: Problem, layout: Layout, rng: np.random.Generator, places: int) -> Layout:
+    """One turbine, rather a poor one, at the best of some random places."""
+    farm, many = problem.farm, problem.n_turbines
+    order = np.argsort(farm.turbine_aep(layout.x, layout.y, layout.types), kind="stable")
+    which = int(order[int(many * rng.random() ** 2)])
+    east, north = problem.boundary.sample(rng, places)
+    value = _worth_elsewhere(problem, layout, which)
+    best = int(np.argmax([value(px, py) for px, py in zip(east, north, strict=True)]))
+    x, y = np.array(layout.x), np.array(layout.y)
+    x[which], y[which] = east[best], north[best]
+    return Layout(x, y, layout.types)
+
+
+def _worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[float, float], float]:
+    """What the farm is worth, on some scale, as a function of where one turbine stands."""
+    farm, beside = problem.farm, problem.neighbours
+    if not can_move_one(farm.model):
+
+        def whole(px: float, py: float) -> float:
+            x, y = np.array(layout.x), np.array(layout.y)
+            x[which], y[which] = px, py
+            return farm.aep(x, y, layout.types)
+
+        return whole
+    middle = problem.boundary.parts[-1]
+    x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
+    kind = np.append(layout.types, beside.types)
+    moves, (settle, gained, _), _ = mover_of(farm, x, y, kind, problem.n_turbines)
+    settle(farm.data, farm.machines, farm.wind, moves)
+
+    def elsewhere(px: float, py: float) -> float:
+        return gained(farm.data, farm.machines, farm.wind, moves, which, px - middle[0], py - middle[1])
+
+    return elsewhere

@@ -1,0 +1,263 @@
+"""A snapshot in the terminal. Every colour has a figure or a sign beside it, so nothing is lost without colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from vindeby.results import humanize as words
+from vindeby.results.snapshot import Failure, Snapshot
+from vindeby.store.read.origin import in_words
+
+_LAST_FAILURES = 5
+_MOST_BAD_FILES = 10
+# Steps of cividis, dark to light, each with the colour of text that can be read on it.
+_STEPS = (
+    ("#00224e", "#ffffff"),
+    ("#434e6c", "#ffffff"),
+    ("#7d7c78", "#000000"),
+    ("#bcad6c", "#000000"),
+    ("#fee838", "#000000"),
+)
+
+
+def whole(
+    snapshot: Snapshot, logs: Path, dimensions: tuple[str, ...] = (), height: int | None = None
+) -> RenderableType:
+    """Everything, one part below the other; in no more than about ``height`` lines where that is given."""
+    table = (
+        by_dimensions(snapshot, dimensions) if dimensions else matrix(snapshot, _rows_for(snapshot, height))
+    )
+    parts: list[RenderableType | None] = [
+        headline(snapshot),
+        bar(snapshot),
+        counts(snapshot),
+        table,
+        workers(snapshot),
+        last_failures(snapshot, logs),
+        bad_files(snapshot),
+        space(snapshot),
+    ]
+    return Group(*_spaced(parts))
+
+
+def _rows_for(snapshot: Snapshot, height: int | None) -> int | None:
+    if height is None:
+        return None
+    others = 12 + len(snapshot.workers) + 2 * min(_LAST_FAILURES, len(snapshot.failures))
+    return max(3, height - others - min(_MOST_BAD_FILES, len(snapshot.bad_files)))
+
+
+def _spaced(parts: list[RenderableType | None]) -> Iterator[RenderableType]:
+    """The parts that there are; an empty line before each but the first three."""
+    for index, part in enumerate(parts):
+        if part is not None:
+            if index > 2:
+                yield Text("")
+            yield part
+
+
+def headline(snapshot: Snapshot) -> Text:
+    """The name, where it is, and whether anybody works on it."""
+    text = Text(snapshot.name, style="bold")
+    if snapshot.path != snapshot.name:
+        text.append(f"  {snapshot.path}", style="dim")
+    if snapshot.kind == "folder":
+        text.append("  (a folder of worker files; `vindeby salvage` makes a database of it)", style="dim")
+    for coordinator in snapshot.coordinators:
+        if not coordinator.alive:
+            text.append(
+                f"\n{coordinator.name} was last heard of {words.duration(coordinator.age_s)} ago; "
+                "run the same command again to go on",
+                style="yellow",
+            )
+        if coordinator.trouble:
+            text.append(f"\n{coordinator.name}: {coordinator.trouble}", style="yellow")
+        if coordinator.ending:
+            text.append(f"\n{coordinator.name} is stopping", style="yellow")
+    return text
+
+
+def bar(snapshot: Snapshot) -> RenderableType | None:
+    """The share that is done."""
+    if not snapshot.expected:
+        return None
+    grid = Table.grid(padding=(0, 1))
+    grid.add_row(
+        ProgressBar(snapshot.expected, min(snapshot.done, snapshot.expected), width=50),
+        f"{percent(snapshot.done, snapshot.expected)}  {snapshot.done:,} of {snapshot.expected:,} done",
+    )
+    return grid
+
+
+def percent(part: int, whole_: int) -> str:
+    """Rounded down, so that 100 % is said only of all."""
+    tenths = part * 1000 // whole_
+    return f"{tenths // 10}.{tenths % 10} %" if 0 < tenths < 1000 else f"{tenths // 10} %"
+
+
+def counts(snapshot: Snapshot) -> Text:
+    """The figures in one line, with rate and time left."""
+    text = Text()
+    figures = [
+        ("done", snapshot.done, "green"),
+        ("failed", snapshot.failed, "red"),
+        ("running", snapshot.running, "cyan"),
+        ("missing", snapshot.missing, "yellow"),
+        ("invalid", snapshot.invalid, "red"),
+        ("of an older campaign", snapshot.stale, "yellow"),
+        ("not in the campaign", snapshot.extra, "yellow"),
+    ]
+    for name, figure, style in figures:
+        if figure is None or (not figure and name.startswith(("of an", "not in"))):
+            continue
+        text.append(" · " if text else "")
+        text.append(f"{name} {figure:,}", style=style if figure else "dim")
+    if snapshot.origins:
+        text.append(f" · {in_words(snapshot.origins)}", style="yellow")
+    if snapshot.expected is None:
+        text.append(" · how many were expected is not known (give --campaign)", style="dim")
+    if snapshot.rate and snapshot.active:
+        text.append(f" · {words.rate(snapshot.rate)}")
+    if snapshot.eta_s is not None:
+        text.append(f" · {words.duration(snapshot.eta_s)} left")
+    if snapshot.retried:
+        text.append(f" · {snapshot.retried:,} attempts were tried again", style="dim")
+    return text
+
+
+def matrix(snapshot: Snapshot, most_rows: int | None = None) -> RenderableType | None:
+    """Farm x turbine type; each cell says how many seeds are done, and how many failed after a sign."""
+    if not snapshot.axes.farms or not snapshot.axes.types:
+        return None
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    seeds = len(snapshot.axes.seeds)
+    table.add_column(Text(f"done of {seeds:,}" if snapshot.axes.known else "results"), no_wrap=True)
+    for index in range(len(snapshot.axes.types)):
+        table.add_column(f"t{index}", justify="right", no_wrap=True)
+    rows = snapshot.counts_by(("farm", "turbine"))
+    width = len(snapshot.axes.types)
+    shown = snapshot.axes.farms if most_rows is None else snapshot.axes.farms[:most_rows]
+    for farm_idx, farm in enumerate(shown):
+        cells = rows[farm_idx * width : (farm_idx + 1) * width]
+        name = Text(f"farm{farm_idx}" + ("" if farm == f"farm{farm_idx}" else f" {_clean(farm)}"))
+        table.add_row(name, *(_cell(cell, seeds if snapshot.axes.known else None) for cell in cells))
+    if len(shown) < len(snapshot.axes.farms):
+        table.add_row(Text(f"and {len(snapshot.axes.farms) - len(shown)} more farms", style="dim"))
+    return table
+
+
+def _cell(cell: dict[str, int], expected: int | None) -> Text:
+    bad = cell["failed"] + cell["invalid"]
+    sign = f"!{bad}" if bad else "*" if cell["running"] else ""
+    text = f"{cell['done']:>4}{sign:<2}"
+    if not expected:
+        return Text(text)
+    back, front = _STEPS[
+        0 if not cell["done"] else 4 if cell["done"] >= expected else 1 + cell["done"] * 3 // expected
+    ]
+    return Text(text, Style(bgcolor=back, color=front, bold=cell["done"] >= expected))
+
+
+def by_dimensions(snapshot: Snapshot, dimensions: tuple[str, ...]) -> Table:
+    """Counts for each combination of some of farm, turbine and seed."""
+    table = Table(box=None, pad_edge=False)
+    for name in dimensions:
+        table.add_column(name, no_wrap=True, justify="right" if name == "seed" else "left")
+    titles = ("done", "failed", "running", "invalid", "stale", "missing")
+    for title in titles:
+        table.add_column(title, justify="right")
+    for row in snapshot.counts_by(dimensions):
+        missing = "" if row["expected"] is None else f"{row['expected'] - row['done']:,}"
+        figures = [f"{row[title]:,}" for title in titles[:-1]]
+        table.add_row(*(Text(_clean(str(row[name]))) for name in dimensions), *figures, missing)
+    return table
+
+
+def workers(snapshot: Snapshot) -> RenderableType | None:
+    """Who is on what, since when, and when they were last heard of."""
+    if not snapshot.workers:
+        return None
+    table = Table(box=None, pad_edge=False)
+    for title in ("worker", "pid", "task", "for", "heard of", "memory"):
+        table.add_column(title, justify="left" if title == "task" else "right", no_wrap=True)
+    for worker in snapshot.workers:
+        table.add_row(
+            str(worker.slot),
+            str(worker.pid),
+            Text(_clean(worker.task or "-")),
+            words.duration(worker.seconds) if worker.task else "",
+            f"{words.duration(worker.silent_s)} ago",
+            words.size(worker.memory),
+        )
+    return table
+
+
+def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:
+    """The newest few, each with its reason and the log that tells more."""
+    if not snapshot.failures:
+        return None
+    text = Text(f"{len(snapshot.failures):,} failed", style="bold")
+    for failure in snapshot.failures[:_LAST_FAILURES]:
+        text.append("\n").append_text(_failure_line(failure, logs))
+    left = len(snapshot.failures) - _LAST_FAILURES
+    if left > 0:
+        text.append(f"\nand {left:,} more; --failures shows all, with their tracebacks", style="dim")
+    return text
+
+
+def _failure_line(failure: Failure, logs: Path) -> Text:
+    text = Text(_clean(failure.key), style="red")
+    text.append(f"  {_clean(failure.kind)}: {_clean(failure.reason)}", style="not bold")
+    if failure.log:
+        text.append(f"\n    {_clean(str(logs / failure.log))}", style="dim")
+    return text
+
+
+def failures_in_full(snapshot: Snapshot, logs: Path) -> RenderableType:
+    """Every failure with its traceback."""
+    if not snapshot.failures:
+        return Text("nothing failed")
+    parts: list[RenderableType] = []
+    for failure in snapshot.failures:
+        text = _failure_line(failure, logs)
+        tries = "1 attempt" if failure.attempts == 1 else f"{failure.attempts} attempts"
+        text.append(f"\n    {words.moment(failure.time)}, {tries}", style="dim")
+        for line in failure.traceback.rstrip().splitlines():
+            text.append(f"\n    {_clean(line)}")
+        parts += [text, Text("")]
+    return Group(*parts[:-1])
+
+
+def bad_files(snapshot: Snapshot) -> RenderableType | None:
+    """Files in which something is wrong."""
+    if not snapshot.bad_files:
+        return None
+    text = Text(f"{len(snapshot.bad_files):,} files with something wrong", style="bold")
+    for bad in snapshot.bad_files[:_MOST_BAD_FILES]:
+        more = f" (and {len(bad.findings) - 1:,} more)" if len(bad.findings) > 1 else ""
+        text.append(f"\n{_clean(bad.path)}: {_clean(bad.findings[0])}{more}", style="not bold")
+    if len(snapshot.bad_files) > _MOST_BAD_FILES:
+        text.append(f"\nand {len(snapshot.bad_files) - _MOST_BAD_FILES:,} more", style="dim")
+    return text
+
+
+def space(snapshot: Snapshot) -> RenderableType | None:
+    """Room used and left."""
+    if snapshot.disk is None:
+        return None
+    text = f"disk: {words.size(snapshot.disk.database)} in the {'folder' if snapshot.kind == 'folder' else 'database'}"
+    if snapshot.disk.run_directory:
+        text += f", {words.size(snapshot.disk.run_directory)} in the run directory"
+    return Text(f"{text}, {words.size(snapshot.disk.free)} left", style="dim")
+
+
+def _clean(text: str) -> str:
+    """Without characters that would move the cursor or colour the terminal."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

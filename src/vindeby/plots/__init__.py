@@ -1,0 +1,18 @@
+"""Pictures of layouts and campaigns with matplotlib; every function returns the axes that it drew on.
+
+>>> from vindeby import plots
+>>> from vindeby.results.result_set import ResultSet
+>>> axes = plots.layout(ResultSet("layouts.h5"), "farm0_t5_s0")      # doctest: +SKIP
+>>> axes.figure.savefig("layout.pdf")                            # doctest: +SKIP
+
+Colours are steps of cividis or of one blue, so they keep their order in black and white and for every kind of
+colour vision; what a colour tells, a place, a sign or a figure tells too.
+"""
+
+from vindeby.plots.campaign import PICTURES
+from vindeby.plots.compare import compare
+from vindeby.plots.gallery import gallery
+from vindeby.plots.layout import layout
+from vindeby.plots.style import FORMATS, save
+
+__all__ = ["FORMATS", "PICTURES", "compare", "gallery", "layout", "save"]

@@ -1,0 +1,30 @@
+"""Pictures of a whole campaign, by name: what ``show --picture`` and ``report`` draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from vindeby.plots.energy import best_and_median, energy
+from vindeby.plots.farms import density, farm_map
+from vindeby.plots.times import completion, durations
+from vindeby.results.result_set import ResultSet
+
+Picture = Callable[..., Axes]
+
+PICTURES: dict[str, tuple[Picture, str]] = {
+    "energy": (energy, "AEP of every result, by farm and turbine type"),
+    "best": (best_and_median, "the best AEP of each farm and type, and how far the median is below"),
+    "density": (density, "wake loss against capacity density"),
+    "map": (farm_map, "all farms, each with its best layout"),
+    "completion": (completion, "results published over time"),
+    "durations": (durations, "how long tasks took"),
+}
+"""Every picture of a campaign, and what it shows."""
+
+
+def draw(name: str, sight: ResultSet, *, dark: bool = False) -> Any:
+    """The axes of a picture by its name."""
+    return PICTURES[name][0](sight, dark=dark)

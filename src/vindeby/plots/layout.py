@@ -1,0 +1,184 @@
+"""One layout: the area, the turbines to scale, their wakes, the wind, and what it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
+
+from vindeby import units
+from vindeby.assembly.distances import closest_pair
+from vindeby.errors import ArgumentError
+from vindeby.plots import shapes, wind
+from vindeby.plots.style import FAINT, figure, ink, paper, style
+from vindeby.results.result_set import ResultSet
+
+if TYPE_CHECKING:
+    from vindeby.wake import WindFarm
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A result with all that its picture needs."""
+
+    key: str
+    title: str
+    places: FloatArray
+    aep_gwh: float | None
+    area: BaseGeometry | None
+    farm: WindFarm | None
+    diameter_m: float
+    spacing_m: float | None
+    rated_power_mw: float | None
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What the layout is worth, as names and figures."""
+        count = self.places.shape[1]
+        facts = [("turbines", f"{count}")]
+        if self.rated_power_mw:
+            facts.append(("capacity", f"{count * self.rated_power_mw:,.0f} MW"))
+        if self.aep_gwh is not None:
+            facts.append(("AEP", f"{self.aep_gwh:,.1f} GWh"))
+        if self.aep_gwh is not None and self.rated_power_mw:
+            full = units.mean_power_to_aep_gwh(units.mw_to_w(self.rated_power_mw)) * count
+            facts.append(("capacity factor", f"{100 * self.aep_gwh / full:.1f} %"))
+        if self.aep_gwh is not None and self.farm is not None:
+            facts.append(("wake loss", f"{100 * self.wake_loss:.2f} %"))
+        if self.area is not None and self.rated_power_mw:
+            density = count * self.rated_power_mw / units.m2_to_km2(self.area.area)
+            facts.append(("density", f"{density:.2f} MW/km²"))
+        if count > 1:
+            facts.append(("closest pair", f"{closest_pair(*self.places)[0]:,.0f} m"))
+        if self.spacing_m:
+            facts.append(("least allowed", f"{self.spacing_m:,.0f} m"))
+        return facts
+
+    @property
+    def wake_loss(self) -> float:
+        """The share of the wake-free energy that is lost, from the stored energy."""
+        if self.farm is None or self.aep_gwh is None:
+            return float("nan")
+        return 1.0 - self.aep_gwh / self.farm.wake_free_aep(self.places.shape[1])
+
+
+def prepare(sight: ResultSet, key: str) -> Drawn:
+    """Gather what a picture of one result needs; without a campaign there is no area and no wind."""
+    record = sight.record(key)
+    places = sight.layout(key)
+    farm_idx, type_idx, seed = sight.place(key)
+    campaign = sight.campaign
+    energy = record.arrays.get("aep")
+    area, spacing_m, rated = None, None, None
+    diameter = record.attributes.get("diameter", 0.0)
+    diameter_m = float(diameter) if isinstance(diameter, int | float) else 0.0
+    if (
+        campaign is not None
+        and 0 <= farm_idx < len(campaign.farms)
+        and 0 <= type_idx < len(campaign.turbines)
+    ):
+        turbine = campaign.turbines[type_idx]
+        area = campaign.farms[farm_idx].boundary.shape()
+        diameter_m, rated = turbine.rotor_diameter_m, turbine.rated_power_mw
+        spacing_m = campaign.min_spacing.in_metres(diameter_m)
+    names = f"{sight.farm_name(farm_idx)}, {sight.type_name(type_idx)}, seed {seed}" if seed >= 0 else ""
+    return Drawn(
+        key,
+        names,
+        places,
+        float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
+        area,
+        sight.wind_farm(type_idx) if area is not None else None,
+        diameter_m or 100.0,
+        spacing_m,
+        rated,
+    )
+
+
+def layout(
+    sight: ResultSet,
+    key: str,
+    *,
+    direction: float | None = None,
+    speed: float | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """A picture of one result; on ``axes`` only the map, otherwise also the wind rose and the figures.
+
+    ``direction`` and ``speed`` are those of the wind that the wakes are drawn for; by default the prevailing one.
+    """
+    drawn = prepare(sight, key)
+    if axes is not None:
+        _map(axes, drawn, *_wind(drawn, direction, speed), bar=False)
+        return axes
+    with style():
+        left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
+        width, height = shapes.paper_for(right - left, top - bottom)
+        whole = figure(width + 2.5 + 0.9 * (drawn.farm is not None), max(height, 4.6))
+        side = whole.add_gridspec(2, 2, width_ratios=[width + 0.9, 2.3], height_ratios=[1.1, 1])
+        axes = whole.add_subplot(side[:, 0])
+        wind_of = _wind(drawn, direction, speed)
+        _map(axes, drawn, *wind_of, bar=True)
+        if drawn.farm is not None:
+            wind.draw_rose(whole.add_subplot(side[0, 1], projection="polar"), drawn.farm, wind_of[0])
+        _facts(whole.add_subplot(side[1, 1]), drawn)
+    return axes
+
+
+def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[float | None, float | None]:
+    for name, value, most in (("--direction", direction, 360.0), ("--speed", speed, 100.0)):
+        if value is not None and not 0.0 <= value <= most:
+            raise ArgumentError(f"{name}: {value:g} is not between 0 and {most:g}")
+    if drawn.farm is None:
+        if direction is not None or speed is not None:
+            raise ArgumentError(
+                f"{drawn.key}: without a campaign no wakes can be drawn; give --campaign FILE"
+            )
+        return None, None
+    usual = wind.prevailing(drawn.farm)
+    return usual[0] if direction is None else direction % 360.0, usual[1] if speed is None else speed
+
+
+def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None, *, bar: bool) -> None:
+    box = shapes.frame(drawn.area, drawn.places)
+    corner = drawn.area.bounds[:2] if drawn.area is not None else drawn.places.min(axis=1)
+    origin = (float(corner[0]), float(corner[1]))
+    places = (drawn.places - np.array(origin)[:, None]) * shapes.KM
+    axes.set(xlim=((box[0] - origin[0]) * shapes.KM, (box[2] - origin[0]) * shapes.KM))
+    axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
+    if drawn.farm is not None and direction is not None and speed:
+        image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed)
+        if bar:
+            label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:g}°"
+            axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
+    if drawn.area is not None:
+        axes.add_patch(
+            shapes.area_patch(drawn.area, origin, facecolor="none", edgecolor=ink(), linewidth=1.4)
+        )
+    if drawn.spacing_m:
+        shapes.draw_spacing(
+            axes, places, drawn.spacing_m, edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2))
+        )
+    shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
+    shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
+    axes.set_aspect("equal")
+    axes.grid(visible=False)
+    axes.set(xlabel="east, km", ylabel="north, km")
+    axes.set_title(drawn.key + (f": {drawn.title}" if drawn.title else ""))
+
+
+def _facts(axes: Any, drawn: Drawn) -> None:
+    axes.axis("off")
+    lines = drawn.facts
+    for index, (name, value) in enumerate(lines):
+        y = 1.0 - index * 0.115
+        axes.text(0.0, y, name, transform=axes.transAxes, va="top", fontsize=8.5)
+        axes.text(
+            1.0, y, value, transform=axes.transAxes, va="top", ha="right", fontsize=8.5, fontweight="bold"
+        )

@@ -1,0 +1,129 @@
+"""How pictures look, and how they become files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure, SubFigure
+
+from vindeby.errors import ArgumentError
+from vindeby.results.atomic_write import write_whole
+
+FORMATS = ("png", "svg", "pdf")
+DOTS_PER_INCH = 150
+INK, PAPER, FAINT = "#1a1a1a", "#ffffff", "#8a8a8a"
+MARKERS = "osD^vP*Xh<>p"
+
+_COMMON = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.linewidth": 0.5,
+    "grid.alpha": 0.5,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+    "figure.constrained_layout.h_pad": 0.09,
+    "figure.constrained_layout.w_pad": 0.09,
+    "svg.hashsalt": "vindeby",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "axes.formatter.useoffset": False,
+    "text.parse_math": False,  # a farm may be called $1
+}
+_LIGHT = {
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": "#cccccc",
+}
+_DARK = {
+    "figure.facecolor": "#16191d",
+    "axes.facecolor": "#16191d",
+    "text.color": "#e6e6e6",
+    "axes.labelcolor": "#e6e6e6",
+    "axes.edgecolor": "#b0b0b0",
+    "xtick.color": "#e6e6e6",
+    "ytick.color": "#e6e6e6",
+    "grid.color": "#3a3f45",
+}
+
+
+@contextlib.contextmanager
+def style(*, dark: bool = False) -> Iterator[None]:
+    """Draw inside this; nobody else's settings are changed."""
+    with mpl.rc_context(_settings(dark=dark)):
+        yield
+
+
+def _settings(*, dark: bool = False) -> Any:
+    return _COMMON | (_DARK if dark else _LIGHT)
+
+
+def ink() -> str:
+    """The colour of text in the style that is in force."""
+    return str(mpl.rcParams["text.color"])
+
+
+def paper() -> str:
+    """The colour of the page in the style that is in force."""
+    return str(mpl.rcParams["figure.facecolor"])
+
+
+def shades(count: int) -> list[Any]:
+    """So many colours of cividis, without its palest end on white nor its darkest on black."""
+    dark_page = paper() != PAPER
+    low, high = (0.25, 1.0) if dark_page else (0.0, 0.88)
+    colours = mpl.colormaps["cividis"]
+    return [colours(low + (high - low) * (index / max(1, count - 1))) for index in range(count)]
+
+
+def strong() -> Any:
+    """The colour of a single line or of many equal points."""
+    return shades(3)[0 if paper() == PAPER else 2]
+
+
+def figure(width: float, height: float) -> Figure:
+    """A figure of so many inches that belongs to nobody: no window, no global list."""
+    return Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
+
+
+def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
+    """The figure as the content of a file; the same figure always gives the same bytes."""
+    buffer = io.BytesIO()
+    whole = drawn if isinstance(drawn, Figure) else drawn.figure
+    dates: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    metadata = {**dates[kind], "Creator": "vindeby"} if kind != "png" else None
+    with mpl.rc_context(_settings()):  # a figure may be saved where its style is no longer in force
+        whole.savefig(buffer, format=kind, metadata=metadata)
+    return buffer.getvalue()
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's name asks for."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        raise ArgumentError(
+            f"{path}: pictures are made as {', '.join(FORMATS)}; end the name in one of these"
+        )
+    return kind
+
+
+def save(drawn: Figure | SubFigure, path: Path) -> None:
+    """Write a picture, as a whole or not at all."""
+    write_whole(path, as_bytes(drawn, format_of(path)))

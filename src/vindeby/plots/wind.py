@@ -1,0 +1,143 @@
+"""The wind in pictures: the rose, the prevailing direction, the wakes of a layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from vindeby.plots.shapes import KM
+from vindeby.plots.style import ink, paper, shades
+
+if TYPE_CHECKING:
+    from vindeby.wake import WindFarm
+
+FloatArray = NDArray[np.float64]
+
+_SECTORS = 12
+_GRID = 420
+_SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)
+
+
+def prevailing(farm: WindFarm) -> tuple[float, float]:
+    """The direction that the wind comes from most often, and its mean speed then."""
+    shares, speeds = _by_direction(farm)
+    width = max(1, len(shares) // _SECTORS)
+    window = np.ones(width) / width
+    smooth = np.convolve(np.concatenate([shares[-width:], shares, shares[:width]]), window, "same")[
+        width:-width
+    ]
+    best = int(np.argmax(smooth))
+    return float(farm.states.direction[best]), float(round(speeds[best], 1))
+
+
+def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray]:
+    states = farm.states
+    first = states.first[:-1]
+    shares = np.add.reduceat(states.probability, first)
+    speeds = np.add.reduceat(states.probability * states.speed, first) / np.maximum(shares, 1e-300)
+    return shares, speeds
+
+
+def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:
+    """How often the wind comes from where, and how fast; ``axes`` must be polar."""
+    states = farm.states
+    place = np.repeat(states.direction, np.diff(states.first)) / (360 / _SECTORS)
+    sector = (
+        np.floor(place + 0.5).astype(int) % _SECTORS
+    )  # a border belongs to the next sector, as in wake.site
+    angles = np.deg2rad(np.arange(_SECTORS) * 360 / _SECTORS)
+    base = np.zeros(_SECTORS)
+    colours = shades(len(_SPEED_CLASSES) - 1)
+    for low, high, colour in zip(_SPEED_CLASSES, _SPEED_CLASSES[1:], colours, strict=False):
+        mine = (states.speed >= low) & (states.speed < high)
+        share = np.bincount(sector[mine], states.probability[mine], _SECTORS) * 100
+        name = f"{low:g} to {high:g}" if high < np.inf else f"over {low:g}"
+        axes.bar(
+            angles,
+            share,
+            width=2 * np.pi / _SECTORS * 0.9,
+            bottom=base,
+            color=colour,
+            edgecolor=paper(),
+            linewidth=0.3,
+            label=name,
+        )
+        base += share
+    axes.set_theta_zero_location("N")
+    axes.set_theta_direction(-1)
+    axes.set_thetagrids(np.arange(0, 360, 90), ["N", "E", "S", "W"], fontsize=7)
+    axes.tick_params(pad=-2)
+    axes.yaxis.set_major_locator(_few_circles(float(base.max())))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+    axes.tick_params(axis="y", labelsize=6)
+    axes.set_rlabel_position(_free_angle(base, direction))
+    axes.grid(linewidth=0.4, alpha=0.6)
+    axes.spines["polar"].set_visible(False)
+    if direction is not None:
+        axes.annotate(
+            "",
+            (np.deg2rad(direction), base.max() * 0.45),
+            (np.deg2rad(direction), base.max() * 1.12),
+            arrowprops={"arrowstyle": "-|>", "color": ink(), "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0},
+        )
+    axes.set_title("wind", fontsize=9, pad=10, loc="center")
+    axes.legend(
+        title="m/s",
+        fontsize=6.5,
+        title_fontsize=7,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.1),
+        ncols=3,
+        handlelength=1,
+        columnspacing=1,
+    )
+
+
+def _free_angle(shares: FloatArray, direction: float | None) -> float:
+    """Degrees between two sectors where labels hide least: low bars, and not where the arrow is."""
+    angles = (np.arange(_SECTORS) + 0.5) * 360 / _SECTORS
+    heights = np.maximum(shares, np.roll(shares, -1))
+    if direction is not None:
+        away = np.abs((angles - direction + 180) % 360 - 180)
+        heights = np.where(away < 1.2 * 360 / _SECTORS, np.inf, heights)
+    return float(angles[np.argmin(heights)])
+
+
+def _few_circles(top: float) -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=3, steps=[1, 2, 5, 10]) if top else MaxNLocator(1)
+
+
+def draw_wakes(
+    axes: Axes,
+    farm: WindFarm,
+    layout: FloatArray,
+    box: tuple[float, ...],
+    origin: tuple[float, float],
+    direction: float,
+    speed: float,
+) -> Any:
+    """Wind speed at hub height over a box; the image, for a colour bar."""
+    left, bottom, right, top = box
+    step = max(right - left, top - bottom) / _GRID
+    x, y = np.arange(left, right + step, step), np.arange(bottom, top + step, step)
+    flow = farm.flow_map(layout[0], layout[1], direction=direction, speed=speed, grid_x=x, grid_y=y)
+    return axes.imshow(
+        flow.wind_speed,
+        extent=(
+            (x[0] - origin[0]) * KM,
+            (x[-1] - origin[0]) * KM,
+            (y[0] - origin[1]) * KM,
+            (y[-1] - origin[1]) * KM,
+        ),
+        origin="lower",
+        cmap="Blues_r",
+        vmin=0.5 * speed,
+        vmax=speed,
+        interpolation="bilinear",
+        zorder=0,
+    )

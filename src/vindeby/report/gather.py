@@ -1,0 +1,137 @@
+"""What a report says, gathered: results with their layouts, what is missing, where everything comes from."""
+
+from __future__ import annotations
+
+import json
+import platform
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby._version import __version__
+from vindeby.errors import DataError
+from vindeby.results import browser_data as packed
+from vindeby.results.expected import State
+from vindeby.results.result_set import ResultSet
+from vindeby.results.snapshot import Snapshot
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.own_fields import OWN_FIELDS
+
+_AUDITS = 50
+FloatArray = NDArray[np.float64]
+
+
+def results_data(sight: ResultSet) -> dict[str, Any]:
+    """Farms, types and results for the page's script."""
+    rows, losses = sight.rows, sight.wake_losses()
+    layouts = _layouts(sight)
+    farms = sorted({int(farm) for farm in rows["farm_idx"]})
+    types = sorted({int(kind) for kind in rows["type_idx"]})
+    frames = {
+        farm: packed.frame_of(
+            sight.campaign,
+            farm,
+            (layout for layout, mine in zip(layouts, rows["farm_idx"] == farm, strict=True) if mine),
+        )
+        for farm in farms
+    }
+    results = [
+        {
+            "key": row["key"].decode(errors="replace"),
+            "farm": farms.index(int(row["farm_idx"])),
+            "type": types.index(int(row["type_idx"])),
+            "seed": int(row["ss_seed"]),
+            "n": int(layout.shape[1]),
+            "aep": packed.plain(row["aep"], 3),
+            "loss": packed.plain(100 * loss, 3),
+            "seconds": packed.plain(row["seconds"], 2),
+            "layout": packed.pack_layout(layout, frames[int(row["farm_idx"])]),
+        }
+        for row, loss, layout in zip(rows, losses, layouts, strict=True)
+    ]
+    return {
+        "farms": [packed.farm_data(sight.campaign, farm, frames[farm]) for farm in farms],
+        "types": [packed.type_data(sight.campaign, kind) for kind in types],
+        "results": results,
+    }
+
+
+def _layouts(sight: ResultSet) -> list[FloatArray]:
+    """Every layout, in the order of the rows; an empty one where there is none that could be drawn."""
+    found = []
+    for key in sight.rows["key"].tolist():
+        try:
+            found.append(sight.layout(key.decode(errors="replace")))
+        except DataError:
+            found.append(np.empty((2, 0)))
+    return found
+
+
+def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
+    """What has no valid result: farm, type, state, and the seeds in few words."""
+    found = []
+    if not snapshot.axes.known:
+        return []
+    for farm, type_ in np.ndindex(snapshot.states.shape[:2]):
+        cell = snapshot.states[farm, type_]
+        for state in (State.OPEN, State.RUNNING, State.FAILED, State.INVALID, State.STALE):
+            seeds = [snapshot.axes.seeds[index] for index in np.flatnonzero(cell == state)]
+            if seeds:
+                words = "never finished" if state == State.OPEN else state.name.lower()
+                found.append((snapshot.axes.farms[farm], snapshot.axes.types[type_], words, ranges(seeds)))
+    return found
+
+
+def ranges(numbers: list[int]) -> str:
+    """Numbers in few words: ``0-4, 7, 9-12``."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
+
+
+def best_table(sight: ResultSet) -> list[tuple[str, str, str, int, float, float, float | None]]:
+    """For each farm and type: the best key, turbines, its energy, the median energy, its wake loss."""
+    rows, losses = sight.rows, sight.wake_losses()
+    found = []
+    for (farm, kind), best in sorted(sight.best().items()):
+        mine = (rows["farm_idx"] == farm) & (rows["type_idx"] == kind)
+        found.append(
+            (
+                sight.farm_name(farm),
+                sight.type_name(kind),
+                rows["key"][best].decode(errors="replace"),
+                int(rows["n_turbines"][best]),
+                float(rows["aep"][best]),
+                float(np.nanmedian(rows["aep"][mine])),
+                packed.plain(100 * losses[best], 3),
+            )
+        )
+    return found
+
+
+def provenance(sight: ResultSet) -> list[tuple[str, str]]:
+    """Where the results come from: root attributes, versions, and the digest of the seal."""
+    facts = [("file", sight.path.name)]
+    for name, value in sorted(sight.source.attributes.items()):
+        if name not in {"campaign", "schemas", "kind", OWN_FIELDS}:
+            facts.append((name, str(value)))
+    facts.append(("report made by", f"vindeby {__version__}, Python {platform.python_version()}"))
+    return facts
+
+
+def audits(sight: ResultSet) -> list[dict[str, Any]]:
+    """The records of merges, the newest first."""
+    found = []
+    for path in sorted(RunDirectory(sight.path).audit.glob("*.json"), reverse=True)[:_AUDITS]:
+        try:
+            entry = json.loads(path.read_bytes())
+        except (OSError, ValueError):
+            continue
+        if isinstance(entry, dict):
+            found.append({**entry, "record": path.name})
+    return found

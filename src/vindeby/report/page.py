@@ -1,0 +1,218 @@
+"""The page itself. Every word that comes from a file is escaped here, once, by ``tag`` and ``row``."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable
+from html import escape
+from typing import Any
+
+from vindeby.errors import DataError
+from vindeby.plots.campaign import PICTURES
+from vindeby.plots.style import as_bytes
+from vindeby.report import gather
+from vindeby.results import humanize as words
+from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
+from vindeby.results.snapshot import Snapshot
+from vindeby.results.web import asset
+
+Progress = Callable[[str], None]
+
+
+def build_report(sight: ResultSet, observer: Observer, progress: Progress = lambda _: None) -> str:
+    """The whole page as text."""
+    snapshot = observer.look()
+    progress("reading layouts")
+    data = gather.results_data(sight)
+    sections = [
+        _summary(snapshot),
+        _best(sight),
+        _pictures(sight, progress),
+        _results(data),
+        _failures(snapshot),
+        _missing(snapshot),
+        _bad_files(snapshot),
+        _provenance(sight),
+    ]
+    style, scripts = asset("look.css"), [asset("drawing.js"), asset("report.js")]
+    policy = (
+        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"style-src {_hash(style)}; script-src {' '.join(map(_hash, scripts))}"
+    )
+    embedded = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<link rel="icon" href="data:,">',
+            tag("title", f"{snapshot.name}: report"),
+            f"<style>{style}</style></head><body>",
+            *filter(None, sections),
+            f'<script type="application/json" id="data">{embedded}</script>',
+            *(f"<script>{script}</script>" for script in scripts),
+            "</body></html>\n",
+        ]
+    )
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def tag(name: str, text: str, **attributes: str) -> str:
+    """An element that holds text; a trailing underscore in an attribute's name is dropped."""
+    more = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
+    return f"<{name}{more}>{escape(text)}</{name}>"
+
+
+def table(titles: Iterable[str], rows: Iterable[Iterable[str]], names: int = 1) -> str:
+    """A table whose first columns are names and whose others are figures."""
+    head = "".join(tag("th", title, class_=_kind(index, names)) for index, title in enumerate(titles))
+    body = "".join(
+        "<tr>"
+        + "".join(tag("td", cell, class_=_kind(index, names)) for index, cell in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _kind(index: int, names: int) -> str:
+    return "name" if index < names else "figure"
+
+
+def _summary(snapshot: Snapshot) -> str:
+    figures = [
+        ("expected", snapshot.expected),
+        ("done", snapshot.done),
+        ("missing", snapshot.missing),
+        ("failed", snapshot.failed),
+        ("invalid", snapshot.invalid),
+        ("of an older campaign", snapshot.stale or None),
+        ("running", snapshot.running or None),
+        *((f"of unverified origin: {name}", count) for name, count in snapshot.origins.items()),
+    ]
+    items = "".join(
+        f"<li><b>{value:,}</b>{escape(name)}</li>" for name, value in figures if value is not None
+    )
+    made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(snapshot.time))
+    size = (
+        ""
+        if snapshot.disk is None
+        else f", {words.size(snapshot.disk.database + snapshot.disk.run_directory)}"
+    )
+    bar = ""
+    if snapshot.expected:
+        bar = (
+            f'<progress max="{snapshot.expected}" value="{min(snapshot.done, snapshot.expected)}"></progress>'
+        )
+    return (
+        tag("h1", snapshot.name)
+        + tag("p", f"{snapshot.path}{size}; as it was on {made}", class_="faint")
+        + f'<ul class="figures">{items}</ul>{bar}'
+    )
+
+
+def _best(sight: ResultSet) -> str:
+    rows = gather.best_table(sight)
+    if not rows:
+        return ""
+    lines = (
+        (farm, kind, key, f"{count}", f"{best:,.1f}", f"{median:,.1f}", "" if loss is None else f"{loss:.2f}")
+        for farm, kind, key, count, best, median, loss in rows
+    )
+    titles = (
+        "farm",
+        "type",
+        "best result",
+        "turbines",
+        "best AEP, GWh",
+        "median AEP, GWh",
+        "wake loss of best, %",
+    )
+    return tag("h2", "The best of each farm and type") + table(titles, lines, names=3)
+
+
+def _pictures(sight: ResultSet, progress: Progress) -> str:
+    parts = [tag("h2", "Pictures")]
+    for name, (_, caption) in PICTURES.items():
+        progress(f"drawing {name}")
+        try:
+            light, dark = (_drawn(sight, name, dark=dark) for dark in (False, True))
+        except DataError:
+            continue  # a database that does not tell this
+        parts.append(
+            f'<figure class="picture"><picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+            f'<img src="{light}" alt="{escape(caption)}"></picture>'
+            f"{tag('figcaption', caption, class_='faint')}</figure>"
+        )
+    return "".join(parts) if len(parts) > 1 else ""
+
+
+def _drawn(sight: ResultSet, name: str, *, dark: bool) -> str:
+    axes = PICTURES[name][0](sight, dark=dark)
+    return "data:image/png;base64," + base64.b64encode(as_bytes(axes.figure)).decode()
+
+
+def _results(data: dict[str, Any]) -> str:
+    if not data["results"]:
+        return tag("h2", "ResultColumns") + tag("p", "There are none yet.")
+    return (
+        '<section class="screen-only"><h2>All results</h2>'
+        "<noscript>The table needs JavaScript.</noscript>"
+        '<div class="tools"><label>filter <input id="filter" type="search" placeholder="farm0 t5"></label>'
+        '<button class="plain" type="button" id="before">previous</button>'
+        '<button class="plain" type="button" id="after">next</button><span id="place" role="status"></span></div>'
+        '<div class="both"><div class="scroll"><table><thead><tr id="head"></tr></thead>'
+        '<tbody id="rows"></tbody></table></div><div class="drawing" id="drawing" aria-live="polite"></div></div>'
+        "</section>"
+    )
+
+
+def _failures(snapshot: Snapshot) -> str:
+    if not snapshot.failures:
+        return ""
+    parts = [tag("h2", f"Failures ({len(snapshot.failures):,})")]
+    for failure in snapshot.failures:
+        summary = f"{failure.key}: {failure.kind}: {failure.reason}"
+        about = f"{words.moment(failure.time)}, attempts: {failure.attempts}, log: {failure.log or 'none'}"
+        parts.append(f"<details>{tag('summary', summary)}{tag('p', about, class_='faint')}")
+        parts.append((tag("pre", failure.traceback) if failure.traceback else "") + "</details>")
+    return "".join(parts)
+
+
+def _missing(snapshot: Snapshot) -> str:
+    rows = gather.missing_by_cell(snapshot)
+    if not rows:
+        return ""
+    title = tag("h2", f"Missing ({snapshot.missing:,})")
+    return title + table(("farm", "type", "why", "seeds"), rows, names=4)
+
+
+def _bad_files(snapshot: Snapshot) -> str:
+    if not snapshot.bad_files:
+        return ""
+    rows = ((bad.path, "; ".join(bad.findings)) for bad in snapshot.bad_files)
+    return tag("h2", "Files with something wrong") + table(("file", "what"), rows, names=2)
+
+
+def _provenance(sight: ResultSet) -> str:
+    facts = "".join(tag("dt", name) + tag("dd", value) for name, value in gather.provenance(sight))
+    parts = [tag("h2", "Where this comes from"), f'<dl class="facts">{facts}</dl>']
+    for entry in gather.audits(sight):
+        head = (
+            f"merge {entry.get('time', '')}: {entry.get('outcome', '')}, {entry.get('records', '')} records"
+        )
+        parts.append(f"<details>{tag('summary', head)}{tag('pre', json.dumps(entry, indent=1))}</details>")
+    if sight.campaign is not None:
+        parts.append(
+            f"<details>{tag('summary', 'the campaign file')}{tag('pre', sight.campaign.dumps())}</details>"
+        )
+    return "".join(parts)

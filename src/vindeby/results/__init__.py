@@ -1,0 +1,1 @@
+"""What every view reads: result sets, what a campaign expects, progress, and its history."""

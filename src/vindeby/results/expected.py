@@ -1,0 +1,156 @@
+"""What a campaign expects: farms x types x seeds, as a block of states that can be counted along any of the three."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby.campaign.outline import Outline
+from vindeby.campaign.tasks import Cell
+from vindeby.errors import ArgumentError
+from vindeby.results.columns import UNKNOWN, ResultColumns
+
+_LARGEST_BLOCK = 20_000_000
+
+
+class State(IntEnum):
+    """How a task stands; a task that was never begun is OPEN."""
+
+    OPEN = 0
+    DONE = 1
+    FAILED = 2
+    RUNNING = 3
+    INVALID = 4
+    STALE = 5
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The three axes, and the fingerprints where a campaign is known."""
+
+    farms: tuple[str, ...]
+    types: tuple[str, ...]
+    seeds: tuple[int, ...]
+    total: int | None
+    """How many results there should be; None when nothing says so."""
+    known: bool
+    """Whether a campaign says so for every farm, type and seed."""
+    cells: tuple[Cell, ...] = ()
+    """By farm and type; they know the fingerprints, where a campaign is known."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Farms, types, seeds."""
+        return len(self.farms), len(self.types), len(self.seeds)
+
+    def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
+        """What the results say of every task, by farm, type and seed; and how many results are of no task."""
+        block = np.zeros(self.shape, np.int8)
+        rows = results.rows
+        places, here = self._places(rows)
+        block[places] = self._of_rows(rows[here])
+        return block, int((~here).sum())
+
+    def noted(self, states: NDArray[np.int8], notes: Mapping[State, Iterable[str]]) -> NDArray[np.int8]:
+        """The same with keys in other states; the earlier ones count more, and a result counts most."""
+        block = states.copy()
+        for state, keys in notes.items():
+            for key in keys:
+                place = self.place(key)
+                if place is not None and block[place] == State.OPEN:
+                    block[place] = state
+        return block
+
+    def place(self, key: str) -> tuple[int, int, int] | None:
+        """Where a task stands in the block; None when it is of another campaign."""
+        farm, type_, seed = split_key(key)
+        if not (0 <= farm < len(self.farms) and 0 <= type_ < len(self.types)):
+            return None
+        index = self._seed_places.get(seed)
+        return None if index is None else (farm, type_, index)
+
+    @cached_property
+    def _seed_places(self) -> dict[int, int]:
+        return {seed: index for index, seed in enumerate(self.seeds)}
+
+    def only_seed(self, seed: int) -> Expected:
+        """The same with one seed."""
+        if seed not in self._seed_places:
+            few = ", ".join(map(str, self.seeds[:5])) + (", ..." if len(self.seeds) > 5 else "")
+            raise ArgumentError(f"--seed: {seed} is none of the {len(self.seeds)} seeds here; they are {few}")
+        total = len(self.farms) * len(self.types) if self.known else None
+        return replace(self, seeds=(seed,), total=total)
+
+    def _of_rows(self, rows: NDArray[Any]) -> NDArray[np.int8]:
+        states = np.where(np.isnan(rows["aep"]), State.INVALID, State.DONE).astype(np.int8)
+        if self.cells:
+            tasks = zip(*(rows[name].tolist() for name in ("farm_idx", "type_idx", "ss_seed")), strict=True)
+            stale = [
+                mark not in (b"", self._marks.get(task) or self._mark(*task))
+                for mark, task in zip(rows["fingerprint"].tolist(), tasks, strict=True)
+            ]
+            states[np.array(stale, bool)] = State.STALE
+        return states
+
+    @cached_property
+    def _marks(self) -> dict[tuple[int, int, int], bytes]:
+        """Fingerprints that were worked out before; a look a second would else do it again for every result."""
+        return {}
+
+    def _mark(self, farm: int, kind: int, seed: int) -> bytes:
+        mark = self.cells[farm * len(self.types) + kind].fingerprint(seed).encode()
+        self._marks[farm, kind, seed] = mark
+        return mark
+
+    def _places(self, rows: NDArray[Any]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.bool_]]:
+        seeds = np.array(self.seeds, np.int64)
+        order = np.argsort(seeds)
+        at = np.searchsorted(seeds[order], rows["ss_seed"])
+        at = order[np.minimum(at, len(seeds) - 1)] if len(seeds) else np.zeros(len(rows), int)
+        farms, types, count = self.shape
+        here = np.zeros(len(rows), bool)
+        if count:
+            here = (seeds[at] == rows["ss_seed"]) & (rows["farm_idx"] >= 0) & (rows["type_idx"] >= 0)
+            here &= (rows["farm_idx"] < farms) & (rows["type_idx"] < types)
+        return (rows["farm_idx"][here], rows["type_idx"][here], at[here]), here
+
+
+def split_key(key: str) -> tuple[int, int, int]:
+    """Farm, type and seed of ``farm3_t5_s12``; UNKNOWN three times for any other name."""
+    parts = key.split("_")
+    if len(parts) == 3 and parts[0][:4] == "farm" and parts[1][:1] == "t" and parts[2][:1] == "s":
+        numbers = (parts[0][4:], parts[1][1:], parts[2][1:])
+        if all(number.isascii() and number.isdigit() for number in numbers):
+            return int(numbers[0]), int(numbers[1]), int(numbers[2])
+    return UNKNOWN, UNKNOWN, UNKNOWN
+
+
+def expected_of(outline: Outline) -> Expected:
+    """What a campaign asks for."""
+    return Expected(
+        outline.farms, outline.types, outline.seeds, outline.total_configs, known=True, cells=outline.cells
+    )
+
+
+def guessed(results: ResultColumns) -> Expected:
+    """What was probably asked for, from the results alone: an older script's file says no more."""
+    rows = results.rows
+    farms, types = (int(rows[name].max(initial=-1)) + 1 for name in ("farm_idx", "type_idx"))
+    seeds = tuple(int(seed) for seed in np.unique(rows["ss_seed"]) if seed >= 0)
+    said = results.source.attributes.get("total_configs")
+    total = said if isinstance(said, int) and not isinstance(said, bool) and said >= len(rows) else None
+    if farms * types * len(seeds) > _LARGEST_BLOCK:
+        farms, types, seeds = 0, 0, ()
+    return Expected(
+        tuple(f"farm{index}" for index in range(farms)),
+        tuple(f"t{index}" for index in range(types)),
+        seeds,
+        total,
+        known=total is not None and total == farms * types * len(seeds),
+    )

@@ -1,0 +1,112 @@
+"""What the events of a run tell: failures, and when how much was published."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from typing import Any
+
+from vindeby.results.snapshot import Coordinator, Failure, Worker
+from vindeby.store.disk.event_tail import EventTail, read_now
+from vindeby.store.disk.events import SET_ASIDE
+from vindeby.store.disk.process import Identity
+from vindeby.store.disk.run_directory import RunDirectory
+
+_SILENT_S = 15.0
+"""A coordinator speaks about once a second; one that was silent for so long is dead or cut off."""
+_WINDOW_S = 120.0
+
+
+class History:
+    """Grows with the event files; what was read once is not read again."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        self._tail = EventTail(run)
+        self.set_aside: dict[str, Failure] = {}
+        self.retried = 0
+        self.published: list[tuple[float, int]] = []
+        """Times, and how many results had been published by then."""
+
+    def refresh(self) -> None:
+        """Take up new events."""
+        for event in self._tail.read_new():
+            with contextlib.suppress(KeyError, ValueError, TypeError):
+                self._take(event)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        name = event["event"]
+        if name == SET_ASIDE:
+            self.set_aside[str(event["task"])] = _failure(event)
+        elif name == "failed":
+            self.retried += 1
+        elif name == "published":
+            before = self.published[-1][1] if self.published else 0
+            self.published.append((float(event["time"]), before + int(event["tasks"])))
+
+    def rate(self, now: float) -> float | None:
+        """ResultColumns a second over the last minutes of work; None when nothing was published yet."""
+        recent = [entry for entry in self.published if entry[0] >= now - _WINDOW_S]
+        if len(recent) < 2 or recent[-1][0] <= recent[0][0]:
+            return None
+        return (recent[-1][1] - recent[0][1]) / (max(now, recent[-1][0]) - recent[0][0])
+
+
+def _failure(event: dict[str, Any]) -> Failure:
+    return Failure(
+        key=str(event["task"]),
+        kind=str(event["kind"]),
+        reason=str(event["reason"]),
+        traceback=str(event.get("traceback", "")),
+        log=str(event.get("log", "")),
+        attempts=int(event.get("attempts", 1)),
+        time=float(event["time"]),
+    )
+
+
+def crew(run: RunDirectory, now: float | None = None) -> tuple[tuple[Coordinator, ...], tuple[Worker, ...]]:
+    """Who is at work, as the coordinators last said; nobody after they ended properly."""
+    now = time.time() if now is None else now
+    coordinators: list[Coordinator] = []
+    workers: list[Worker] = []
+    for name, state in read_now(run).items():
+        age_s = max(0.0, now - _number(state.get("time")))
+        alive = age_s < _SILENT_S and not _dead_here(name)
+        coordinators.append(
+            Coordinator(name, age_s, alive, bool(state.get("ending")), str(state.get("trouble") or ""))
+        )
+        listed = state.get("workers")
+        if alive and isinstance(listed, list):
+            workers += [_worker(name, worker, age_s) for worker in listed if isinstance(worker, dict)]
+    return tuple(coordinators), tuple(workers)
+
+
+def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> Worker:
+    task = data.get("task")
+    return Worker(
+        coordinator,
+        int(_number(data.get("slot", data.get("seat")))),
+        int(_number(data.get("pid"))),
+        task if isinstance(task, str) else None,
+        _number(data.get("seconds")) + age_s,
+        _number(data.get("silent_s")) + age_s,
+        int(_number(data.get("memory"))),
+    )
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _dead_here(name: str) -> bool:
+    """Is it a process of this machine that is gone? Its name is HOST-PID-TOKEN."""
+    try:
+        host, pid, _ = name.rsplit("-", 2)
+        if host == Identity.current().host:
+            os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return True
+    except PermissionError:
+        return False
+    return False

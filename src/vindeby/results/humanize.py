@@ -1,0 +1,46 @@
+"""Figures as people read them: durations, sizes, rates, times."""
+
+from __future__ import annotations
+
+import time
+
+
+def duration(seconds: float) -> str:
+    """About how long, in at most two units."""
+    if seconds < 0.0995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.2g} s"
+    whole = round(seconds)
+    for unit, size, smaller, smaller_size in (
+        ("d", 86400, "h", 3600),
+        ("h", 3600, "min", 60),
+        ("min", 60, "s", 1),
+    ):
+        if whole >= size:
+            rest = whole % size // smaller_size
+            return f"{whole // size} {unit} {rest} {smaller}" if rest else f"{whole // size} {unit}"
+    return f"{whole} s"
+
+
+def size(count: float) -> str:
+    """Bytes in the unit that fits."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 99.5 else f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
+def rate(per_second: float) -> str:
+    """ResultColumns per second, minute or hour, whichever reads best."""
+    if per_second >= 1:
+        return f"{per_second:,.1f}/s"
+    if per_second * 60 >= 1:
+        return f"{per_second * 60:.1f}/min"
+    return f"{per_second * 3600:.1f}/h"
+
+
+def moment(seconds: float) -> str:
+    """A point in time, in UTC."""
+    return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(seconds))

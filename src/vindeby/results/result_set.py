@@ -1,0 +1,146 @@
+"""A database as pictures and pages need it: results in columns, layouts by key, and what the campaign knows of both."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby.campaign import Campaign
+from vindeby.errors import ArgumentError, DataError
+from vindeby.results.browser_data import layout_in
+from vindeby.results.campaign_lookup import campaign_of, farm_of, turbine_of
+from vindeby.results.columns import ResultColumns
+from vindeby.results.expected import split_key
+from vindeby.results.judging import Judging
+from vindeby.results.sources import Source, open_source
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+
+if TYPE_CHECKING:
+    from vindeby.wake import WindFarm
+
+FloatArray = NDArray[np.float64]
+
+
+class ResultSet:
+    """What can be seen of a database; everything is worked out when it is first asked for."""
+
+    def __init__(self, path: Path | str, *, campaign: str | None = None) -> None:
+        self.source: Source = open_source(path)
+        self.path = self.source.path
+        self.results = ResultColumns(self.source)
+        self.campaign: Campaign | None = campaign_of(self.path, campaign, self.source.campaign_text)
+        if self.campaign is not None:
+            Judging(RunDirectory(self.path)).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
+        self._farms: dict[int, WindFarm] = {}
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The results, one row each."""
+        return self.results.rows
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The keys, in the order of farm, type and seed."""
+        order = np.lexsort((self.rows["ss_seed"], self.rows["type_idx"], self.rows["farm_idx"]))
+        return [key.decode(errors="replace") for key in self.rows["key"][order].tolist()]
+
+    def record(self, key: str) -> Record:
+        """One result; ArgumentError, naming what is like it, when there is none of this name."""
+        try:
+            return self.source[key]
+        except KeyError:
+            like = difflib.get_close_matches(key, self.keys, 3)
+            near = f"; do you mean {', '.join(like)}?" if like else ""
+            raise ArgumentError(
+                f"{self.path}: has no result {key!r} among its {len(self.keys):,}{near}"
+            ) from None
+
+    def matching(self, pattern: str) -> list[str]:
+        """The keys that a pattern such as ``farm0_t5_*`` means, the best energy first."""
+        found = set(fnmatch.filter(self.keys, pattern))
+        if not found:
+            example = self.keys[0] if self.keys else "farm0_t0_s0"
+            raise ArgumentError(
+                f"{self.path}: no result is named like {pattern!r}; names are like {example}, so write "
+                f"{example.rsplit('_', 1)[0]}_*, quoted"
+            )
+        energy = {
+            key.decode(errors="replace"): aep
+            for key, aep in zip(self.rows["key"].tolist(), self.rows["aep"].tolist(), strict=True)
+        }
+        return sorted(found, key=lambda key: (-np.nan_to_num(energy[key], nan=-np.inf), key))
+
+    def layout(self, key: str) -> FloatArray:
+        """Positions of a result, x and y in metres."""
+        layout = layout_in(self.record(key))
+        if layout is None:
+            raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
+        return layout
+
+    def wind_farm(self, type_idx: int) -> WindFarm | None:
+        """What a layout of this type is worth; None when the campaign does not tell."""
+        if self.campaign is None or turbine_of(self.campaign, type_idx) is None:
+            return None
+        if type_idx not in self._farms:
+            from vindeby.assembly import wind_farm  # loads numba, which only some pictures need
+
+            self._farms[type_idx] = wind_farm(self.campaign, type_idx)
+        return self._farms[type_idx]
+
+    def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
+        """Energy of so many turbines if none stood in a wake."""
+        farm = self.wind_farm(type_idx)
+        return None if farm is None else farm.wake_free_aep(1) * n_turbines
+
+    def wake_losses(self) -> FloatArray:
+        """The share of its wake-free energy that each result loses; NaN where that is not known."""
+        losses = np.full(len(self.rows), np.nan)
+        for type_idx in np.unique(self.rows["type_idx"]):
+            alone = self.wake_free_gwh(int(type_idx), 1)
+            if alone:
+                mine = self.rows["type_idx"] == type_idx
+                losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
+        return losses
+
+    def farm_name(self, farm_idx: int) -> str:
+        """As the campaign calls it."""
+        farm = farm_of(self.campaign, farm_idx)
+        return farm.name if farm else f"farm{farm_idx}"
+
+    def type_name(self, type_idx: int) -> str:
+        """As the campaign calls it."""
+        turbine = turbine_of(self.campaign, type_idx)
+        return turbine.name if turbine else f"t{type_idx}"
+
+    def best(self) -> dict[tuple[int, int], int]:
+        """For each farm and type, the row of the result with the most energy."""
+        found: dict[tuple[int, int], int] = {}
+        for row in np.argsort(self.rows["aep"]):  # NaN last
+            if not np.isnan(self.rows["aep"][row]):
+                found[int(self.rows["farm_idx"][row]), int(self.rows["type_idx"][row])] = int(row)
+        return found
+
+    def best_of_farm(self) -> dict[int, int]:
+        """For each farm, the row of the result that loses least to wakes, or has the most energy."""
+        losses = self.wake_losses()
+        score = np.where(np.isnan(losses), 1.0, losses)
+        found: dict[int, int] = {}
+        for row in np.lexsort((-np.nan_to_num(self.rows["aep"]), score)):
+            if not np.isnan(self.rows["aep"][row]):
+                found.setdefault(int(self.rows["farm_idx"][row]), int(row))
+        return found
+
+    def place(self, key: str) -> tuple[int, int, int]:
+        """Farm, type and seed of a key, from the columns or the name."""
+        here = np.flatnonzero(self.rows["key"] == key.encode())
+        if not len(here):
+            return split_key(key)
+        row = self.rows[here[0]]
+        return int(row["farm_idx"]), int(row["type_idx"]), int(row["ss_seed"])

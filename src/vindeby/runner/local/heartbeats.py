@@ -1,0 +1,105 @@
+"""Who is on which task at this moment, in memory that outlives the worker that wrote it.
+
+Every worker has a slot, a row of numbers in a shared file without a name. Writing to it costs nothing worth
+counting, so a worker notes each task that it begins and ends; when it dies, the coordinator reads which task it was on.
+Heartbeats stand there too, so that no message is needed for them.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import tempfile
+import time
+from dataclasses import dataclass
+
+_ROW = struct.Struct("<qqqqq")
+_NUMBER = struct.Struct("<q")
+_TASK, _STARTED, _BEAT, _LOG, _COUNT = range(0, _ROW.size, _NUMBER.size)
+_SLOT_SIZE = 64
+NO_TASK = -1
+
+
+@dataclass(frozen=True)
+class WorkerStatus:
+    """What a slot shows: times are of the monotonic clock, which all processes of a machine share.
+
+    ``started_s`` is 0 while the worker is still setting up for the task.
+    """
+
+    task: int | None
+    started_s: float
+    beat_s: float
+    log_offset: int
+    count: int
+
+
+class Heartbeats:
+    """The shared file; the descriptor may be handed to other processes."""
+
+    def __init__(self, descriptor: int, slots: int) -> None:
+        self.descriptor = descriptor
+        self.slots = slots
+        self._memory = mmap.mmap(descriptor, max(1, slots) * _SLOT_SIZE)
+
+    @classmethod
+    def create(cls, slots: int) -> Heartbeats:
+        """A new heartbeats, in memory where the system has files in memory, so that a full disk does not matter."""
+        if hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create("vindeby-heartbeats")
+        else:
+            with tempfile.TemporaryFile() as file:
+                descriptor = os.dup(file.fileno())
+        os.ftruncate(descriptor, max(1, slots) * _SLOT_SIZE)
+        return cls(descriptor, slots)
+
+    def slot(self, number: int) -> Slot:
+        """A slot to write to."""
+        return Slot(self._memory, number * _SLOT_SIZE)
+
+    def look(self, number: int) -> WorkerStatus:
+        """What a slot shows now."""
+        task, started, beat, log, count = _ROW.unpack_from(self._memory, number * _SLOT_SIZE)
+        return WorkerStatus(None if task == NO_TASK else task, started / 1e9, beat / 1e9, log, count)
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        self._memory.close()
+        os.close(self.descriptor)
+
+
+class Slot:
+    """The row of one worker."""
+
+    def __init__(self, memory: mmap.mmap, start: int) -> None:
+        self._memory = memory
+        self._start = start
+
+    def _put(self, place: int, value: int) -> None:
+        _NUMBER.pack_into(self._memory, self._start + place, value)
+
+    def clear(self) -> None:
+        """Nobody sits here yet."""
+        _ROW.pack_into(self._memory, self._start, NO_TASK, 0, time.monotonic_ns(), 0, 0)
+
+    def begin(self, task: int, log_offset: int) -> None:
+        """The worker turns to a task; the task's number is written last, when the rest is true of it."""
+        self._put(_STARTED, 0)
+        self._put(_BEAT, time.monotonic_ns())
+        self._put(_LOG, log_offset)
+        self._put(_TASK, task)
+
+    def start_clock(self) -> None:
+        """What the task shares with others is set up: from now on its time counts."""
+        self._put(_STARTED, time.monotonic_ns())
+
+    def end(self) -> None:
+        """The worker is on no task."""
+        self._put(_TASK, NO_TASK)
+        (count,) = _NUMBER.unpack_from(self._memory, self._start + _COUNT)
+        self._put(_COUNT, count + 1)
+
+    def beat(self) -> None:
+        """The worker is alive."""
+        self._put(_BEAT, time.monotonic_ns())

@@ -1,0 +1,375 @@
+"""A worker: one process that does task after task and publishes what it finds.
+
+Three threads: the main one computes; one publishes; one reads what the coordinator says and beats the heart. When the
+coordinator is gone, the process ends itself and everything it started; should it hang in C just then, the kernel
+does that (Linux), and the spawner in any case.
+
+A process that a task has used up or changed (memory, file descriptors, child processes, functions of NumPy that were
+replaced) makes room for a fresh one. What it had finished is published first; a task that failed there for want of
+something is not blamed but given back, unless it was the first of its process, which had everything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from pathlib import Path
+
+from vindeby.assembly.physics import CampaignCheck
+from vindeby.campaign import Task
+from vindeby.campaign.tasks import Cell
+from vindeby.errors import VindebyError
+from vindeby.runner.failures import Failure, Kind
+from vindeby.runner.linux import adopt_orphans, child_count, die_with_parent, limit_data, memory_of
+from vindeby.runner.local.descriptors import Descriptors, is_shortage
+from vindeby.runner.local.heartbeats import Heartbeats, Slot
+from vindeby.runner.local.messages import (
+    Channel,
+    End,
+    Ready,
+    Retiring,
+    Setup,
+    TaskFailed,
+    Unusable,
+    WantsWork,
+    Work,
+)
+from vindeby.runner.local.surroundings import Surroundings
+from vindeby.runner.local.task_output import Output
+from vindeby.runner.methods.lookup import method_for
+from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Prepared, checked_record
+from vindeby.runner.publisher import Publisher
+from vindeby.store.disk.locks.leased_files import LeasedFiles
+from vindeby.store.disk.process import Identity
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.texts import bounded, shortened
+from vindeby.store.format.record import Record
+from vindeby.store.publish import ShardWriter
+from vindeby.store.validate import Check
+
+_LONGEST_TRACEBACK = 16_000
+_getpid, _exit, _clock = os.getpid, os._exit, time.perf_counter  # a task may replace them
+_RETIRE_AT = 0.7
+"""A worker that uses so much of its memory limit between two tasks makes room for a fresh one."""
+_MOST_CHILDREN = 64
+"""Processes that tasks may leave behind before the worker makes room for a fresh one."""
+_LOOK_S = 0.2
+_STARVED_S = 1.0
+"""How long results wait for a descriptor between two tasks before the worker retires."""
+_SHORT_S = 0.25
+"""Tasks shorter than this are asked for before the last ones are finished; a long one might better go elsewhere."""
+
+
+def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
+    """Be a worker, given the descriptors of its channel and of the heartbeats; its exit status."""
+    die_with_parent()
+    adopt_orphans()
+    _prefer_to_be_killed()
+    for descriptor in (channel, heartbeats):
+        os.set_inheritable(descriptor, False)
+    output = Output(log)
+    worker = Worker(Channel(socket.socket(fileno=channel)), Heartbeats(heartbeats, slots).slot(slot), output)
+    try:
+        return worker.run()
+    except EOFError:
+        return 0
+
+
+def main() -> None:
+    """The entry of a spawned worker; it leaves without waiting for threads that tasks left behind."""
+    channel, heartbeats, slot, slots = map(int, sys.argv[2:6])
+    os._exit(work(channel, heartbeats, slot, slots, sys.argv[6]))
+
+
+def _prefer_to_be_killed() -> None:
+    """When the machine runs out of memory, the kernel shall take a worker and not the coordinator."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - not a path of ours
+        file.write("500")
+
+
+class Worker:
+    """The main thread's part, and what the threads share."""
+
+    def __init__(self, channel: Channel, slot: Slot, output: Output) -> None:
+        self.channel = channel
+        self.slot = slot
+        self.output = output
+        self.queue: deque[tuple[int, Task, Work]] = deque()
+        self.change = threading.Condition()
+        self.ending = False
+        self._low = 0
+        self._asked = False
+        self._seconds: float | None = None
+        self._looked = 0.0
+        self._pid = os.getpid()
+        self._begun = 0
+        self._worn = ""
+        """Why this process should not take another task."""
+        self._descriptors = Descriptors()
+        os.register_at_fork(after_in_child=channel.close)
+
+    def run(self) -> int:
+        """Set up, work until told to end, publish the rest."""
+        first, *early = _first_messages(self.channel)
+        assert isinstance(first, Setup)
+        self.setup = setup = first
+        sys.path[:] = setup.search_path
+        try:
+            self.method: Method = method_for(setup.campaign)
+        except Exception as error:  # noqa: BLE001 - whatever importing a user's module raises
+            known = isinstance(error, VindebyError)
+            self.channel.send(Unusable(str(error) if known else _trace(error)))
+            return 1
+        self.surroundings = Surroundings()
+        self.output.settle()
+        self.check: Check = CampaignCheck(setup.campaign) if setup.check_physics else lambda _: ()
+        self.cells = {(cell.farm_idx, cell.type_idx): cell for cell in setup.campaign.cells()}
+        self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
+        self.publisher = Publisher(
+            ShardWriter(RunDirectory(Path(setup.output)), files=LeasedFiles(Path(setup.lock), setup.token)),
+            self.channel.send,
+            flush_s=setup.flush_s,
+            wait_for_disk=setup.wait_for_disk,
+            spoiled=self.surroundings.changed,
+        )
+        lock = self.publisher.publishing
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+        limit_data(setup.memory_limit)
+        limit = setup.memory_limit
+        grows = limit is not None and memory_of() < _RETIRE_AT / 2 * limit
+        self._retire_at = _RETIRE_AT * limit if grows and limit is not None else float("inf")
+        me = Identity.current()
+        self.channel.send(Ready(f"{me.host}-{me.pid}-{me.token}-"))
+        for message in early:
+            self._told(message)
+        threading.Thread(target=self._listen, name="listener", daemon=True).start()
+        self._work()
+        self._descriptors.release()
+        return 0 if self.publisher.close() else 1
+
+    def _listen(self) -> None:
+        """Another thread: the heart, and the ear."""
+        poll = select.poll()
+        poll.register(self.channel, select.POLLIN)
+        try:
+            while True:
+                if poll.poll(1000.0 * self.setup.heartbeat_s):
+                    for message in self.channel.receive():
+                        self._told(message)
+                self.slot.beat()
+        except BaseException:  # noqa: BLE001 - the coordinator is gone, or this worker is deaf: no use either way
+            os.killpg(0, signal.SIGKILL)
+
+    def _told(self, message: object) -> None:
+        with self.change:
+            if isinstance(message, Work):
+                self.queue.extend((number, task, message) for number, task in message.tasks)
+                self._low, self._asked = len(message.tasks) // 2, False
+            elif isinstance(message, End):
+                self.ending = True
+                self.queue.clear()
+            self.change.notify_all()
+        if isinstance(message, End):
+            self.publisher.stop_waiting()
+            if message.now:
+                self.publisher.flush(timeout_s=2.0)
+                os._exit(0)
+
+    def _work(self) -> None:
+        while (item := self._next()) is not None:
+            number, task, message = item
+            if message.careful and not self._published():
+                break
+            if message.alone:
+                limit_data(message.memory_limit)
+            self._do(number, task)
+            if message.careful:
+                self.publisher.hurry()
+            if message.alone:
+                limit_data(self.setup.memory_limit)
+            if self._is_worn():
+                break
+        if self._worn:
+            self.channel.send(Retiring(self._worn))
+
+    def _next(self) -> tuple[int, Task, Work] | None:
+        """The next task; None when there will be none."""
+        with self.change:
+            idle = not self.queue and not self.ending
+        if idle:
+            self._ask()
+        with self.change:
+            while not self.change.wait_for(lambda: self.queue or self.ending, _STARVED_S):
+                if self.publisher.starved:
+                    self._worn = self.publisher.starved
+                    return None
+            if self.ending:
+                return None
+            item = self.queue.popleft()
+            ask = len(self.queue) <= self._low and self._seconds is not None and self._seconds < _SHORT_S
+        if ask:
+            self._ask()
+        return item
+
+    def _published(self) -> bool:
+        """Publish everything; False when that needs a fresh process."""
+        while not self.publisher.flush(_STARVED_S):
+            if self.publisher.starved:
+                self._worn = self.publisher.starved
+                return False
+            if self.publisher.closed:
+                break
+        return True
+
+    def _ask(self) -> None:
+        """Want more tasks, once for each time that some came."""
+        if not self._asked:
+            self._asked = True
+            self.channel.send(WantsWork(self._seconds))
+
+    def _do(self, number: int, task: Task) -> None:
+        """One task, whatever comes of it."""
+        size = self.output.begin(task.key)
+        self.slot.begin(number, size)
+        began = _clock()
+        failure: Failure | None = None
+        short = False
+        try:
+            record, seconds = self._solve(task)
+        except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
+            failure, short = _failure_of(error), is_shortage(error)
+        spent = _clock() - began if failure is not None else seconds
+        self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
+        self.output.end(size)
+        self._begun += 1
+        if failure is None:
+            self.slot.end()
+            self.publisher.add(number, record, seconds)
+            return
+        lacking = self._descriptors.scarce() or (failure.reason if short else "")
+        self.output.key = task.key
+        if lacking and self._begun > 1:
+            self._worn = lacking
+            self.output.line(f"given back, to be tried in a fresh process: {failure}")
+        else:
+            self.output.line(f"failed: {failure}")
+            self.channel.send(TaskFailed(number, failure))
+        self.output.key = "-"
+        self.slot.end()
+
+    def _solve(self, task: Task) -> tuple[Record, float]:
+        """The record and the seconds it took, without what its cell shares, which is set up first."""
+        try:
+            prepared = self._prepare(self.cells[task.farm_idx, task.type_idx])
+            self.slot.start_clock()
+            started = _clock()
+            result = prepared.solve(task)
+            seconds = _clock() - started
+        except BaseException as error:
+            self._end_if_forked(error)
+            raise
+        finally:
+            self._end_if_forked(None)
+            self._put_back(task)
+        return checked_record(self.setup.campaign, task, result, seconds, self.check), seconds
+
+    def _prepare(self, cell: Cell) -> Prepared:
+        if self._prepared[0] is not cell:
+            self._prepared = (None, None)
+            try:
+                self._prepared = (cell, self.method.prepare(cell))
+            except Exception as error:  # noqa: BLE001 - it is raised again for every task of the cell
+                self._prepared = (cell, error)
+        prepared = self._prepared[1]
+        if isinstance(prepared, BaseException):
+            raise prepared
+        assert prepared is not None
+        return prepared
+
+    def _end_if_forked(self, error: BaseException | None) -> None:
+        """End a child that the function forked and that came back out of it: only one process is the worker."""
+        if _getpid() == self._pid:
+            return
+        status = 1
+        try:
+            if isinstance(error, SystemExit):
+                status = error.code if isinstance(error.code, int) else int(error.code is not None)
+            told = f"raised {_words(error)}" if error is not None else "returned from the function"
+            self.output.line(f"a forked child of this task {told}; it is ended here")
+            if error is not None and not isinstance(error, SystemExit):
+                self.output.line(_trace(error))
+        finally:
+            _exit(status & 0xFF)
+
+    def _put_back(self, task: Task) -> None:
+        """Undo what a task replaced, before its result is looked at, and let no other task run here."""
+        if replaced := self.surroundings.put_back():
+            more = f" and {len(replaced) - 3} more" if len(replaced) > 3 else ""
+            self._worn = f"{task.key} replaced {', '.join(replaced[:3])}{more}"
+            self.output.line(f"{self._worn}; put back, and the worker makes room for a fresh one")
+
+    def _is_worn(self) -> bool:
+        """Should a fresh process go on? ``_worn`` says why."""
+        if not self._worn:
+            self._worn = self._descriptors.scarce() or self._looked_at()
+        if not self._worn and self.publisher.starved:
+            self.publisher.flush(_STARVED_S)
+            self._worn = self.publisher.starved
+        return bool(self._worn)
+
+    def _looked_at(self) -> str:
+        """What is looked at now and then, because it takes its time."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK_S:
+            return ""
+        self._looked = now
+        memory = memory_of()
+        if memory > self._retire_at:
+            return f"{memory / 1e6:,.0f} MB are in use"
+        children = child_count()
+        return f"tasks left {children} processes behind" if children > _MOST_CHILDREN else ""
+
+
+def _first_messages(channel: Channel) -> list[object]:
+    """What came first; the coordinator may have said more than one thing by now."""
+    while True:
+        select.select([channel], [], [])
+        if messages := channel.receive():
+            return messages
+
+
+def _failure_of(error: BaseException) -> Failure:
+    if isinstance(error, InvalidResultError):
+        return Failure(Kind.INVALID, bounded(str(error)))
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return Failure(Kind.MEMORY, f"memory could not be had: {_words(error)}", _trace(error))
+    return Failure(Kind.EXCEPTION, _words(error), _trace(error))
+
+
+def _words(error: BaseException) -> str:
+    """An exception in one text of a bounded size; even its own text may fail."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - a user's __str__
+        text = "(its text cannot be made)"
+    if not isinstance(error, VindebyError):
+        name = type(error).__name__
+        text = f"{name}: {text}" if text else name
+    return bounded(text)
+
+
+def _trace(error: BaseException) -> str:
+    try:
+        text = "".join(traceback.format_exception(error))
+    except Exception:  # noqa: BLE001 - a user's __str__ or __repr__
+        text = "".join(traceback.format_tb(error.__traceback__)) + _words(error)
+    return shortened(text, _LONGEST_TRACEBACK)

@@ -1,0 +1,103 @@
+"""A campaign whose method is a Python function of the user's own: ``method: {call: "package.module:function"}``.
+
+The function gets one ``CallTask`` and returns a mapping with at least ``layout``, x then y in metres as an
+array of shape (2, n), and ``aep``, in GWh per year. Further arrays and numbers are kept as arrays, texts as
+attributes. It runs in a worker process: it may leak, hang, crash or print without harm to any other task.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
+from vindeby.campaign.sections.method import Call
+from vindeby.campaign.tasks import Cell
+from vindeby.errors import InputError
+from vindeby.runner.methods.method_protocol import InvalidResultError, Result
+from vindeby.runner.methods.parameters import frozen
+
+
+@dataclass(frozen=True)
+class CallTask:
+    """What a function is called with: one layout to be found."""
+
+    key: str
+    """The name of the result, such as ``farm0_t5_s12``."""
+    farm: str
+    boundary: Boundary
+    """Where turbines may stand; ``boundary.shape()`` is the area as a shapely geometry, in metres."""
+    turbine: Turbine
+    n_turbines: int
+    min_spacing_m: float
+    seed: int
+    site: Site
+    parameters: Mapping[str, Any]
+    """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+
+
+def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
+    """Import ``package.module:function``; InputError says what is missing."""
+    module_name, _, path = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"method.call: {name}: {error}; is the module installed, or in the folder you started from?"
+        ) from None
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise InputError(f"method.call: {name}: {module_name} has no {path}; name a function in it")
+        found = getattr(found, part)
+    if not callable(found):
+        raise InputError(f"method.call: {name} is a {type(found).__name__}, not a function")
+    function: Callable[[CallTask], Mapping[str, Any]] = found
+    return function
+
+
+class CallMethod:
+    """The function, found once for all farms and types."""
+
+    def __init__(self, campaign: Campaign, call: Call) -> None:
+        self._campaign = campaign
+        self._call = call
+        self._function = find_function(call.function)
+
+    def prepare(self, cell: Cell) -> _Prepared:
+        """Nothing is shared that the function does not share itself."""
+        return _Prepared(self._campaign, self._call, self._function, cell)
+
+
+class _Prepared:
+    def __init__(
+        self, campaign: Campaign, call: Call, function: Callable[[CallTask], Mapping[str, Any]], cell: Cell
+    ) -> None:
+        farm = campaign.farms[cell.farm_idx]
+        self._farm, self._boundary = farm.name, farm.boundary
+        self._turbine, self._site = campaign.turbines[cell.type_idx], campaign.site
+        self._call, self._function = call, function
+
+    def solve(self, task: Task) -> Result:
+        """Call the function."""
+        given = self._function(
+            CallTask(
+                key=task.key,
+                farm=self._farm,
+                boundary=self._boundary,
+                turbine=self._turbine,
+                n_turbines=task.n_turbines,
+                min_spacing_m=task.spacing_m,
+                seed=task.seed,
+                site=self._site,
+                parameters=frozen(self._call.parameters),
+            )
+        )
+        if not isinstance(given, Mapping):
+            raise InvalidResultError(
+                f"the function returned a {type(given).__name__}, not a mapping with layout and aep"
+            )
+        texts = {str(name): value for name, value in given.items() if isinstance(value, str)}
+        arrays = {str(name): value for name, value in given.items() if not isinstance(value, str)}
+        return Result(arrays, {"engine": self._call.function, **texts})

@@ -1,0 +1,22 @@
+"""Which method a campaign asks for."""
+
+from __future__ import annotations
+
+from vindeby.campaign import Campaign
+from vindeby.errors import InputError
+from vindeby.runner.methods.call import CallMethod
+from vindeby.runner.methods.method_protocol import Method
+
+
+def method_for(campaign: Campaign) -> Method:
+    """The campaign's method, ready to prepare farms and types; InputError when it cannot be used."""
+    calls = [step.call for step in campaign.method if step.call is not None]
+    if calls and len(campaign.method) > 1:
+        raise InputError(
+            "method: a call cannot be one of several steps; let the function do them all, or leave it out"
+        )
+    if calls:
+        return CallMethod(campaign, calls[0])
+    from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
+
+    return SearchMethod(campaign)

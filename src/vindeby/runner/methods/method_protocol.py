@@ -1,0 +1,145 @@
+"""What a worker needs from a method: prepare what a farm and a type share, then solve task after task.
+
+Two kinds of methods fit this: the built-in search (``vindeby.assembly``) and a function of the user's own
+(``call``). Whatever they give is checked here before it may be published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby._version import __version__
+from vindeby.campaign import Campaign, Task
+from vindeby.campaign.tasks import Cell
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.store.format.record import Attribute, Record
+
+OURS = ("farm_idx", "type_idx", "ss_seed", "n_turbines", "diameter", "farm", "turbine", "seconds", "version")
+"""Attributes that every record has, whatever the method."""
+
+MOST_DIMENSIONS = 16
+"""Of an array in a result."""
+
+
+class InvalidResultError(TaskError):
+    """A method gave something that is no layout of the right size, or not finite."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a method found: named arrays and numbers, at least ``layout`` and ``aep``; and who found it."""
+
+    arrays: Mapping[str, Any]
+    """Arrays, or what NumPy makes arrays of."""
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+
+
+class Prepared(Protocol):
+    """A farm with a turbine type, ready for its tasks."""
+
+    def solve(self, task: Task) -> Result:
+        """Find the layout of one task."""
+
+
+class Method(Protocol):
+    """A way to find layouts, for a whole campaign."""
+
+    def prepare(self, cell: Cell) -> Prepared:
+        """Set up what all tasks of a farm and a type share."""
+
+
+def checked_record(
+    campaign: Campaign,
+    task: Task,
+    result: Result,
+    seconds: float,
+    check: Callable[[Record], Iterable[str]] = lambda _: (),
+) -> Record:
+    """The record to publish; InvalidResultError when the result cannot be right.
+
+    ``check`` says whether it is possible, as ``run``, ``missing`` and ``validate`` will: what they would not take
+    for a result is not published as one.
+    """
+    arrays = {name: _checked_array(name, value) for name, value in result.arrays.items()}
+    _check_layout(arrays, task)
+    _check_aep(arrays)
+    turbine = campaign.turbines[task.type_idx]
+    attributes: dict[str, Attribute] = {
+        **result.attributes,
+        "farm_idx": task.farm_idx,
+        "type_idx": task.type_idx,
+        "ss_seed": task.seed,
+        "n_turbines": task.n_turbines,
+        "diameter": turbine.rotor_diameter_m,
+        "farm": campaign.farms[task.farm_idx].name,
+        "turbine": turbine.name,
+        "seconds": round(seconds, 6),
+        "version": __version__,
+    }
+    try:
+        record = Record(task.key, task.fingerprint, arrays, attributes)
+    except ArgumentError as error:
+        raise InvalidResultError(str(error)) from error
+    wrong = "; ".join(check(record))
+    if wrong:
+        raise InvalidResultError(wrong)
+    return record
+
+
+def _checked_array(name: str, value: Any) -> NDArray[Any]:
+    """A copy of its own, made before it is looked at: a function may go on changing what it returned."""
+    if _has_mask(value):
+        raise InvalidResultError(
+            f"{name} is a masked array, and masks are not kept; return its filled() values, or a mask of its own"
+        )
+    try:
+        array = np.array(value, subok=False)
+    except ValueError as error:
+        raise InvalidResultError(f"{name} cannot be made an array: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise InvalidResultError(f"{name} is of type {array.dtype}, not numbers")
+    if array.ndim > MOST_DIMENSIONS:
+        raise InvalidResultError(
+            f"{name} has {array.ndim} dimensions, and at most {MOST_DIMENSIONS} are kept; reshape it"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InvalidResultError(f"{name} is not finite: {_first_bad(array)}")
+    return array
+
+
+def _has_mask(value: Any, depth: int = 0) -> bool:
+    """Is it a masked array, or a list with one in it, of which NumPy would silently drop the mask?"""
+    if isinstance(value, list | tuple) and depth < MOST_DIMENSIONS:
+        return any(_has_mask(part, depth + 1) for part in value if not isinstance(part, int | float))
+    return isinstance(value, np.ma.MaskedArray)
+
+
+def _check_layout(arrays: dict[str, NDArray[Any]], task: Task) -> None:
+    layout = arrays.get("layout")
+    if layout is None:
+        raise InvalidResultError("there is no layout; give one of shape (2, n), x then y in metres")
+    if layout.shape != (2, task.n_turbines):
+        raise InvalidResultError(
+            f"the layout has shape {layout.shape}, but {task.n_turbines} turbines make (2, {task.n_turbines})"
+        )
+    arrays["layout"] = layout.astype(np.float64)
+
+
+def _check_aep(arrays: dict[str, NDArray[Any]]) -> None:
+    aep = arrays.get("aep")
+    if aep is None or aep.size != 1:
+        raise InvalidResultError("there is no aep; give one number, in GWh per year")
+    arrays["aep"] = aep = aep.astype(np.float64).reshape(())
+    if not aep > 0.0:
+        raise InvalidResultError(f"aep is {float(aep):g}; it must be positive, in GWh per year")
+
+
+def _first_bad(array: NDArray[Any]) -> str:
+    place = np.argwhere(~np.isfinite(np.atleast_1d(array)))[0]
+    value = np.atleast_1d(array)[tuple(place)]
+    return f"{value} at {list(map(int, place))}" if array.ndim else f"{value}"

@@ -1,0 +1,56 @@
+"""The built-in search as a method: what ``vindeby.assembly`` makes of a campaign, task after task."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from vindeby.assembly import pipeline_of, problem_of
+from vindeby.campaign import Campaign, Task
+from vindeby.campaign.tasks import Cell
+from vindeby.errors import TaskError
+from vindeby.layout import Search
+from vindeby.runner.methods.method_protocol import Result
+
+
+class SearchMethod:
+    """The pipeline of a campaign's search steps."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self._pipeline = pipeline_of(campaign)
+        self._words = " -> ".join(step.chosen[0] for step in campaign.method)
+        self._engine = f"vindeby {campaign.wake.chosen[0]}"
+        self._warm = False
+
+    def prepare(self, cell: Cell) -> _Prepared:
+        """Set up the farm, its wakes and whatever its seeds share.
+
+        The first time, one search is made and forgotten: compiling the kernels, or loading them, can take a
+        minute, and no task's time limit shall pay for that.
+        """
+        search = self._pipeline.prepare(problem_of(self._campaign, cell))
+        if not self._warm:
+            with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
+                search(self._campaign.seeds[0], None)
+            self._warm = True
+        return _Prepared(search, self._words, self._engine)
+
+
+class _Prepared:
+    def __init__(self, search: Search, words: str, engine: str) -> None:
+        self._search, self._words, self._engine = search, words, engine
+
+    def solve(self, task: Task) -> Result:
+        """Search with the task's seed."""
+        found = self._search(task.seed, None)
+        return Result(
+            {"layout": np.stack([found.x, found.y]), "aep": np.asarray(found.aep_gwh)},
+            {
+                "engine": self._engine,
+                "search": self._words,
+                "search_status": found.status,
+                "evaluations": found.evaluations,
+            },
+        )

@@ -1,0 +1,119 @@
+"""Merges while a campaign runs (``run: {merge_every_s: 300}``), for those who read OUT.h5 and know nothing of shards.
+
+Each merge is a process of its own, so that neither the workers nor the coordinator wait for it; one at a time, and none
+while nothing new was published. It takes the lock that every merge takes. Whatever goes wrong with it is told and does
+not end the run: the shards stay where they are, and the merge at the end of the run has the last word. Killed at any
+moment, it leaves the old OUT.h5 or the new one, like every merge.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from vindeby.campaign import Campaign
+from vindeby.errors import VindebyError
+from vindeby.runner.failures import how_it_ended
+from vindeby.runner.linux import die_with_parent
+from vindeby.store.disk.events import EventLog
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import MergeOptions, merge
+
+_CODE = (
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
+    "from vindeby.runner.periodic_merge import main; main()"
+)
+_TAIL = 4_000
+
+
+class MergeNowAndThen:
+    """Starts a merge every so many seconds, and looks what became of it."""
+
+    def __init__(
+        self, directory: RunDirectory, every_s: float, log: EventLog, say: Callable[[str], None]
+    ) -> None:
+        self._directory, self._every_s, self._log, self._say = directory, every_s, log, say
+        self._messages = directory.logs / f"{log.name}-merge.log"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._due = time.monotonic() + every_s
+        self._merged = self._offset = 0
+
+    def look(self, published: int) -> None:
+        """Called again and again: start a merge when it is time and there is something new, or note its end."""
+        if self._process is not None:
+            self._look_at(self._process)
+        elif time.monotonic() >= self._due and published > self._merged:
+            self._merged = published
+            self._start()
+
+    def _start(self) -> None:
+        self._due = time.monotonic() + self._every_s
+        try:
+            with self._messages.open("ab") as messages:
+                self._offset = messages.tell()
+                self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
+                    [sys.executable, "-c", _CODE, json.dumps(sys.path), str(self._directory.output)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=messages,
+                    stderr=messages,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._failed(f"cannot be started: {error.strerror}")
+        else:
+            self._log.write("merge started", pid=self._process.pid)
+
+    def _look_at(self, process: subprocess.Popen[bytes]) -> None:
+        status = process.poll()
+        if status is None:
+            return
+        self._process = None
+        self._due = time.monotonic() + self._every_s
+        if status == 0:
+            self._log.write("merged", results=self._merged)
+        else:
+            self._merged = -1  # what it should have merged is still to be merged
+            self._failed(self._last_words() or how_it_ended(status))
+
+    def _failed(self, reason: str) -> None:
+        self._log.write("merge failed", reason=reason)
+        self._say(
+            f"results were not merged, the run goes on and tries again in {self._every_s:g} s: {reason}"
+        )
+
+    def _last_words(self) -> str:
+        try:
+            with self._messages.open("rb") as file:
+                file.seek(max(self._offset, file.seek(0, 2) - _TAIL))
+                return file.read().decode(errors="replace").strip()
+        except OSError:
+            return ""
+
+    def close(self) -> None:
+        """The run is over: its own merge does all that a merge which is still running would do."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+def main() -> None:
+    """The entry of the process: merge into the database whose path is the second argument."""
+    die_with_parent()
+    try:
+        merge_now(Path(sys.argv[2]))
+    except VindebyError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(1)
+
+
+def merge_now(output: Path) -> None:
+    """Merge what is there, for the campaign that is frozen in the run directory."""
+    run = RunDirectory(output)
+    campaign = Campaign.loads(run.campaign_text() or "", str(run.campaign_file))
+    asked = {task.key: task.fingerprint for task in campaign.tasks()}
+    merge(output, MergeOptions(root=campaign.root_attributes(), asked=asked, on_bad="skip"))

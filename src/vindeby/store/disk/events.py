@@ -1,0 +1,155 @@
+"""Who started, finished, failed and died, and when: one file of JSON lines for each coordinator, in ``events/``.
+
+A file is only ever appended to, a line at a time, so after a crash every line but perhaps the last is whole; a reader
+skips what is not. Texts are cut at 64 KiB when they are written, and a line that is far longer is skipped when it is
+read. What must not be forgotten (a task set aside) is forced to the disk. When the disk is full, lines wait in memory:
+the log of a run is no reason to end it.
+
+Beside it stands ``NAME.now.json``, replaced as a whole about once a second: what each worker is doing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from vindeby.store.disk.process import Identity
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.texts import bounded
+
+SET_ASIDE = "set aside"
+"""The event of a task that was given up."""
+LONGEST_LINE = 1 << 24
+"""Bytes of a line that is read; longer ones were written by versions that did not cut texts."""
+OVERLONG = b"..."
+_MOST_WAITING = 1 << 24
+_PART = 1 << 20
+
+
+class EventLog:
+    """The file of this process."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        me = Identity.current()
+        self.name = f"{me.host}-{me.pid}-{me.token}"
+        self.path = run.events / f"{self.name}.jsonl"
+        self._now = run.events / f"{self.name}.now.json"
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._waiting = b""
+
+    def write(self, event: str, *, durable: bool = False, **details: Any) -> None:
+        """Append a line; ``durable`` forces it to the disk."""
+        entry = {"time": round(time.time(), 3), "event": event, **_bounded(details)}
+        line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+        if len(self._waiting) < _MOST_WAITING:
+            self._waiting += line
+        with contextlib.suppress(OSError):
+            self._waiting = self._waiting[os.write(self._descriptor, self._waiting) :]
+            if durable:
+                os.fsync(self._descriptor)
+
+    def show(self, state: dict[str, Any]) -> None:
+        """Replace what is shown of this moment."""
+        temporary = self._now.with_name(f".{self._now.name}.tmp")
+        with contextlib.suppress(OSError):
+            temporary.write_text(json.dumps({"time": round(time.time(), 3), **_bounded(state)}) + "\n")
+            temporary.replace(self._now)
+
+    def close(self) -> None:
+        """Nothing is happening any more."""
+        with contextlib.suppress(OSError):
+            self._now.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            os.fsync(self._descriptor)
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+
+
+def read_events(path: Path) -> Iterator[dict[str, Any]]:
+    """Every whole line of a file, whatever its end looks like."""
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        for line, _ in whole_lines(file, last=True):
+            with contextlib.suppress(ValueError):
+                entry = json.loads(line)
+                if isinstance(entry, dict) and isinstance(entry.get("event"), str):
+                    yield entry
+
+
+def whole_lines(file: BinaryIO, *, inside: bool = False, last: bool = False) -> Iterator[tuple[bytes, int]]:
+    """Each line from here on that has an end, with the bytes up to its end; of one that is too long only its end.
+
+    ``inside`` says that the file stands inside of such a line. Where the file ends inside of one, its bytes so far
+    come with the text ``OVERLONG``, so that who follows a file need not read them again. ``last``: what is there of
+    the last line comes too, though its end is missing.
+    """
+    rest, skipped = b"", 0
+    while part := file.read(_PART):
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            yield b"" if inside or len(line) > LONGEST_LINE else line, skipped + len(line) + 1
+            inside, skipped = False, 0
+        if inside or len(rest) > LONGEST_LINE:
+            inside, skipped, rest = True, skipped + len(rest), b""
+    if inside and skipped:
+        yield OVERLONG, skipped
+    elif last and rest:
+        yield rest, len(rest)
+
+
+def _bounded(value: Any) -> Any:
+    """Plain data with every text cut to a bounded size."""
+    if isinstance(value, str):
+        return bounded(value)
+    if isinstance(value, dict):
+        return {name: _bounded(part) for name, part in value.items()}
+    return [_bounded(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def event_files(run: RunDirectory) -> list[Path]:
+    """The files of all coordinators, the oldest first."""
+    if not run.events.is_dir():
+        return []
+    found = [(path.stat().st_mtime_ns, path) for path in run.events.glob("*.jsonl")]
+    return [path for _, path in sorted(found)]
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """A task that was given up, as the events tell it."""
+
+    key: str
+    fingerprint: str
+    kind: str
+    reason: str
+    traceback: str
+    log: str
+    attempts: int
+    time: float
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}"
+
+
+def read_failures(run: RunDirectory) -> dict[str, SetAside]:
+    """The tasks that were set aside, by key; the last word counts."""
+    found: dict[str, SetAside] = {}
+    for path in event_files(run):
+        for entry in read_events(path):
+            if entry["event"] == SET_ASIDE:
+                with contextlib.suppress(KeyError, ValueError, TypeError):
+                    task = _set_aside(entry)
+                    found[task.key] = task
+    return found
+
+
+def _set_aside(entry: dict[str, Any]) -> SetAside:
+    texts = {name: str(entry[name]) for name in ("fingerprint", "kind", "reason", "traceback", "log")}
+    return SetAside(
+        key=str(entry["task"]), attempts=int(entry["attempts"]), time=float(entry["time"]), **texts
+    )

@@ -1,0 +1,224 @@
+"""The run directory, OUT.h5.run/: everything about a campaign that is not yet, or never, in OUT.h5.
+
+```
+campaign.yaml   the campaign, frozen          shards/      results, immutable files
+outline.json    of the same, to count by
+logs/           one log a worker               events/      who started, finished, failed, died, when
+quarantine/     what was found bad, kept       audit/       one record a merge
+replaced/       databases and records that a merge replaced, kept
+campaigns/      former texts of the campaign   verdicts.json results known to be invalid
+```
+It may stand on a file system that several machines share. Small files in it are replaced as a whole
+(temporary file, fsync, rename, fsync of the directory): after a crash the old text or the new one is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vindeby.store.disk.files import Files, Retry, force_file, make_directories, publish_bytes, storage_error
+from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.output_path import resolve_output
+from vindeby.store.disk.process import Identity
+
+_ABANDONED_AFTER_S = 24 * 3600.0
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """The paths that belong to one OUT.h5, whatever symbolic link leads to it; making the object changes nothing."""
+
+    output: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "output", resolve_output(self.output))
+
+    @property
+    def path(self) -> Path:
+        """The run directory itself."""
+        return self.output.parent / f"{self.output.name}.run"
+
+    @property
+    def campaign_file(self) -> Path:
+        """The campaign as it was when the run began."""
+        return self.path / "campaign.yaml"
+
+    @property
+    def outline_file(self) -> Path:
+        """What of the campaign is needed to count results, so that a look at them is quick; it may be missing."""
+        return self.path / "outline.json"
+
+    @property
+    def shards(self) -> Path:
+        """Published results."""
+        return self.path / "shards"
+
+    @property
+    def logs(self) -> Path:
+        """One log a worker."""
+        return self.path / "logs"
+
+    @property
+    def events(self) -> Path:
+        """Who started, finished, failed, died, when."""
+        return self.path / "events"
+
+    @property
+    def quarantine(self) -> Path:
+        """Bad files, kept, each with a note why."""
+        return self.path / "quarantine"
+
+    @property
+    def audit(self) -> Path:
+        """One record a merge."""
+        return self.path / "audit"
+
+    @property
+    def replaced(self) -> Path:
+        """Records that a merge replaced by others, kept, in files like shards."""
+        return self.path / "replaced"
+
+    @property
+    def campaigns(self) -> Path:
+        """Former texts of the campaign."""
+        return self.path / "campaigns"
+
+    @property
+    def verdicts_file(self) -> Path:
+        """Which results are invalid, as they were last checked; it may be missing."""
+        return self.path / "verdicts.json"
+
+    def create(self, files: Files | None = None) -> RunDirectory:
+        """Make the directory with its parts, durably; what is there stays."""
+        try:
+            for part in (self.shards, self.logs, self.events, self.quarantine, self.audit):
+                make_directories(files or Files(), part, self.path.parent)
+        except OSError as error:
+            raise storage_error(error, self.path, 0, 1) from error
+        return self
+
+    def freeze_campaign(self, text: str, outline: str | None = None) -> None:
+        """Keep the text of the campaign, and an outline of it, replacing older ones; a former text is kept too.
+
+        The outline says of which text it is, so that after a crash between the two nobody takes it for another's.
+        """
+        former = self.campaign_text()
+        if former is not None and former != text:
+            self._keep_former(former)
+        if outline is not None:
+            replace_text(self.outline_file, outline, self.path.parent)
+        replace_text(self.campaign_file, text, self.path.parent)
+
+    def _keep_former(self, text: str) -> None:
+        """Each text once, named by when it was replaced and by its digest."""
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        if not any(self.campaigns.glob(f"*-{digest}.yaml")):
+            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+            replace_text(self.campaigns / f"{stamp}-{digest}.yaml", text, self.path.parent)
+
+    def campaign_text(self) -> str | None:
+        """The frozen campaign, if there is one."""
+        return _text_if_any(self.campaign_file)
+
+    def outline_text(self) -> str | None:
+        """The outline that was kept with the campaign, if there is one."""
+        return _text_if_any(self.outline_file)
+
+    @property
+    def nothing_yet(self) -> bool:
+        """Was a campaign frozen here, of which nothing was ever published?"""
+        return not self.output.exists() and self.campaign_text() is not None and not self.shards.exists()
+
+    def shard_paths(self) -> list[Path]:
+        """Every published shard, in a fixed order."""
+        return [Path(name) for name in self.shard_names()]
+
+    def shard_names(self) -> list[str]:
+        """The same as text, for those who look again and again: making paths of thousands takes its time."""
+        return sorted(name for name in _files_below(self.shards) if name.endswith(".h5"))
+
+    def temporary_paths(self) -> list[Path]:
+        """Shards that somebody is writing, or was when they died."""
+        return [Path(name) for name in sorted(_files_below(self.shards)) if name.endswith(".tmp")]
+
+    def abandoned_paths(self) -> list[Path]:
+        """Temporary shards whose writer is dead; nothing in them was ever acknowledged."""
+        return [path for path in self.temporary_paths() if _abandoned(path)]
+
+    def lock(
+        self, purpose: str, *, take_over: bool = False, say: Callable[[str], None] = lambda _: None
+    ) -> Lock:
+        """A lock in this run directory, for example ``merge`` or ``run``."""
+        return Lock(self.path / f"{purpose}.lock", purpose, take_over=take_over, say=say)
+
+    def put_in_quarantine(self, path: Path, why: str, *, move: bool = True) -> Path:
+        """Move or copy a bad file aside with a note; it is never deleted. Where it is now."""
+        stamp = f"{path.parent.name}--" if path.is_relative_to(self.shards) else ""
+        target = self.quarantine / f"{stamp}{path.name}"
+        for number in itertools.count(2):
+            if not target.exists():
+                break
+            target = self.quarantine / f"{stamp}{path.stem}-{number}{path.suffix}"
+        note = {"file": str(path), "why": why, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+        make_directories(Files(), self.quarantine, self.path.parent)
+        replace_text(
+            target.with_name(target.name + ".why.json"), json.dumps(note, indent=1) + "\n", self.path.parent
+        )
+        if move:
+            path.rename(target)
+        else:
+            shutil.copyfile(path, target)
+        force_file(target)
+        Files().fsync_directory(path.parent)
+        return target
+
+
+def replace_text(path: Path, text: str, above: Path) -> None:
+    """Put a small file in place as a whole; after a crash the old text or the new one is there."""
+    owner = Identity.current()
+
+    def names() -> tuple[Path, Path]:
+        return path.with_name(f".{path.name}.{owner.pid}-{owner.token}-{next(_numbers)}.tmp"), path
+
+    publish_bytes(Files(), Retry(), text.encode(), names, above)
+
+
+def _files_below(top: str | Path) -> Iterator[str]:
+    try:
+        entries = list(os.scandir(top))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files_below(entry.path)
+        else:
+            yield entry.path
+
+
+def _text_if_any(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def _abandoned(path: Path) -> bool:
+    """Is the writer of this temporary shard known to be dead, or was it silent for a day elsewhere?"""
+    try:
+        host, pid, _, _ = path.parent.name.rsplit("-", 3)
+        _, _, started, _ = path.name.split(".", 3)
+        owner = Identity(host, Identity.current().boot, int(pid), started, "")
+        if owner.is_here:
+            return owner.is_dead
+        return time.time() - path.stat().st_mtime > _ABANDONED_AFTER_S
+    except (ValueError, OSError):
+        return False

@@ -1,0 +1,213 @@
+"""Many records of one schema as one structured array, and their checksums, thousands at a time.
+
+Shards, merged files and everything between move records in this form: nothing in the store loops over
+attributes record by record. A row is laid out in one fixed order (key, fingerprint, attributes by name,
+arrays by name), which makes the bytes of a row also the bytes that its checksum covers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby.errors import ArgumentError, DataError
+from vindeby.store.format.record import SUCCESS, Attribute, Record
+
+CHECKSUM_WIDTH = 64
+_KINDS: dict[str, str] = {"int": "<i8", "float": "<f8", "bool": "|b1"}
+_DOMAIN = b"vindeby record 1\n"
+
+
+@dataclass(frozen=True, order=True)
+class Schema:
+    """What the records of a segment have in common: names, types and shapes."""
+
+    arrays: tuple[tuple[str, str, tuple[int, ...]], ...]
+    attributes: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, record: Record) -> Schema:
+        """The schema of one record."""
+        return cls(
+            tuple((name, value.dtype.str, value.shape) for name, value in record.arrays.items()),
+            tuple((name, type(value).__name__) for name, value in record.attributes.items()),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain lists, for the directory of a sealed file."""
+        return {"arrays": self.arrays, "attributes": self.attributes}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Schema:
+        """Back from plain lists."""
+        return cls(
+            tuple((name, dtype, tuple(shape)) for name, dtype, shape in data["arrays"]),
+            tuple((name, kind) for name, kind in data["attributes"]),
+        )
+
+    @property
+    def text_fields(self) -> tuple[str, ...]:
+        """The fields of a row that hold text, in row order."""
+        texts = (attribute_field(name) for name, kind in self.attributes if kind == "str")
+        return ("key", "fingerprint", "status", *texts)
+
+    def row_type(self, widths: dict[str, int]) -> np.dtype[Any]:
+        """The packed type of a row whose text fields have these widths in bytes; the checksum is last."""
+        fields: list[tuple[Any, ...]] = [
+            (name, f"S{widths[name]}") for name in ("key", "fingerprint", "status")
+        ]
+        for name, kind in self.attributes:
+            place = attribute_field(name)
+            fields.append((place, f"S{widths[place]}" if kind == "str" else _KINDS[kind]))
+        fields += [(array_field(name), dtype, shape) for name, dtype, shape in self.arrays if 0 not in shape]
+        return np.dtype([*fields, ("checksum", f"S{CHECKSUM_WIDTH}")])
+
+
+def attribute_field(name: str) -> str:
+    """The field of a row that holds an attribute."""
+    return f"attribute:{name}"
+
+
+def array_field(name: str) -> str:
+    """The field of a row that holds an array."""
+    return f"array:{name}"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Records of one schema; ``rows`` has the fields of ``Schema.row_type``."""
+
+    schema: Schema
+    rows: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, selection: Any) -> Segment:
+        """The chosen rows."""
+        return Segment(self.schema, self.rows[selection])
+
+    def record(self, index: int) -> Record:
+        """One row as a record."""
+        return next(self.take(slice(index, index + 1)).records())
+
+    def records(self) -> Iterator[Record]:
+        """Every row as a record."""
+        for row in self.rows:
+            try:
+                yield Record.stored(
+                    key=row["key"].decode(),
+                    fingerprint=row["fingerprint"].decode(),
+                    arrays={
+                        name: self._array(row, name, dtype, shape)
+                        for name, dtype, shape in self.schema.arrays
+                    },
+                    attributes={name: _attribute(row, name) for name, _ in self.schema.attributes},
+                )
+            except UnicodeDecodeError as error:
+                raise DataError(f"a record's text is not valid UTF-8: {error}") from None
+            except ArgumentError as error:
+                raise DataError(f"a stored record is not one that can be stored: {error}") from None
+
+    @staticmethod
+    def _array(row: Any, name: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        return np.empty(shape, dtype) if 0 in shape else np.asarray(row[array_field(name)], dtype)
+
+    def computed_checksums(self) -> NDArray[np.bytes_]:
+        """The checksum of every row, computed from its content."""
+        result = np.empty(len(self.rows), f"S{CHECKSUM_WIDTH}")
+        names = self.schema.text_fields
+        widths = np.stack([np.char.str_len(self.rows[name]) for name in names], axis=1)
+        for exact, members in _groups(widths):
+            by_name = dict(zip(names, (int(width) for width in exact), strict=True))
+            result[members] = self._checksums_of(members, by_name)
+        return result
+
+    def _checksums_of(self, members: NDArray[np.intp], widths: dict[str, int]) -> NDArray[np.bytes_]:
+        exact = self.schema.row_type({name: max(width, 1) for name, width in widths.items()})
+        body = exact.itemsize - CHECKSUM_WIDTH
+        if exact == self.rows.dtype and len(members) == len(self.rows):
+            packed = np.ascontiguousarray(self.rows)
+        else:
+            packed = np.empty(len(members), exact)
+            for name in exact.names or ():
+                packed[name] = self.rows[name][members]
+        prefix = hashlib.sha256(
+            _DOMAIN + json.dumps([self.schema.to_json(), widths], sort_keys=True).encode()
+        )
+        view = memoryview(packed.view(np.uint8).reshape(-1))  # type: ignore[arg-type]
+        digests = []
+        for start in range(0, len(view), exact.itemsize):
+            digest = prefix.copy()
+            digest.update(view[start : start + body])
+            digests.append(digest.digest())
+        return np.frombuffer(b"".join(digests).hex().encode(), f"S{CHECKSUM_WIDTH}")
+
+    def intact(self) -> NDArray[np.bool_]:
+        """Which rows hold what their checksum says."""
+        return np.asarray(self.rows["checksum"] == self.computed_checksums())
+
+    def marked(self) -> NDArray[np.bool_]:
+        """Which rows carry the success mark."""
+        return np.asarray(self.rows["status"] == SUCCESS.encode())
+
+
+def _attribute(row: Any, name: str) -> Attribute:
+    value = row[attribute_field(name)].item()
+    result: Attribute = value.decode() if isinstance(value, bytes) else value
+    return result
+
+
+def _groups(widths: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[np.intp]]]:
+    """The distinct rows of an integer table, each with where it occurs."""
+    if (widths == widths[:1]).all():
+        if len(widths):
+            yield widths[0], np.arange(len(widths))
+        return
+    distinct, inverse = np.unique(widths, axis=0, return_inverse=True)
+    for number, exact in enumerate(distinct):
+        yield exact, np.flatnonzero(inverse.reshape(-1) == number)
+
+
+def segments_of(records: Iterable[Record]) -> list[Segment]:
+    """Records as segments, one a schema, in the order in which each schema first appears."""
+    by_schema: dict[Schema, list[Record]] = {}
+    for record in records:
+        by_schema.setdefault(Schema.of(record), []).append(record)
+    return [_segment(schema, members) for schema, members in by_schema.items()]
+
+
+def _segment(schema: Schema, records: Sequence[Record]) -> Segment:
+    texts: dict[str, list[bytes]] = {
+        "key": [record.key.encode() for record in records],
+        "fingerprint": [record.fingerprint.encode() for record in records],
+        "status": [SUCCESS.encode()] * len(records),
+    }
+    for name, kind in schema.attributes:
+        if kind == "str":
+            texts[attribute_field(name)] = [str(record.attributes[name]).encode() for record in records]
+    widths = {name: max(1, max(map(len, values))) for name, values in texts.items()}
+    rows = np.zeros(len(records), schema.row_type(widths))
+    for name, values in texts.items():
+        rows[name] = values
+    for name, kind in schema.attributes:
+        if kind != "str":
+            rows[attribute_field(name)] = [record.attributes[name] for record in records]
+    for name, _, shape in schema.arrays:
+        if 0 not in shape:
+            rows[array_field(name)] = [record.arrays[name] for record in records]
+    segment = Segment(schema, rows)
+    rows["checksum"] = segment.computed_checksums()
+    return segment
+
+
+def checksum_of(record: Record) -> str:
+    """The checksum of one record, in hex."""
+    (segment,) = segments_of([record])
+    return str(segment.rows["checksum"][0].decode())

@@ -1,0 +1,347 @@
+"""Shards, the standing OUT.h5 and files from elsewhere, into a new OUT.h5.
+
+The new file is written beside the old one, forced to the disk, read back, verified record by record against
+the checksums of what was merged, looked at through the HDF5 library, and only then renamed over the old one.
+Shards are deleted after that, and only those whose every record is in the new file. Killed at any moment, a
+merge leaves the old OUT.h5 or the new one, whole, and every shard that is not in it; the next one just works.
+What other programs added to OUT.h5 is carried over (``carrying``), and a file that they wrote last is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby._version import __version__
+from vindeby.errors import ArgumentError, DataError, InputError, StorageError
+from vindeby.store.disk.files import Files, file_state, force_file, storage_error
+from vindeby.store.disk.keep_old_file import keep_old_file
+from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.process import Identity
+from vindeby.store.disk.regular_files import refuse_special
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.array_attributes import ArrayAttributes, stated
+from vindeby.store.format.block_file import open_sealed
+from vindeby.store.format.hdf5.file_format import Content, FileFormat
+from vindeby.store.format.hdf5.registry import file_format_named
+from vindeby.store.format.own_fields import OWN_FIELDS, description, listed
+from vindeby.store.format.record import Attribute
+from vindeby.store.format.root import root_checksum
+from vindeby.store.format.rows import Segment
+from vindeby.store.format.seal import FORMAT_VERSION
+from vindeby.store.merge.audit import MergeReport, write_audit
+from vindeby.store.merge.carry_additions import Carriage, carry_over, plan, rows_when_added
+from vindeby.store.merge.replaced import keep_replaced
+from vindeby.store.merge.selection import Selection, folded, select
+from vindeby.store.merge.sources import Source, scan
+from vindeby.store.read.guard import Guard, Limits
+from vindeby.store.read.index import precedence
+from vindeby.store.read.reading import iterate_sealed
+
+DEFAULT_FORMAT = "classic"
+
+
+class BadFilesError(DataError):
+    """A merge that was not done, because files are bad; ``report`` lists them all."""
+
+    def __init__(self, report: MergeReport) -> None:
+        self.report = report
+        bad = "\n".join(f"  {entry}" for entry in report.bad_files)
+        super().__init__(
+            f"{report.output}: not merged, nothing was changed; {len(report.bad_files)} of {len(report.files)} "
+            f"files are bad:\n{bad}\n"
+            "merge again with --on-bad skip to leave them out (they are kept in quarantine/), or run `salvage`"
+        )
+
+
+@dataclass(frozen=True)
+class MergeOptions:
+    """How to merge."""
+
+    layout: str | None = None
+    on_bad: str = "abort"
+    extra: Sequence[Path] = ()
+    keep_shards: bool = False
+    root: Mapping[str, Attribute] = field(default_factory=dict)
+    array_attributes: ArrayAttributes = field(default_factory=dict)
+    """What is written beside each array, by its name: ``{"aep": {"units": ...}}``; kept for later merges."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """Keys with the fingerprint that each should have: a record that has it replaces one that has not."""
+    invalid: Collection[str] = frozenset()
+    """Checksums of records that are known to be invalid: any other record under their key replaces them."""
+    wait_s: float = 0.0
+    take_over: bool = False
+    """Take the lock away from whoever holds it."""
+    confirm: Callable[[], None] = lambda: None
+    """Called before the new database takes its place; raises when the caller may not go on."""
+    limits: Limits | None = None
+    progress: Callable[[str], None] = lambda _: None
+    additions: str = "carry"
+    """What happens to that which others added to the database: ``carry``, or ``drop``, which keeps the old file."""
+
+    def __post_init__(self) -> None:
+        if self.additions not in {"carry", "drop"}:
+            raise ArgumentError(f"additions: {self.additions!r} is not known; use carry or drop")
+        if self.on_bad not in {"abort", "skip"}:
+            raise ArgumentError(f"--on-bad: {self.on_bad!r} is not known; use abort or skip")
+        if self.layout is not None:
+            file_format_named(self.layout)
+
+
+def merge(output: Path, options: MergeOptions | None = None) -> MergeReport:
+    """Bring everything that is finished into ``output``; BadFilesError when files are bad and may not be."""
+    options = options or MergeOptions()
+    run = RunDirectory(check_output(output))
+    for path in options.extra:
+        refuse_special(path)
+    if not output.exists() and not run.path.exists() and not options.extra:
+        raise InputError(f"{output}: there is no such database, nor a run directory {run.path}")
+    try:
+        with Lock(
+            run.path / "merge.lock",
+            "merge",
+            wait_s=options.wait_s,
+            take_over=options.take_over,
+            say=options.progress,
+        ) as lock:
+            run.create()
+            return _Merge(run, options, lock).do()
+    except OSError as error:
+        raise storage_error(error, output, _space_needed(run), 1) from error
+
+
+def _space_needed(run: RunDirectory) -> int:
+    """About as much as the new database will take."""
+    needed = 0
+    for path in [run.output, *run.shard_paths()]:
+        with contextlib.suppress(OSError):
+            needed += 2 * path.stat().st_size
+    return needed
+
+
+class _Merge:
+    def __init__(self, run: RunDirectory, options: MergeOptions, lock: Lock) -> None:
+        self.run, self.options, self.lock = run, options, lock
+        self.started = time.monotonic()
+        self.standing = file_state(run.output)
+        self.temporary = run.output.with_name(f".{run.output.name}.merge-{Identity.current().token}.tmp")
+
+    def do(self) -> MergeReport:
+        self._remove_leftovers()
+        sources = self._scan()
+        selection = select(sources, self.options.asked, self.options.invalid)
+        layout = self._layout(sources)
+        root = self._root(sources, selection.count, layout)
+        report = MergeReport(str(self.run.output), layout.name, records=selection.count)
+        report.files = [source.entry for source in sources]
+        report.conflicts = selection.conflicts
+        if report.bad_files and self.options.on_bad == "abort":
+            self._audit(report, "nothing changed: bad files")
+            raise BadFilesError(report)
+        if self._nothing_new(sources, selection, root, layout):
+            self._audit(report, "nothing to do")
+            return report
+        if not sources:
+            raise DataError(f"{self.run.output}: there is nothing to merge in {self.run.shards}")
+        drop = self.options.additions == "drop"
+        carriage = plan(sources, selection.masks, layout, self.run.output, drop=drop)
+        report.additions = [str(one) for one in carriage.carried]
+        report.additions_left = [str(one) for one in carriage.left]
+        try:
+            self._build(layout, sources, selection, root, report, carriage)
+            self._keep_old(sources, carriage)
+            keep_replaced(self.run, selection.replaced)
+            self._audit(report, "verified; about to take its place")
+            self._replace()
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self.temporary.unlink(missing_ok=True)
+            raise
+        self._clean(sources, selection)
+        self._audit(report, "done")
+        return report
+
+    def _remove_leftovers(self) -> None:
+        """Half-built databases of merges that died, or that lost the lock.
+
+        One that lost it just after it had confirmed it finds nothing left to rename, so it cannot replace ours.
+        """
+        for path in self.run.output.parent.glob(f".{glob.escape(self.run.output.name)}.merge-*.tmp"):
+            path.unlink(missing_ok=True)
+
+    def _scan(self) -> list[Source]:
+        with Guard(self.options.limits) as guard:
+            sources = []
+            if self.run.output.exists():
+                sources.append(scan(self.run.output, "database", guard))
+            for number, path in enumerate(self.run.shard_paths(), 1):
+                sources.append(scan(path, "shard", guard))
+                if number % 1000 == 0:
+                    self.options.progress(f"{number} shards verified")
+            sources += [scan(path, "given file", guard) for path in self.options.extra]
+        return sorted(sources, key=lambda one: precedence(one.entry.kind, one.published_ns, one.path))
+
+    def _layout(self, sources: Sequence[Source]) -> FileFormat:
+        standing = next((source.root.get("layout") for source in sources if source.root), None)
+        return file_format_named(self.options.layout or str(standing or DEFAULT_FORMAT))
+
+    def _root(self, sources: Sequence[Source], count: int, layout: FileFormat) -> dict[str, Attribute]:
+        root: dict[str, Attribute] = {}
+        for source in reversed(sources):
+            if source.entry.kind != "shard":
+                root |= source.root
+        root |= self.options.root
+        root = stated(root, self.options.array_attributes)
+        root |= {
+            "format_version": FORMAT_VERSION,
+            "layout": layout.name,
+            "successful_configs": count,
+            "version": __version__,
+        }
+        root.setdefault("total_configs", count)
+        root.pop("root_checksum", None)
+        schemas = {schema for source in sources for schema in source.schemas}
+        root[OWN_FIELDS] = description(root, schemas, rows_when_added(sources))
+        return {**root, "root_checksum": root_checksum(root)}
+
+    def _nothing_new(
+        self, sources: Sequence[Source], selection: Selection, root: dict[str, Attribute], layout: FileFormat
+    ) -> bool:
+        if not sources or sources[0].entry.kind != "database" or sources[0].entry.bad:
+            return False
+        if any(source.entry.bad for source in sources) or layout.name != sources[0].root.get("layout"):
+            return False
+        if sources[0].additions and self.options.additions == "drop":
+            return False
+        fresh = any(mask.any() for mask in selection.masks[1:])
+        if fresh or sources[0].root != root or not sources[0].entry.digest:
+            return False
+        keep_replaced(self.run, selection.replaced)
+        force_file(self.run.output)  # the merge that made it may have been killed before it did
+        self._clean(sources, selection)
+        return True
+
+    def _build(
+        self,
+        layout: FileFormat,
+        sources: Sequence[Source],
+        selection: Selection,
+        root: dict[str, Attribute],
+        report: MergeReport,
+        carriage: Carriage,
+    ) -> None:
+        widths: dict[str, int] = {}
+        for source in sources:
+            for name, width in source.widths.items():
+                widths[name] = max(width, widths.get(name, 1))
+        ordered = tuple(sorted({schema for source in sources for schema in source.schemas}))
+        rows = _chosen(sources, selection)
+        self.options.progress(f"writing {selection.count} records")
+        unlinked = frozenset(key.encode() for key in carriage.keys)
+        content = Content(selection.count, ordered, widths, root, rows, unlinked)
+        layout.write(self.temporary, content)
+        if carriage.carried:
+            self.options.progress(f"carrying over {len(carriage.carried)} additions by others")
+            again = partial(_chosen, sources, selection)
+            output, limits = self.run.output, self.options.limits
+            carry_over(carriage, layout, content, again, self.temporary, output, limits)
+        self.options.progress("verifying")
+        report.digest = verify_new(self.temporary, selection.checksums(sources))
+        layout.look(self.temporary, selection.count, carriage.others)
+
+    def _keep_old(self, sources: Sequence[Source], carriage: Carriage) -> None:
+        """Before it is replaced, a database that is damaged, not sealed, or holds what the new one lacks is kept."""
+        for source in sources:
+            if source.entry.kind != "database":
+                continue
+            if source.entry.bad:
+                why = "; ".join(str(finding) for finding in source.entry.findings)
+                source.entry.fate = f"copied to {self.run.put_in_quarantine(source.path, why, move=False)}"
+            elif not source.entry.digest:
+                why = "it has no seal: another program made it or wrote to it"
+                source.entry.fate = f"kept as {keep_old_file(self.run, why)}"
+            elif carriage.left:
+                why = f"it holds additions by others that were left out: {listed(carriage.left)}"
+                source.entry.fate = f"kept as {keep_old_file(self.run, why)}"
+
+    def _replace(self) -> None:
+        """The step that cannot be undone: only with the lock in hand and the old file as it was read."""
+        self._confirm()
+        self.temporary.replace(self.run.output)
+        Files().fsync_directory(self.run.output.parent)
+
+    def _confirm(self) -> None:
+        self.options.confirm()
+        self.lock.confirm()
+        if file_state(self.run.output) != self.standing:
+            raise DataError(
+                f"{self.run.output}: another program replaced it during the merge; nothing was changed, merge again"
+            )
+
+    def _clean(self, sources: Sequence[Source], selection: Selection) -> None:
+        for number, source in enumerate(sources):
+            if source.entry.bad and source.entry.kind == "shard":
+                why = "; ".join(str(finding) for finding in source.entry.findings)
+                source.entry.fate = f"moved to {self.run.put_in_quarantine(source.path, why)}"
+            elif source.entry.kind != "shard" or self.options.keep_shards:
+                continue
+            elif number in selection.incomplete:
+                source.entry.fate = "kept: it holds a record that is in conflict"
+            else:
+                source.path.unlink(missing_ok=True)
+                source.entry.fate = "merged and deleted"
+        if not self.options.keep_shards:
+            for path in self.run.abandoned_paths():
+                path.unlink(missing_ok=True)
+            for directory in {source.path.parent for source in sources} & set(self.run.shards.glob("*")):
+                with contextlib.suppress(OSError):
+                    directory.rmdir()
+
+    def _audit(self, report: MergeReport, outcome: str) -> None:
+        report.outcome, report.seconds = outcome, time.monotonic() - self.started
+        write_audit(self.run, report)
+
+
+def _chosen(sources: Sequence[Source], selection: Selection) -> Iterator[Segment]:
+    """The rows that were selected, source by source."""
+    for source, mask in zip(sources, selection.masks, strict=True):
+        if not mask.any():
+            continue
+        start = 0
+        for segment in source.segments():
+            part = mask[start : start + len(segment)]
+            start += len(segment)
+            if part.all():
+                yield segment
+            elif part.any():
+                yield segment.take(part)
+
+
+def verify_new(path: Path, expected: NDArray[np.uint64]) -> str:
+    """Every record of a new database against the checksums it was made from; the digest of its seal.
+
+    It is read from the disk: every block is compared with the seal, and each record with its own checksum.
+    """
+    found = [np.empty(0, np.uint64)]
+    with open_sealed(path) as file:
+        file.read_from_disk()
+        for segment in iterate_sealed(file):
+            if not segment.intact().all():
+                raise StorageError(f"{path}: a record is not what was written; the disk or memory is failing")
+            found.append(folded(segment.rows["checksum"]))
+        file.prove_rest()
+        digest = file.seal.digest
+    if not np.array_equal(np.sort(np.concatenate(found)), np.sort(expected)):
+        raise StorageError(
+            f"{path}: the new database does not hold the records that were merged; nothing changed"
+        )
+    return digest

@@ -1,0 +1,210 @@
+"""Work that may crash or hang, done in a child process with a limit on time and memory.
+
+The HDF5 library can crash, run in circles or ask for all memory on bad bytes. A ``Guard`` keeps one child that
+does one request after another (starting Python for each file would cost more than reading it) and reports as
+it goes. When the child dies or is silent too long, that is the verdict on what it was doing; the next request
+gets a new child. The child only reads, and hands results back over a pipe; the one file that it may write to is
+the new one of a merge, which is compared with what it was made from before anything relies on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from vindeby.errors import StorageError
+from vindeby.store.format.batches import BATCH_BYTES
+from vindeby.store.read.inspect import Finding, Verdict
+
+FRAME = struct.Struct("<cQ")
+PROGRESS, RESULT, DOUBTFUL, DONE, FAILED = b"P", b"R", b"Q", b"D", b"E"
+_MAXIMUM_FRAME = (1 << 30) + (1 << 26)
+"""The largest table in a shard, with what surrounds it."""
+
+_START_S = 300.0
+"""How long starting may take: Python and its libraries may come from a slow network file system."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a child may use, and what it may hand to its parent; silence is time without any report.
+
+    A file may take 2 minutes and 10 s more for each MB of it, and give 64 MiB or 64 times its own size, whichever is
+    more; ``kept_bytes`` bounds what is kept in memory of a file that nothing vouches for.
+    """
+
+    silence_s: float = 60.0
+    memory_bytes: int = 4 << 30
+    kept_bytes: int = 4 << 30
+    batch_bytes: int = BATCH_BYTES
+    most_findings: int = 10_000
+    least_result_bytes: int = 64 << 20
+    expansion: int = 64
+    least_seconds: float = 120.0
+    seconds_per_mb: float = 10.0
+
+    def result_bytes(self, size: int) -> int:
+        """How many bytes of records a file of this size may give."""
+        return max(self.least_result_bytes, self.expansion * size)
+
+    def seconds(self, size: int) -> float:
+        """How long a file of this size may take as a whole."""
+        return self.least_seconds + self.seconds_per_mb * size / 1e6
+
+
+class GuardError(Exception):
+    """The child died or hung; ``doing`` is what it last said it was on."""
+
+    def __init__(self, finding: Finding, doing: str) -> None:
+        super().__init__(str(finding))
+        self.finding = finding
+        self.doing = doing
+
+
+class Guard:
+    """A child process that answers requests; use it in a ``with`` block."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def call(self, task: str, **arguments: Any) -> Iterator[tuple[bytes, bytes]]:
+        """The frames of one request: RESULT as they come, then DONE or FAILED; GuardError on a crash.
+
+        ``deadline`` (of ``time.monotonic``) bounds the request as a whole.
+        """
+        deadline = arguments.pop("deadline", math.inf)
+        child = self._start()
+        assert child.stdin is not None
+        doing = ""
+        try:
+            child.stdin.write(json.dumps({"task": task, **arguments}).encode() + b"\n")
+            child.stdin.flush()
+            while True:
+                kind, data = self._frame(child, self.limits.silence_s)
+                if time.monotonic() > deadline:
+                    self._stop()
+                    raise GuardError(Finding(Verdict.HUNG, "it takes too long for its size"), "")
+                if kind == PROGRESS:
+                    doing = data.decode(errors="surrogateescape")
+                    continue
+                yield kind, data
+                if kind in {DONE, FAILED}:
+                    return
+        except (BrokenPipeError, EOFError):
+            self._stop()
+            raise GuardError(Finding(Verdict.CRASHED, _how(child)), doing) from None
+        except TimeoutError:
+            self._stop()
+            detail = f"no sign of life for {self.limits.silence_s:g} s"
+            raise GuardError(Finding(Verdict.HUNG, detail), doing) from None
+        except GeneratorExit:
+            self._stop()
+            raise
+
+    def _frame(self, child: subprocess.Popen[bytes], silence_s: float) -> tuple[bytes, bytes]:
+        kind, length = FRAME.unpack(_read(child, FRAME.size, silence_s))
+        if length > _MAXIMUM_FRAME:
+            raise EOFError
+        return kind, _read(child, length, silence_s)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            self._stop()
+            command = [
+                sys.executable,
+                "-P",
+                "-m",
+                "vindeby.store.read.guarded",
+                str(self.limits.memory_bytes),
+            ]
+            self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                env=_environment(),
+            )
+            self._expect_ready(self._child)
+        return self._child
+
+    def _expect_ready(self, child: subprocess.Popen[bytes]) -> None:
+        """A child that cannot even start says nothing about any file."""
+        try:
+            self._frame(child, _START_S)
+        except (EOFError, TimeoutError):
+            self._stop()
+            raise StorageError(
+                f"cannot start a process to read files in ({_how(child)}); free some memory, then run the same command"
+            ) from None
+
+    def abort(self) -> None:
+        """End the request at hand; the next one gets a new child."""
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._child is None:
+            return
+        with contextlib.suppress(OSError):
+            self._child.kill()
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._child.wait()
+        self._child = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+
+def _read(child: subprocess.Popen[bytes], length: int, silence_s: float) -> bytes:
+    """Bytes from the child, which may be silent only so long."""
+    assert child.stdout is not None
+    descriptor = child.stdout.fileno()
+    data = bytearray()
+    while len(data) < length:
+        ready, _, _ = select.select([descriptor], [], [], silence_s)
+        if not ready:
+            raise TimeoutError
+        part = os.read(descriptor, min(length - len(data), 1 << 20))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+def _environment() -> dict[str, str]:
+    """The child finds this very package, and needs little memory for threads it will not use."""
+    package = str(Path(__file__).parent.parent.parent)
+    search = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+    return {**os.environ, **threads, "PYTHONPATH": search}
+
+
+def _how(child: subprocess.Popen[bytes]) -> str:
+    """How a child ended, in words."""
+    status = child.returncode if child.returncode is not None else child.wait()
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"killed by {signal.Signals(-status).name}"
+    return f"exit status {status}"

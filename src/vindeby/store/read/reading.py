@@ -1,0 +1,311 @@
+"""One file, whatever state it is in, as segments of records and findings about the rest.
+
+A sealed file is verified by hashing and read without HDF5. Anything else is looked at from outside first
+(``inspect``) and then read in a guarded child. Nothing here raises for a bad file: what is wrong is a finding.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from vindeby.store.format.hdf5.registry import FILE_FORMATS
+from vindeby.store.format.own_fields import Addition
+from vindeby.store.format.record import Attribute
+from vindeby.store.format.root import own_root
+from vindeby.store.format.rows import Segment
+from vindeby.store.format.seal import SealedFile, SealError, directory_errors
+from vindeby.store.format.shard import read_segments
+from vindeby.store.read.guard import DONE, DOUBTFUL, RESULT, Guard, GuardError
+from vindeby.store.read.inspect import Finding, Verdict, inspect
+from vindeby.store.read.origin import SALVAGED, origin_of_file
+
+_MAXIMUM_CRASHES = 64
+_MAXIMUM_HANGS = 4
+_SLACK = 1 << 26
+
+Sink: TypeAlias = Callable[[Segment], None]
+
+
+@dataclass
+class Reading:
+    """What a file gave.
+
+    Of a guarded reading, ``form`` is the kind of file, and ``visited`` where the groups are that were read to the end.
+    """
+
+    segments: list[Segment] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    root: dict[str, Attribute] = field(default_factory=dict)
+    digest: str = ""
+    published_ns: int = 0
+    sealed: bool = False
+    lost_its_seal: bool = False
+    additions: list[Addition] = field(default_factory=list)
+    """What others added to the file."""
+    inexact: list[str] = field(default_factory=list)
+    """Root attributes whose plain value is not all that is stored."""
+    form: str = ""
+    visited: list[int] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """How many records are usable."""
+        return sum(len(segment) for segment in self.segments)
+
+    def marked(self, segment: Segment) -> Segment:
+        """Whatever vouches for its bytes: a record without the success mark is no result."""
+        marked = segment.marked()
+        if marked.all():
+            return segment
+        keys = segment.rows["key"][~marked].tolist()
+        self.findings += [Finding(Verdict.NOT_MARKED, "", key.decode(errors="replace")) for key in keys]
+        return segment.take(marked)
+
+
+@dataclass(frozen=True)
+class Sinks:
+    """Where records go as they are read, for who cannot keep a file's records in memory; and damaged ones."""
+
+    segment: Sink
+    doubtful: Sink
+
+
+def iterate_sealed(file: SealedFile) -> Iterator[Segment]:
+    """Every segment of a sealed shard or database."""
+    directory = file.seal.directory
+    if directory.get("kind") == "shard":
+        yield from read_segments(file)
+        return
+    layout = FILE_FORMATS.get(str(directory.get("layout")))
+    if directory.get("kind") != "database" or layout is None:
+        raise SealError(f"{file.path}: foreign format: it was sealed as {directory.get('kind')!r}")
+    for number in range(layout.chunk_count(directory)):
+        with directory_errors(file.path):
+            segments = layout.read_chunk(file, number)
+        yield from segments
+
+
+def read_any(path: Path, guard: Guard) -> Reading:
+    """Everything usable in a file, and what is wrong with it."""
+    try:
+        file = SealedFile.open(path)
+    except FileNotFoundError:
+        return Reading(findings=[Finding(Verdict.MISSING)])
+    except SealError as error:
+        reading = read_unsealed(path, guard)
+        reading.findings.insert(0, Finding(Verdict.CHECKSUM, _detail(error, path)))
+        return reading
+    except OSError as error:
+        return Reading(findings=[Finding(Verdict.CANNOT_OPEN, error.strerror or str(error))])
+    if file is None:
+        return read_unsealed(path, guard)
+    with file:
+        return read_sealed(file)
+
+
+def sealed_additions(file: SealedFile) -> list[Addition]:
+    """What others had added to a database before vindeby sealed it."""
+    return [Addition.from_json(entry) for entry in file.seal.directory.get("additions", ())]
+
+
+def read_sealed(file: SealedFile, sinks: Sinks | None = None) -> Reading:
+    """Everything in a sealed file; when it is damaged, every record whose own checksum still holds."""
+    directory = file.seal.directory
+    reading = Reading(
+        root=dict(directory.get("root", {})),
+        digest=file.seal.digest,
+        published_ns=int(directory.get("published_ns", 0)),
+        sealed=True,
+        additions=sealed_additions(file),
+    )
+    try:
+        if sinks is None:
+            file.load()
+            reading.segments = _not_empty(reading.marked(segment) for segment in iterate_sealed(file))
+            return reading
+        file.prove_rest()
+        for segment in iterate_sealed(file):
+            sinks.segment(reading.marked(segment))
+        return reading
+    except SealError as error:
+        reading.findings = [Finding(Verdict.CHECKSUM, _detail(error, file.path))]
+    unverified = SealedFile.open(file.path, verify=False)
+    if unverified is None:
+        return reading
+    with unverified:
+        _take_intact(unverified, reading, sinks or Sinks(reading.segments.append, lambda _: None))
+    return reading
+
+
+def _not_empty(segments: Iterable[Segment]) -> list[Segment]:
+    return [segment for segment in segments if len(segment)]
+
+
+def _take_intact(file: SealedFile, reading: Reading, sinks: Sinks) -> None:
+    for segment in _unverified(file, reading):
+        intact = segment.intact()
+        for key in segment.rows["key"][~intact]:
+            reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
+        if not intact.all():
+            sinks.doubtful(segment.take(~intact))
+        right = reading.marked(segment.take(intact))
+        if len(right):
+            sinks.segment(right)
+
+
+def _unverified(file: SealedFile, reading: Reading) -> Iterator[Segment]:
+    """Every segment that can be made out, right or not; what cannot is a finding."""
+    directory = file.seal.directory
+    shard = directory.get("kind") == "shard"
+    layout = None if shard else FILE_FORMATS[directory["layout"]]
+    for number in range(1 if layout is None else layout.chunk_count(directory)):
+        try:
+            with directory_errors(file.path):
+                yield from read_segments(file) if layout is None else layout.read_chunk(file, number)
+        except SealError as error:
+            detail = f"chunk {number}: {_detail(error, file.path)}"
+            reading.findings.append(Finding(Verdict.INCOMPLETE, detail))
+
+
+def read_unsealed(path: Path, guard: Guard) -> Reading:
+    """A file without a seal: first from outside, then through the library in a guarded child."""
+    finding = inspect(path)
+    if finding is not None:
+        return Reading(findings=[finding])
+    reading = read_guarded(path, guard, real_size=path.stat().st_size, origin=origin_of_file(path))
+    reading.lost_its_seal = "root_checksum" in reading.root
+    _separate_root(reading)
+    if not reading.segments and not reading.findings:
+        reading.findings.append(Finding(Verdict.NO_RESULTS))
+    return reading
+
+
+def _separate_root(reading: Reading) -> None:
+    """Tell the root attributes of ours from those that others added."""
+    found = {*reading.root, *reading.inexact}
+    if reading.lost_its_seal:
+        own = own_root(reading.root)
+        if own is None:
+            reading.findings.insert(0, Finding(Verdict.CHECKSUM, "in the root attributes"))
+            own, found = {}, set()
+    else:
+        own = {name: value for name, value in reading.root.items() if name not in reading.inexact}
+    added = [Addition("", name, attribute=True) for name in sorted(found - own.keys())]
+    reading.root, reading.additions = own, added + reading.additions
+
+
+def read_guarded(
+    path: Path,
+    guard: Guard,
+    *,
+    real_size: int,
+    rooted: str = "",
+    naming: str = "",
+    origin: str = SALVAGED,
+    sinks: Sinks | None = None,
+) -> Reading:
+    """Read through the HDF5 library; a record that kills the child is left out and the rest is read again.
+
+    With ``rooted`` the root group is one record: its key is what ``naming`` spells by its attributes, or ``rooted``.
+    A record without a checksum gets the mark ``origin``. Without ``sinks`` the records are kept in memory, as many
+    bytes of them as the limits allow.
+    """
+    return _GuardedReading(path, guard, real_size, sinks).do(rooted, naming, origin)
+
+
+class _GuardedReading:
+    def __init__(self, path: Path, guard: Guard, real_size: int, sinks: Sinks | None) -> None:
+        self.path, self.guard, self.real_size = path, guard, real_size
+        self.reading = Reading()
+        self.sinks = sinks or Sinks(self.reading.segments.append, lambda _: None)
+        limits = guard.limits
+        self.allowed = limits.result_bytes(real_size)
+        if sinks is None:
+            self.allowed = min(self.allowed, limits.kept_bytes)
+        self.deadline = time.monotonic() + limits.seconds(real_size)
+        self.received = 0
+        self.skip: list[str] = []
+        self.sent: list[str] = []
+        self.crashes: list[Finding] = []
+
+    def do(self, rooted: str, naming: str, origin: str) -> Reading:
+        while self._attempt(rooted, naming, origin):
+            pass
+        self.reading.findings += self.crashes
+        return self.reading
+
+    def _attempt(self, rooted: str, naming: str, origin: str) -> bool:
+        """Is another attempt worth it, without what the child died of and what it has sent already?"""
+        limits = self.guard.limits
+        try:
+            frames = self.guard.call(
+                "read",
+                deadline=self.deadline,
+                path=str(self.path),
+                skip=self.skip,
+                sent=self.sent,
+                real_size=self.real_size,
+                rooted=rooted,
+                naming=naming,
+                origin=origin,
+                result_bytes=self.allowed,
+                batch_bytes=limits.batch_bytes,
+                most_findings=limits.most_findings,
+            )
+            for kind, data in frames:
+                self._frame(kind, data)
+                if self.received > 2 * self.allowed + _SLACK:
+                    self.guard.abort()
+                    self.crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
+                    return False
+        except GuardError as error:
+            return self._crashed(error)
+        except SealError as error:
+            self.guard.abort()
+            self.crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
+        return False
+
+    def _frame(self, kind: bytes, data: bytes) -> None:
+        self.received += len(data)
+        if kind in {RESULT, DOUBTFUL}:
+            image = SealedFile.of_bytes(data, f"{self.path} (guarded)")
+            segments = [] if image is None else read_segments(image)
+            for segment in segments:
+                if kind == DOUBTFUL:
+                    self.sinks.doubtful(segment)
+                    continue
+                self.sent += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
+                right = self.reading.marked(segment)
+                if len(right):
+                    self.sinks.segment(right)
+        elif kind == DONE:
+            answer = json.loads(data)
+            root, inner = answer["root"], {"schemas", "kind"}
+            self.reading.root = {name: root[name] for name in root if name not in inner}
+            self.reading.inexact = [name for name in answer["inexact"] if name not in inner]
+            self.reading.additions = [Addition.from_json(entry) for entry in answer["additions"]]
+            self.reading.findings += [_finding(entry) for entry in answer["findings"]]
+            self.reading.form, self.reading.visited = answer.get("form", ""), answer.get("visited", [])
+        else:
+            self.reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
+
+    def _crashed(self, error: GuardError) -> bool:
+        self.crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
+        hangs = sum(finding.verdict is Verdict.HUNG for finding in self.crashes)
+        if not error.doing or error.doing in self.skip:
+            return False
+        self.skip.append(error.doing)
+        return len(self.crashes) < _MAXIMUM_CRASHES and hangs < _MAXIMUM_HANGS
+
+
+def _finding(entry: dict[str, str]) -> Finding:
+    return Finding(Verdict(entry["verdict"]), entry["detail"], entry["key"])
+
+
+def _detail(error: SealError, path: Path) -> str:
+    return str(error).removeprefix(f"{path}: ").removeprefix("checksum mismatch ")

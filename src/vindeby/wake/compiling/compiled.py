@@ -1,0 +1,181 @@
+"""How the engine's loops are compiled, and where the machine code is kept.
+
+Compiling takes seconds, so compiled code is kept on disk. Numba's own cache does not fit here: it looks only
+at the file a function stands in, so a loop would survive a change of the wake model it calls, and it cannot
+recognise a loop that was made for one model by a function (see ``direct``). This cache takes as key a digest
+of *all* source the machine code was made from, the identity of the wake model (``code_digest``), the versions, the
+processor and the argument types; one file per key, written beside and renamed, so any number of processes may
+compile at once. Whatever is wrong with the folder or a file in it (missing, read-only, full, damaged), the answer is
+to compile again, never an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import pickle
+import platform
+import tempfile
+from collections.abc import Callable
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import config
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+
+from vindeby.wake.compiling.code_digest import digest_of
+
+__all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+THIS_PROCESS = "this-process-"
+"""Begins the identity of a model that cannot be described to another process: its code is not kept on disk."""
+
+# Fused multiply-add and the sign of zero are free to the compiler; anything that would let a NaN or an
+# infinity pass unnoticed is not. Division by zero gives infinity, as in NumPy, so that loops have no branch
+# for it.
+_OPTIONS: dict[str, Any] = {"fastmath": {"contract", "nsz"}, "error_model": "numpy"}
+
+
+def scalar(function: Function) -> Function:
+    """Compile a small function that loops call: a wake width, a deficit, an interpolation."""
+    compiled: Function = numba.njit(**_OPTIONS)(_named_by_closure(function))
+    return compiled
+
+
+def inlined(function: Function) -> Function:
+    """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
+    compiled: Function = numba.njit(forceinline=True, **_OPTIONS)(_named_by_closure(function))
+    return compiled
+
+
+def named(function: Function, identity: str) -> Function:
+    """Give a function that is made anew for every model a name of its own.
+
+    Numba numbers the functions of a process and makes symbols of name and number. Machine code from disk was
+    numbered by other processes: two models' versions of one function could have the same symbol, and the one loaded
+    first would stand for both.
+    """
+    function.__qualname__ = f"{function.__qualname__}[{identity}]"
+    return function
+
+
+def _named_by_closure(function: Function) -> Function:
+    """Name a function by what it is a closure over, so that no maker of such functions has to think of it.
+
+    Compiled functions go by their names: those of a model hold its identity (see ``fixed_code``).
+    """
+    if not function.__closure__:
+        return function
+    words = "|".join(_word(cell.cell_contents) for cell in function.__closure__)
+    return named(function, hashlib.sha256(words.encode()).hexdigest()[:12])
+
+
+def _word(value: object) -> str:
+    source = getattr(value, "py_func", None)
+    return digest_of(value).text if source is None else f"{source.__module__}.{source.__qualname__}"
+
+
+def kernel(identity: str, *, counts_references: bool = True) -> Callable[[Function], Function]:
+    """Compile a loop and keep its machine code on disk.
+
+    The loop may be a closure over compiled functions: ``identity`` tells apart loops made by the same code
+    for different models, and must be the same in every process; with ``THIS_PROCESS`` in it, nothing is kept on
+    disk. A loop that makes no array can do without ``counts_references`` to those it is given, which costs time in
+    every small function that takes arrays.
+    """
+
+    def decorate(function: Function) -> Function:
+        dispatcher = numba.njit(nogil=True, _nrt=counts_references, **_OPTIONS)(named(function, identity))
+        if THIS_PROCESS not in identity:
+            dispatcher._cache = _Cache(function, identity)  # noqa: SLF001  there is no public way in
+        compiled: Function = dispatcher
+        return compiled
+
+    return decorate
+
+
+def cache_folder() -> Path | None:
+    """Where machine code is kept: ``NUMBA_CACHE_DIR`` if it is set, else the user's cache, if any."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR) / "vindeby"
+    root = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(root) if root else Path.home() / ".cache") / "vindeby"
+    except RuntimeError:  # this user has no home
+        return None
+
+
+_WAKE = Path(__file__).parents[1]
+
+
+def _part_of(file: Path) -> Path:
+    """The part of vindeby that a file belongs to, such as ``layout``; of another file its folder."""
+    package = _WAKE.parent
+    inside = package in file.parents and file.parent != package
+    return package / file.relative_to(package).parts[0] if inside else file.parent
+
+
+@cache
+def _digest_of_sources(folder: Path) -> bytes:
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.digest()
+
+
+class _Cache(NullCache):  # type: ignore[misc]
+    """One function's machine code on disk; the interface is Numba's."""
+
+    def __init__(self, function: Callable[..., Any], identity: str) -> None:
+        self._function = function
+        self._identity = identity
+
+    @cached_property
+    def _made_from(self) -> bytes:
+        digest = hashlib.sha256(_digest_of_sources(_WAKE))
+        digest.update(_digest_of_sources(_part_of(Path(inspect.getfile(self._function)))))
+        versions = (numba.__version__, platform.python_version(), self._identity, self._function.__qualname__)
+        digest.update(repr(versions).encode())
+        return digest.digest()
+
+    def _path(self, signature: Any, codegen: Any) -> Path | None:
+        folder = cache_folder()
+        if folder is None:
+            return None
+        digest = hashlib.sha256(self._made_from + repr((str(signature), codegen.magic_tuple())).encode())
+        return folder / f"{self._function.__name__}-{digest.hexdigest()[:32]}.nbc"
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Give the machine code for these argument types, or None: then it is compiled."""
+        target_context.refresh()
+        try:
+            path = self._path(sig, target_context.codegen())
+            if path is None:
+                return None
+            return CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))  # noqa: S301, SLF001
+        except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
+            return None
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        """Keep the machine code, if there is a place that lets us."""
+        try:
+            path = self._path(sig, cres.codegen)
+            if path is None or cres.library.has_dynamic_globals:
+                return
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            try:
+                with os.fdopen(handle, "wb") as stream:
+                    stream.write(pickle.dumps(cres._reduce()))  # noqa: SLF001
+                Path(name).replace(path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+        except OSError:
+            return

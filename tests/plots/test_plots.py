@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from PIL import Image
+
+from tests.cli.test_init_and_check import vindeby
+from tests.monitor.test_monitor import old_file
+from tests.results.examples import campaign, events, finished, publish
+from vindeby import plots
+from vindeby.errors import ArgumentError, DataError
+from vindeby.plots.compare import pair
+from vindeby.plots.style import shades, style
+from vindeby.results.result_set import ResultSet
+
+CREATED = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+@pytest.fixture(scope="module")
+def sight(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
+    path = tmp_path_factory.mktemp("plots") / "o.h5"
+    run = finished(path, campaign(seeds=4, farm="$x^$ & <b>"))
+    events(run, [{"event": "published", "tasks": 8, "time": 1e9 + 10 * number} for number in range(2)])
+    return ResultSet(path)
+
+
+def test_a_layout_shows_area_turbines_spacing_and_numbers(sight: ResultSet) -> None:
+    axes = plots.layout(sight, "farm1_t1_s2", direction=270.0, speed=9.0)
+    count = sight.layout("farm1_t1_s2").shape[1]
+    rotors = next(part for part in axes.collections if isinstance(part, LineCollection))
+    assert len(rotors.get_segments()) == count
+    lengths = [np.hypot(*(ends[1] - ends[0])) for ends in rotors.get_segments()]
+    assert np.allclose(lengths, 0.080)  # 80 m, in km: to scale
+    assert np.allclose([ends[0][0] - ends[1][0] for ends in rotors.get_segments()], 0.0)  # across a west wind
+    circles = next(part for part in axes.collections if isinstance(part, PatchCollection))
+    assert len(circles.get_paths()) == count
+    assert [text.get_text() for text in axes.texts] == [str(number) for number in range(count)]
+    (outline,) = [patch for patch in axes.patches if isinstance(patch, PathPatch)]
+    assert len(np.asarray(outline.get_path().vertices)) > 70  # two triangles and a round hole
+    assert axes.get_aspect() == 1.0
+    assert len(axes.images) == 1
+
+
+def test_wakes_lie_downwind_of_the_turbines(sight: ResultSet) -> None:
+    axes = plots.layout(sight, "farm0_t0_s0", direction=270.0, speed=9.0)
+    image = axes.images[0]
+    field = np.asarray(image.get_array())
+    left, right, _, _ = image.get_extent()
+    x = np.linspace(left, right, field.shape[1])
+    first = sight.layout("farm0_t0_s0")[0].min() / 1000
+    upwind, downwind = field[:, x < first - 0.1], field[:, x > first + 0.3]
+    assert np.allclose(upwind, 9.0, rtol=1e-3)
+    assert downwind.min() < 7.0
+
+
+def test_the_figures_beside_a_layout_are_those_of_the_engine(sight: ResultSet) -> None:
+    from vindeby.plots.layout import prepare
+
+    drawn = prepare(sight, "farm0_t0_s0")
+    facts = dict(drawn.facts)
+    energy = float(sight.record("farm0_t0_s0").aep)
+    assert facts["turbines"] == "6"
+    assert facts["capacity"] == "30 MW"
+    assert facts["AEP"] == f"{energy:,.1f} GWh"
+    assert facts["capacity factor"] == f"{100 * energy / (30 * 8.76):.1f} %"
+    assert drawn.farm is not None
+    assert drawn.wake_loss == pytest.approx(1 - energy / drawn.farm.wake_free_aep(6))
+    assert facts["density"] == "2.50 MW/km²"
+    assert facts["least allowed"] == "378 m"
+
+
+@pytest.mark.parametrize("name", plots.PICTURES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_picture_of_a_campaign_can_be_drawn(name: str, dark: bool, sight: ResultSet) -> None:
+    axes = plots.PICTURES[name][0](sight, dark=dark)
+    assert isinstance(axes.figure, Figure)
+    width, height = axes.figure.get_size_inches()
+    assert 3 < width < 20
+    assert 2 < height < 20
+    axes.figure.canvas.draw()
+    if dark:
+        assert axes.get_facecolor()[:3] == to_rgb("#16191d")
+
+
+def test_the_energy_picture_has_every_seed_the_median_and_the_best(sight: ResultSet) -> None:
+    axes = plots.PICTURES["energy"][0](sight)
+    values = sight.rows["aep"][(sight.rows["farm_idx"] == 0) & (sight.rows["type_idx"] == 1)]
+    drawn = [np.asarray(line.get_ydata()) for line in axes.lines]
+    assert any(np.array_equal(line, values) for line in drawn)
+    assert any(np.allclose(line, [np.median(values)] * 2) for line in drawn if len(line) == 2)
+    assert any(np.allclose(line, [values.max()]) for line in drawn if len(line) == 1)
+
+
+def test_a_gallery_has_the_best_first(sight: ResultSet) -> None:
+    every = plots.gallery(sight, "farm0_t1_*")
+    best = max(range(4), key=lambda seed: float(sight.record(f"farm0_t1_s{seed}").aep))
+    assert len(every) == 4
+    assert every[0].get_title(loc="left").startswith(f"s{best}  ")
+    with pytest.raises(ArgumentError, match="names are like farm0_t0_s0, so write farm0_t0_\\*"):
+        plots.gallery(sight, "farm7*")
+
+
+def test_a_comparison_says_what_changed_and_draws_every_way(sight: ResultSet) -> None:
+    axes = plots.compare(sight, "farm0_t0_s0", "farm0_t0_s1")
+    one, other = (float(sight.record(key).aep) for key in ("farm0_t0_s0", "farm0_t0_s1"))
+    assert f"{one:,.1f} → {other:,.1f} GWh ({100 * (other / one - 1):+.2f} %)" in axes.get_title(loc="left")
+    assert len(axes.texts) == 6
+    with pytest.raises(ArgumentError, match="different farms"):
+        plots.compare(sight, "farm0_t0_s0", "farm1_t0_s0")
+    assert len(plots.compare(sight, "farm0_t0_s0", "farm0_t1_s1").texts) == 6  # 6 turbines before, 15 after
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_are_the_best_of_all_possible_ones(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    old, new = random.uniform(size=(2, 5)), random.uniform(size=(2, 7))
+    one, other = pair(old, new)
+    assert sorted(one) == list(range(5))
+    assert len(set(other)) == 5
+    found = ((old[:, one] - new[:, other]) ** 2).sum()
+    least = min(((old - new[:, list(chosen)]) ** 2).sum() for chosen in itertools.permutations(range(7), 5))
+    assert found == pytest.approx(least, rel=1e-12)
+    back, forth = pair(new, old)
+    assert sorted(zip(forth, back, strict=True)) == sorted(zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("kind", plots.FORMATS)
+def test_pictures_are_files_of_each_format_and_always_the_same(
+    kind: str, sight: ResultSet, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        plots.save(plots.compare(sight, "farm0_t0_s0", "farm0_t0_s1").figure, tmp_path / f"{name}.{kind}")
+    one, other = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("a", "b"))
+    assert one.startswith(CREATED[kind])
+    assert one == other
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"a.{kind}", f"b.{kind}"]
+
+
+def test_colours_keep_their_order_in_black_and_white() -> None:
+    for dark in (False, True):
+        with style(dark=dark):
+            grey = [np.dot(colour[:3], [0.2126, 0.7152, 0.0722]) for colour in shades(6)]
+            assert all(later > earlier for earlier, later in itertools.pairwise(grey))
+            page = 1.0 if not dark else 0.09
+            assert min(abs(value - page) for value in grey) > 0.1
+
+
+def test_drawing_leaves_the_settings_of_others_alone(sight: ResultSet) -> None:
+    before = dict(mpl.rcParams)
+    plots.PICTURES["energy"][0](sight)
+    assert dict(mpl.rcParams) == before
+
+
+def test_a_file_without_a_campaign_shows_the_layout_alone(tmp_path: Path) -> None:
+    old_file(tmp_path / "old.h5", ["farm0_t0_s0", "farm0_t0_s1"])
+    sight = ResultSet(tmp_path / "old.h5")
+    axes = plots.layout(sight, "farm0_t0_s0")
+    assert not axes.images
+    assert not axes.patches
+    assert len(axes.texts) == 6
+    with pytest.raises(ArgumentError, match="without a campaign no wakes"):
+        plots.layout(sight, "farm0_t0_s0", direction=10.0)
+    for name in ("density", "map", "completion", "durations"):
+        with pytest.raises(DataError):
+            plots.PICTURES[name][0](sight)
+
+
+def test_show_writes_a_picture_that_can_be_opened(tmp_path: Path) -> None:
+    publish(tmp_path / "o.h5", campaign())
+    done = vindeby(tmp_path, "show", "o.h5", "farm0_t0_s0", "--direction", "200", "--speed", "8")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "farm0_t0_s0.png\n", "")
+    with Image.open(tmp_path / "farm0_t0_s0.png") as image:
+        assert min(image.size) > 500
+    done = vindeby(tmp_path, "show", "o.h5", "--gallery", "farm0_t0_*", "-o", "g.svg")
+    assert (done.returncode, done.stdout) == (0, "g.svg\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("o.h5",), 2, "give one of KEY, --gallery PATTERN or --picture NAME"),
+        (("o.h5", "farm0_t0_s9"), 2, "do you mean farm0_t0_s"),
+        (("o.h5", "farm0_t0_s0", "-o", "x.gif"), 2, "x.gif: pictures are made as png, svg, pdf"),
+        (("o.h5", "--picture", "cat"), 2, "--picture: 'cat' is not known"),
+        (("o.h5", "farm0_t0_s0", "--direction", "400"), 2, "--direction: 400 is not between 0 and 360"),
+        (("o.h5", "farm0_t0_s0", "-o", "no/where.png"), 1, "no/where.png: cannot be written"),
+    ],
+)
+def test_show_says_what_is_wrong(
+    arguments: tuple[str, ...], status: int, message: str, tmp_path: Path
+) -> None:
+    publish(tmp_path / "o.h5", campaign())
+    done = vindeby(tmp_path, "show", *arguments)
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False)
+    assert message in done.stderr
