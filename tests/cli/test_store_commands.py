@@ -46,7 +46,7 @@ def publish(folder: Path, batch: list[Record]) -> Path:
 def test_merge_validate_and_missing_of_a_run(campaign: Campaign, tmp_path: Path) -> None:
     publish(tmp_path, [result(campaign, number) for number in range(4)])
     merged = vindeby(tmp_path, "merge", "out.h5")
-    assert (merged.returncode, merged.stdout) == (0, "out.h5: 4 records, classic layout; done\n")
+    assert (merged.returncode, merged.stdout) == (0, "out.h5: 4 records, classic format; done\n")
     with h5py.File(tmp_path / "out.h5") as file:
         assert file.attrs["grid_size"] == 18
         assert file.attrs["random_pct"] == 30.0
@@ -67,7 +67,7 @@ def test_merge_validate_and_missing_of_a_run(campaign: Campaign, tmp_path: Path)
 def test_a_complete_run_is_valid(campaign: Campaign, tmp_path: Path) -> None:
     publish(tmp_path, [result(campaign, number) for number in range(6)])
     publish(tmp_path, [result(campaign, number) for number in range(6)])
-    assert vindeby(tmp_path, "merge", "out.h5", "--layout", "table").returncode == 0
+    assert vindeby(tmp_path, "merge", "out.h5", "--format", "table").returncode == 0
     report = json.loads(vindeby(tmp_path, "validate", "out.h5", "--json").stdout)
     assert report["issues"] == []
     assert len(report["missing"]) == 6
@@ -163,7 +163,7 @@ def test_the_story_of_the_lost_campaign(tmp_path: Path) -> None:
         (["validate", "text.h5"], 1, ""),
         (["salvage", "text.h5", "-o", "x.h5"], 1, "no result could be saved from 1 files"),
         (["missing", "text.h5", "--format", "xml"], 2, "use text, csv or json"),
-        (["merge", "text.h5", "--layout", "rows"], 2, "there are: classic, table"),
+        (["merge", "text.h5", "--format", "rows"], 2, "there are: classic, table"),
     ],
 )
 def test_a_mistake_gives_a_message_and_a_status_and_no_traceback(

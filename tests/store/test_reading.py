@@ -166,7 +166,7 @@ def test_a_file_of_a_newer_version_is_refused_with_the_remedy(tmp_path: Path) ->
 def filled(request: pytest.FixtureRequest, run: RunDirectory) -> RunDirectory:
     publish(run, records(10))
     if request.param != "shards":
-        merge(run.output, MergeOptions(layout="classic" if request.param == "both" else request.param))
+        merge(run.output, MergeOptions(file_format="classic" if request.param == "both" else request.param))
     if request.param == "both":
         publish(run, records(5, start=10))
     else:

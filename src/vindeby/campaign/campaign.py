@@ -128,6 +128,10 @@ class Campaign(Amount):
         """Every task, in order of farm, turbine type and seed, whatever the order of keys in the file."""
         return tuple(task for cell in self.cells() for task in cell.tasks(self.seeds))
 
+    def fingerprints(self) -> dict[str, str]:
+        """The fingerprint of every task by its key, in the same order: what results are compared with."""
+        return {task.key: task.fingerprint for task in self.tasks()}
+
     def cells(self) -> tuple[Cell, ...]:
         """Every farm with every turbine type, with the identity that the tasks of the cell share."""
         shared = {

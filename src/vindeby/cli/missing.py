@@ -9,11 +9,10 @@ import typer
 
 from vindeby.assembly.done import Judge, judged, not_done
 from vindeby.cli.options import JsonOption
-from vindeby.cli.results import CampaignOption, expected_of, required_campaign, say
+from vindeby.cli.results import CampaignOption, required_campaign, say
 from vindeby.errors import ArgumentError
 from vindeby.results.sources import Folder, NothingYet, open_source
 from vindeby.store.disk.events import read_failures
-from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.missing import as_csv, as_json, as_text, find_missing
 from vindeby.store.read.database import Database
 
@@ -35,15 +34,15 @@ def command(
     if chosen not in _FORMATS:
         raise ArgumentError(f"--format: {format!r} is not known; use text, csv or json")
     source = open_source(output)
-    asked = required_campaign(source.path, campaign, source.campaign_text)
-    expected = expected_of(asked)
+    asked = required_campaign(source.run, campaign, source.campaign_text)
+    expected = asked.fingerprints()
     invalid: dict[str, str] = {}
     if isinstance(source, Database):
         invalid = not_done(source, judged(source, asked))
     elif isinstance(source, Folder):
         invalid = {one.key: one.why for one in Judge(asked).look_at(source.segments())}
         _say_files(source)
-    failed = {key: str(task) for key, task in read_failures(RunDirectory(source.path)).items()}
+    failed = {key: str(task) for key, task in read_failures(source.run).items()}
     holding = None if isinstance(source, NothingYet) else source
     missing = find_missing(holding, expected, failed, invalid=invalid)  # type: ignore[arg-type]
     typer.echo(_FORMATS[chosen](missing), nl=False)

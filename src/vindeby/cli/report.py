@@ -23,9 +23,9 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Write one HTML file with everything: summary, pictures, every layout, failures, provenance."""
-    sight = ResultSet(output, campaign=campaign)
+    result_set = ResultSet(output, campaign=campaign)
     observer = Observer(output, campaign=campaign)
-    text = build_report(sight, observer, (lambda _: None) if quiet else say)
-    path = to or sight.path.with_suffix(".html")
+    text = build_report(result_set, observer, (lambda _: None) if quiet else say)
+    path = to or result_set.path.with_suffix(".html")
     write_whole(path, text.encode())
     typer.echo(str(path))

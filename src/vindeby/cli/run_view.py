@@ -107,7 +107,7 @@ def summary_text(summary: Summary, command: str) -> str:
     rate = f", {summary.done / summary.seconds:,.1f} per second" if summary.done and summary.seconds else ""
     lines.append(
         f"  computed {summary.done:,} in {words.duration(summary.seconds)}{rate}; "
-        f"{summary.standing.done:,} were there before"
+        f"{summary.resume_state.done:,} were there before"
     )
     if summary.aep_by_farm:
         lines.append("  AEP in GWh per year, lowest and highest of each farm")
@@ -119,17 +119,17 @@ def summary_text(summary: Summary, command: str) -> str:
     if summary.validation is not None and summary.validation.origins:
         lines.append(f"  {in_words(summary.validation.origins)}")
     lines += _failures(summary, command)
-    if summary.standing.stale:
+    if summary.resume_state.stale:
         lines.append(
-            f"  {len(summary.standing.stale):,} results are of an older version of the campaign; "
+            f"  {len(summary.resume_state.stale):,} results are of an older version of the campaign; "
             "--replace-stale computes them again"
         )
-    if summary.standing.invalid and summary.kept_invalid:
+    if summary.resume_state.invalid and summary.kept_invalid:
         lines.append(
-            f"  {len(summary.standing.invalid):,} invalid results were left (--keep-invalid); without it they are "
+            f"  {len(summary.resume_state.invalid):,} invalid results were left (--keep-invalid); without it they are "
             "computed again"
         )
-    elif again := summary.standing.invalid.keys() - summary.all_failed.keys():
+    elif again := summary.resume_state.invalid.keys() - summary.all_failed.keys():
         lines.append(
             f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
             f"{summary.output}.run/replaced/"

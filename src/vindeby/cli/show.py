@@ -52,15 +52,15 @@ def command(
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     path = to or Path(_default_name(key, compare_, gallery_, picture))
     format_of(path)
-    sight = ResultSet(output, campaign=campaign)
+    result_set = ResultSet(output, campaign=campaign)
     if picture is not None:
-        axes = PICTURES[picture][0](sight)
+        axes = PICTURES[picture][0](result_set)
     elif gallery_ is not None:
-        axes = gallery(sight, gallery_)[0]
+        axes = gallery(result_set, gallery_)[0]
     elif compare_ is not None and key is not None:
-        axes = compare(sight, key, compare_)
+        axes = compare(result_set, key, compare_)
     elif key is not None:
-        axes = layout(sight, key, direction=direction, speed=speed)
+        axes = layout(result_set, key, direction=direction, speed=speed)
     save(axes.figure, path)
     typer.echo(str(path))
 

@@ -11,7 +11,7 @@ import typer
 from vindeby.assembly.energy import Filled, fill_in_energies
 from vindeby.assembly.physics import CampaignCheck, physics_checks
 from vindeby.cli.options import JsonOption
-from vindeby.cli.results import CampaignOption, expected_of, kept_campaign, say
+from vindeby.cli.results import CampaignOption, kept_campaign, say
 from vindeby.errors import ArgumentError
 from vindeby.results.campaign_lookup import campaign_of
 from vindeby.store.disk.run_directory import RunDirectory
@@ -43,15 +43,16 @@ def command(
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
     if output.is_dir() and output.name.endswith(".h5.run"):
         output = output.with_name(output.name.removesuffix(".run"))
-    loaded = campaign_of(output, campaign, None if output.is_dir() else kept_campaign(output))
-    filled = _filled(output, loaded) if fix_aep else None
+    run = RunDirectory(output)
+    loaded = campaign_of(run, campaign, None if output.is_dir() else kept_campaign(output))
+    filled = _filled(run, loaded) if fix_aep else None
     checks = physics_checks(loaded, deep=deep)
-    expected = None if loaded is None else expected_of(loaded)
-    report = validate(output, expected=expected, checks=checks)
+    expected = None if loaded is None else loaded.fingerprints()
+    report = validate(run, expected=expected, checks=checks)
     if deep:
         report.not_computed_again = _skipped(report, checks)
     elif loaded is not None and expected is not None:
-        write_verdicts(RunDirectory(output), loaded.dumps(), report.verdicts(expected))
+        write_verdicts(run, loaded.dumps(), report.verdicts(expected))
     if json_:
         more = {} if filled is None else {"fixed": filled.to_json()}
         typer.echo(json.dumps({**report.to_json(), **more}, indent=1))
@@ -65,12 +66,13 @@ def command(
         raise typer.Exit(1)
 
 
-def _filled(output: Path, campaign: Campaign | None) -> Filled:
+def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
+    output = run.output
     if output.is_dir():
         raise ArgumentError(f"{output}: --fix-aep needs a database; salvage the folder with --recompute-aep")
     if campaign is None:
         raise ArgumentError(f"{output}: --fix-aep needs the campaign; name it with --campaign FILE")
-    filled = fill_in_energies(output, campaign, say)
+    filled = fill_in_energies(run, campaign, say)
     say(f"{output}: {filled}")
     return filled
 

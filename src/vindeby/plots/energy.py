@@ -17,16 +17,18 @@ from vindeby.results.result_set import ResultSet
 _MOST_FARMS = 24
 
 
-def _with_energy(sight: ResultSet) -> NDArray[Any]:
-    rows: NDArray[Any] = sight.rows[~np.isnan(sight.rows["aep"]) & (sight.rows["farm_idx"] >= 0)]
+def _with_energy(result_set: ResultSet) -> NDArray[Any]:
+    rows: NDArray[Any] = result_set.rows[
+        ~np.isnan(result_set.rows["aep"]) & (result_set.rows["farm_idx"] >= 0)
+    ]
     if not len(rows):
-        raise DataError(f"{sight.path}: holds no energies that could be drawn")
+        raise DataError(f"{result_set.path}: holds no energies that could be drawn")
     return rows
 
 
-def energy(sight: ResultSet, *, dark: bool = False) -> Axes:
+def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Every seed a point: one panel a farm, one column a type; a bar marks the median, a triangle the best."""
-    rows = _with_energy(sight)
+    rows = _with_energy(result_set)
     farms = [int(farm) for farm in np.unique(rows["farm_idx"])][:_MOST_FARMS]
     types = [int(kind) for kind in np.unique(rows["type_idx"])]
     with style(dark=dark):
@@ -42,14 +44,16 @@ def energy(sight: ResultSet, *, dark: bool = False) -> Axes:
             mine = rows[rows["farm_idx"] == farms[place]]
             for column, kind in enumerate(types):
                 _column(axes, mine["aep"][mine["type_idx"] == kind], column, colours[column], column, random)
-            axes.set_title(sight.farm_name(farms[place]), fontsize=8)
+            axes.set_title(result_set.farm_name(farms[place]), fontsize=8)
             axes.set_xticks(range(len(types)), [f"t{kind}" for kind in types])
             axes.grid(visible=False, axis="x")
         for axes in grid[:, 0]:
             axes.set_ylabel("AEP, GWh")
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         names = ", ".join(
-            f"t{kind} {sight.type_name(kind)}" for kind in types if sight.type_name(kind) != f"t{kind}"
+            f"t{kind} {result_set.type_name(kind)}"
+            for kind in types
+            if result_set.type_name(kind) != f"t{kind}"
         )
         whole.suptitle("AEP of every seed; bar: median, triangle: best", fontsize=10, fontweight="bold")
         if names:
@@ -72,9 +76,9 @@ def _column(
     axes.plot(at, values.max(), "^", markersize=5, color=ink(), markeredgecolor=paper(), markeredgewidth=0.5)
 
 
-def best_and_median(sight: ResultSet, *, dark: bool = False) -> Axes:
+def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Two tables, farm by type: the best energy, and how far the median of the seeds stays below it."""
-    rows = _with_energy(sight)
+    rows = _with_energy(result_set)
     farms, types = (np.unique(rows[name]) for name in ("farm_idx", "type_idx"))
     best = np.full((len(farms), len(types)), np.nan)
     below = best.copy()
@@ -91,7 +95,7 @@ def best_and_median(sight: ResultSet, *, dark: bool = False) -> Axes:
         _table(right, below, "median below best, %", "{:.2f}")
         for axes in (left, right):
             axes.set_xticks(range(len(types)), [f"t{kind}" for kind in types])
-        left.set_yticks(range(len(farms)), [sight.farm_name(int(farm)) for farm in farms])
+        left.set_yticks(range(len(farms)), [result_set.farm_name(int(farm)) for farm in farms])
     assert isinstance(left, Axes)
     return left
 

@@ -16,11 +16,11 @@ from vindeby.results.result_set import ResultSet
 _MOST = 120
 
 
-def gallery(sight: ResultSet, pattern: str, *, most: int = _MOST) -> NDArray[np.object_]:
+def gallery(result_set: ResultSet, pattern: str, *, most: int = _MOST) -> NDArray[np.object_]:
     """Small pictures of every result that ``pattern`` names, such as ``farm0_t5_*``; their axes, best first."""
-    every = sight.matching(pattern)
+    every = result_set.matching(pattern)
     keys = every[:most]
-    drawn = [prepare(sight, key) for key in keys]
+    drawn = [prepare(result_set, key) for key in keys]
     left, bottom, right, top = shapes.frame(drawn[0].area, drawn[0].places)
     shape = (top - bottom) / (right - left)
     columns = min(len(keys), max(1, round(math.sqrt(len(keys) * 1.5 * shape))), 10)
@@ -39,7 +39,7 @@ def gallery(sight: ResultSet, pattern: str, *, most: int = _MOST) -> NDArray[np.
         worst = drawn[-1].aep_gwh
         if drawn[0].aep_gwh and worst:
             more += f", {100 * (1 - worst / drawn[0].aep_gwh):.2f} % apart"
-        farms = {sight.place(key)[:2] for key in keys}
+        farms = {result_set.place(key)[:2] for key in keys}
         name = drawn[0].title.rsplit(", seed", 1)[0] if len(farms) == 1 else ""
         whole.suptitle(f"{pattern}{f': {name}' if name else ''}{more}", fontsize=10, fontweight="bold")
     return np.array(grid.flat[: len(keys)], object)

@@ -23,20 +23,20 @@ from vindeby.results.web import asset
 Progress = Callable[[str], None]
 
 
-def build_report(sight: ResultSet, observer: Observer, progress: Progress = lambda _: None) -> str:
+def build_report(result_set: ResultSet, observer: Observer, progress: Progress = lambda _: None) -> str:
     """The whole page as text."""
     snapshot = observer.look()
     progress("reading layouts")
-    data = gather.results_data(sight)
+    data = gather.results_data(result_set)
     sections = [
         _summary(snapshot),
-        _best(sight),
-        _pictures(sight, progress),
+        _best(result_set),
+        _pictures(result_set, progress),
         _results(data),
         _failures(snapshot),
         _missing(snapshot),
         _bad_files(snapshot),
-        _provenance(sight),
+        _provenance(result_set),
     ]
     style, scripts = asset("look.css"), [asset("drawing.js"), asset("report.js")]
     policy = (
@@ -120,8 +120,8 @@ def _summary(snapshot: Snapshot) -> str:
     )
 
 
-def _best(sight: ResultSet) -> str:
-    rows = gather.best_table(sight)
+def _best(result_set: ResultSet) -> str:
+    rows = gather.best_table(result_set)
     if not rows:
         return ""
     lines = (
@@ -140,12 +140,12 @@ def _best(sight: ResultSet) -> str:
     return tag("h2", "The best of each farm and type") + table(titles, lines, names=3)
 
 
-def _pictures(sight: ResultSet, progress: Progress) -> str:
+def _pictures(result_set: ResultSet, progress: Progress) -> str:
     parts = [tag("h2", "Pictures")]
     for name, (_, caption) in PICTURES.items():
         progress(f"drawing {name}")
         try:
-            light, dark = (_drawn(sight, name, dark=dark) for dark in (False, True))
+            light, dark = (_drawn(result_set, name, dark=dark) for dark in (False, True))
         except DataError:
             continue  # a database that does not tell this
         parts.append(
@@ -156,8 +156,8 @@ def _pictures(sight: ResultSet, progress: Progress) -> str:
     return "".join(parts) if len(parts) > 1 else ""
 
 
-def _drawn(sight: ResultSet, name: str, *, dark: bool) -> str:
-    axes = PICTURES[name][0](sight, dark=dark)
+def _drawn(result_set: ResultSet, name: str, *, dark: bool) -> str:
+    axes = PICTURES[name][0](result_set, dark=dark)
     return "data:image/png;base64," + base64.b64encode(as_bytes(axes.figure)).decode()
 
 
@@ -203,16 +203,16 @@ def _bad_files(snapshot: Snapshot) -> str:
     return tag("h2", "Files with something wrong") + table(("file", "what"), rows, names=2)
 
 
-def _provenance(sight: ResultSet) -> str:
-    facts = "".join(tag("dt", name) + tag("dd", value) for name, value in gather.provenance(sight))
+def _provenance(result_set: ResultSet) -> str:
+    facts = "".join(tag("dt", name) + tag("dd", value) for name, value in gather.provenance(result_set))
     parts = [tag("h2", "Where this comes from"), f'<dl class="facts">{facts}</dl>']
-    for entry in gather.audits(sight):
+    for entry in gather.audits(result_set):
         head = (
             f"merge {entry.get('time', '')}: {entry.get('outcome', '')}, {entry.get('records', '')} records"
         )
         parts.append(f"<details>{tag('summary', head)}{tag('pre', json.dumps(entry, indent=1))}</details>")
-    if sight.campaign is not None:
+    if result_set.campaign is not None:
         parts.append(
-            f"<details>{tag('summary', 'the campaign file')}{tag('pre', sight.campaign.dumps())}</details>"
+            f"<details>{tag('summary', 'the campaign file')}{tag('pre', result_set.campaign.dumps())}</details>"
         )
     return "".join(parts)

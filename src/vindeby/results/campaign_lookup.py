@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vindeby.campaign.outline import Outline, outline_of, read_outline
@@ -13,18 +12,17 @@ if TYPE_CHECKING:
     from vindeby.campaign import Campaign, Farm, Turbine
 
 
-def campaign_of(output: Path, given: str | None, kept: Attribute | None = None) -> Campaign | None:
+def campaign_of(run: RunDirectory, given: str | None, kept: Attribute | None = None) -> Campaign | None:
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
     from vindeby.campaign import Campaign  # loads pydantic and shapely, which a look by the outline need not
 
     if given is not None:
         return Campaign.load(given)
-    run = RunDirectory(output)
     text = run.campaign_text()
     if text is not None:
         return Campaign.loads(text, str(run.campaign_file))
     if isinstance(kept, str) and kept:
-        return Campaign.loads(kept, f"{output} (campaign)")
+        return Campaign.loads(kept, f"{run.output} (campaign)")
     return None
 
 
@@ -38,13 +36,12 @@ def turbine_of(campaign: Campaign | None, type_idx: int) -> Turbine | None:
     return campaign.turbines[type_idx] if campaign and 0 <= type_idx < len(campaign.turbines) else None
 
 
-def outline_for(output: Path, given: str | None, kept: Attribute | None = None) -> Outline | None:
+def outline_for(run: RunDirectory, given: str | None, kept: Attribute | None = None) -> Outline | None:
     """The outline of the same campaign; quick where one is kept with the frozen campaign."""
     if given is None:
-        run = RunDirectory(output)
         text = run.campaign_text()
         found = None if text is None else read_outline(run.outline_text(), text)
         if found is not None:
             return found
-    campaign = campaign_of(output, given, kept)
+    campaign = campaign_of(run, given, kept)
     return None if campaign is None else outline_of(campaign)

@@ -16,12 +16,11 @@ from vindeby.campaign.outline import Outline
 from vindeby.errors import CampaignError, InputError
 from vindeby.results.campaign_lookup import campaign_of, outline_for
 from vindeby.results.columns import ResultColumns
-from vindeby.results.expected import Expected, State, expected_of, guessed
+from vindeby.results.expected import Expected, State, guessed
 from vindeby.results.history import History, crew
 from vindeby.results.judging import Judging
 from vindeby.results.snapshot import BadFile, Disk, Failure, Snapshot
 from vindeby.results.sources import Folder, NothingYet, open_source
-from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError
 
 if TYPE_CHECKING:  # loads pydantic and shapely
@@ -54,8 +53,7 @@ class Observer:
 
     def _open_once(self, path: Path) -> None:
         self.source = open_source(path)
-        self.path = self.source.path
-        self.run = RunDirectory(self.path)
+        self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)
         self.history = History(self.run)
         self._judging = Judging(self.run)
@@ -104,12 +102,12 @@ class Observer:
         if stamp != self._stamp_of_expected:
             self._stamp_of_expected = stamp
             try:
-                self.outline = outline_for(self.path, self._given, self.source.campaign_text)
+                self.outline = outline_for(self.run, self._given, self.source.campaign_text)
             except CampaignError:
                 if self._given is not None:
                     raise
                 self.outline = None
-            self._expected = expected_of(self.outline) if self.outline else guessed(self.results)
+            self._expected = Expected.of(self.outline) if self.outline else guessed(self.results)
             self._stamp_of_expected = self._stamp()
         return self._expected
 
@@ -117,7 +115,7 @@ class Observer:
     def campaign(self) -> Campaign | None:
         """The campaign of the last look in full, for those who draw; the same object until it changes."""
         if self._campaign[0] is not self.outline:
-            whole = campaign_of(self.path, self._given, self.source.campaign_text) if self.outline else None
+            whole = campaign_of(self.run, self._given, self.source.campaign_text) if self.outline else None
             self._campaign = self.outline, whole
         return self._campaign[1]
 

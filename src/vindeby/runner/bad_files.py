@@ -19,13 +19,13 @@ from vindeby.store.read.inspect import Finding
 from vindeby.store.read.reading import read_any
 
 
-def refuse_or_set_aside(directory: RunDirectory, standing: ResumeState, on_bad: str) -> None:
+def refuse_or_set_aside(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:
     """Deal with what is bad, before anything is run."""
-    if not standing.bad:
+    if not resume_state.bad:
         return
     if on_bad == "abort":
-        raise DataError(_refusal(directory, standing.bad))
-    for path, findings in standing.bad.items():
+        raise DataError(_refusal(directory, resume_state.bad))
+    for path, findings in resume_state.bad.items():
         why = "; ".join(map(str, findings))
         if path == directory.output:
             copy = directory.path / f"{path.name}.copy"

@@ -82,20 +82,22 @@ def run(
     directory = _prepared_directory(Path(output), campaign)
     began = time.monotonic()
     with _storage_errors(directory), hold(directory, share, take_over=take_over, say=say) as lock:
-        refuse_another_campaign(directory.output, campaign)  # it may have come while this one waited
+        refuse_another_campaign(directory, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
         judge = Judge(campaign, checks=checks)
         again = Again(stale=replace_stale, failed=retry_failed, invalid=not keep_invalid)
-        standing = compare_with_disk(directory, space, judge, part=share, again=again)
-        refuse_or_set_aside(directory, standing, on_bad)
+        resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
+        refuse_or_set_aside(directory, resume_state, on_bad)
         lock.confirm()
         _freeze(directory, campaign)
         if judge.usual:
-            write_verdicts(directory, campaign.dumps(), standing.verdicts)
-        _say_what_stands(standing, say, again)
-        summary = Summary(Path(output), len(space), standing, kept_invalid=keep_invalid)
-        if standing.todo:
-            _supervise(campaign, directory, space, standing, options, watch, summary, lock, say, judge.usual)
+            write_verdicts(directory, campaign.dumps(), resume_state.verdicts)
+        _say_what_stands(resume_state, say, again)
+        summary = Summary(Path(output), len(space), resume_state, kept_invalid=keep_invalid)
+        if resume_state.todo:
+            _supervise(
+                campaign, directory, space, resume_state, options, watch, summary, lock, say, judge.usual
+            )
         summary.seconds = time.monotonic() - began
         finish_up(campaign, judge, directory, summary, part=share, say=say, lock=lock)
         summary.seconds = time.monotonic() - began
@@ -135,7 +137,7 @@ def _prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
     directory = RunDirectory(check_output(output).absolute())
     if not directory.output.parent.is_dir():
         raise ArgumentError(f"{output}: there is no folder {directory.output.parent}; make it first")
-    refuse_another_campaign(directory.output, campaign)
+    refuse_another_campaign(directory, campaign)
     try:
         return directory.create()
     except OSError as error:
@@ -151,29 +153,31 @@ def _freeze(directory: RunDirectory, campaign: Campaign) -> None:
         directory.freeze_campaign(text, outline)
 
 
-def _say_what_stands(standing: ResumeState, say: Callable[[str], None], again: Again) -> None:
-    if standing.done:
-        say(f"{standing.done:,} results are there already")
-    if standing.invalid:
-        key, why = next(iter(standing.invalid.items()))
+def _say_what_stands(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:
+    if resume_state.done:
+        say(f"{resume_state.done:,} results are there already")
+    if resume_state.invalid:
+        key, why = next(iter(resume_state.invalid.items()))
         done = (
             "are computed again; --keep-invalid leaves them"
             if again.invalid
             else "are left as they are (--keep-invalid)"
         )
-        say(f"{len(standing.invalid):,} results are not valid and {done}; the first: {key}: {why}")
-    if standing.stale:
-        shown = _some(standing.stale)
+        say(f"{len(resume_state.invalid):,} results are not valid and {done}; the first: {key}: {why}")
+    if resume_state.stale:
+        shown = _some(resume_state.stale)
         done = (
             "are computed again"
             if again.stale
             else "are left as they are; --replace-stale computes them again"
         )
-        say(f"{len(standing.stale):,} results answer an older version of the campaign and {done}: {shown}")
-    if standing.failed:
         say(
-            f"{len(standing.failed):,} tasks failed before and are left out; --retry-failed tries them again: "
-            f"{_some(list(standing.failed))}"
+            f"{len(resume_state.stale):,} results answer an older version of the campaign and {done}: {shown}"
+        )
+    if resume_state.failed:
+        say(
+            f"{len(resume_state.failed):,} tasks failed before and are left out; --retry-failed tries them again: "
+            f"{_some(list(resume_state.failed))}"
         )
 
 
@@ -185,7 +189,7 @@ def _supervise(
     campaign: Campaign,
     directory: RunDirectory,
     space: TaskSpace,
-    standing: ResumeState,
+    resume_state: ResumeState,
     options: RunOptions,
     watch: Watcher,
     summary: Summary,
@@ -193,7 +197,7 @@ def _supervise(
     say: Callable[[str], None],
     check_physics: bool,
 ) -> None:
-    slots = min(_workers(options), len(standing.todo))
+    slots = min(_workers(options), len(resume_state.todo))
     limit, alone = memory_limits(options, slots)
     policy = Policy(
         workers=slots,
@@ -220,16 +224,18 @@ def _supervise(
     log = EventLog(directory)
     with ExitStack() as stack:
         stack.callback(log.close)
-        log.write("run started", todo=len(standing.todo), total=len(space), workers=slots, pid=os.getpid())
+        log.write(
+            "run started", todo=len(resume_state.todo), total=len(space), workers=slots, pid=os.getpid()
+        )
         pool = LocalPool(directory, setup, slots, options.start_method, log.name)
-        groups = space.groups(iter(standing.todo))
+        groups = space.groups(iter(resume_state.todo))
         merging: Callable[[int], None] = _silent
         if options.merge_every_s is not None:
-            merger = MergeNowAndThen(directory, options.merge_every_s, log, say)
+            merger = MergeNowAndThen(directory, options.merge_every_s, log, say, lock)
             stack.callback(merger.close)
             merging = merger.look
         plan = Plan(groups, policy)
-        supervisor = Supervisor(plan, space, pool, log, watch, standing.done, lock, merging)
+        supervisor = Supervisor(plan, space, pool, log, watch, resume_state.done, lock, merging)
         finish = supervisor.run()
         summary.take(supervisor)
         log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)

@@ -122,7 +122,7 @@ class ValidationReport:
 
 
 def validate(
-    path: Path,
+    path: Path | str | RunDirectory,
     *,
     expected: Mapping[str, str] | None = None,
     checks: Iterable[Check] = (),
@@ -134,10 +134,16 @@ def validate(
 
 class _Validation:
     def __init__(
-        self, path: Path, expected: Mapping[str, str] | None, checks: tuple[Check, ...], limits: Limits | None
+        self,
+        path: Path | str | RunDirectory,
+        expected: Mapping[str, str] | None,
+        checks: tuple[Check, ...],
+        limits: Limits | None,
     ) -> None:
-        self.path, self.expected, self.checks, self.limits = path, expected, checks, limits
-        self.report = ValidationReport(str(path))
+        self.run = RunDirectory.of(path)
+        self.path = self.run.output if isinstance(path, RunDirectory) else Path(path)
+        self.expected, self.checks, self.limits = expected, checks, limits
+        self.report = ValidationReport(str(self.path))
         self.keys: dict[bytes, bytes] = {}
         self.checksums: dict[bytes, bytes] = {}
         self.doubtful: dict[str, Path] = {}
@@ -147,7 +153,7 @@ class _Validation:
         self.possible: set[bytes] = set()
 
     def do(self) -> ValidationReport:
-        shards = self.shards = RunDirectory(self.path).shard_paths()
+        shards = self.shards = self.run.shard_paths()
         if not self.path.exists() and not shards:
             raise InputError(f"{self.path}: there is no such database")
         if self.path.is_dir():

@@ -85,7 +85,7 @@ class MergeReport:
     """What a merge did, or found and did not do."""
 
     output: str
-    layout: str
+    file_format: str
     outcome: str = "begun"
     records: int = 0
     files: list[FileEntry] = field(default_factory=list)
@@ -105,8 +105,9 @@ class MergeReport:
 
     def to_json(self) -> dict[str, Any]:
         """For the audit record and --json."""
+        named = {"layout" if name == "file_format" else name: value for name, value in vars(self).items()}
         return {
-            **vars(self),
+            **named,
             "files": [entry.to_json() for entry in self.files],
             "conflicts": [vars(conflict) for conflict in self.conflicts],
             "by": str(Identity.current()),
@@ -121,7 +122,7 @@ class MergeReport:
 
     def __str__(self) -> str:
         lines = [
-            f"merge into {self.output} ({self.layout}), {self.time}, by {Identity.current()}: {self.outcome}",
+            f"merge into {self.output} ({self.file_format}), {self.time}, by {Identity.current()}: {self.outcome}",
             f"records: {self.records}; files: {len(self.files)}, bad: {len(self.bad_files)}",
             f"conflicts: {len(self.conflicts)}; {self.seconds:.1f} s; seal {self.digest or 'none'}",
         ]

@@ -1,4 +1,4 @@
-"""Reading results: a finished OUT.h5 of either layout, a run in progress, or a file from elsewhere.
+"""Reading results: a finished OUT.h5 of either file format, a run in progress, or a file from elsewhere.
 
 Whatever is handed out was verified: the bytes against the seal of their file, the record against its own
 checksum. A damaged shard or database does not stop the rest from being read; what is wrong with it is in
@@ -41,10 +41,10 @@ class Database(Mapping[str, Record]):
     A ``guard`` that is given is used for files that may be bad, instead of one of its own each time.
     """
 
-    def __init__(self, path: Path | str, guard: Guard | None = None) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path | str | RunDirectory, guard: Guard | None = None) -> None:
+        self.run = RunDirectory.of(path)
+        self.path = self.run.output if isinstance(path, RunDirectory) else Path(path)
         self._guard = guard
-        self.run = RunDirectory(self.path)
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
         self.sealed = False
@@ -117,10 +117,10 @@ class Database(Mapping[str, Record]):
                 keys = [(0, np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)]))]
                 self._chunks.keep(path, segments)
             else:
-                layout = FILE_FORMATS[directory["layout"]]
-                count = layout.chunk_count(directory)
+                file_format = FILE_FORMATS[directory["layout"]]
+                count = file_format.chunk_count(directory)
                 with directory_errors(path):
-                    keys = [(number, layout.read_keys(file, number)) for number in range(count)]
+                    keys = [(number, file_format.read_keys(file, number)) for number in range(count)]
         for number, names in keys:
             self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
@@ -305,6 +305,6 @@ class Database(Mapping[str, Record]):
         self.close()
 
 
-def open_database(path: Path | str) -> Database:
+def open_database(path: Path | str | RunDirectory) -> Database:
     """Open a database, finished or still being made."""
     return Database(path)
