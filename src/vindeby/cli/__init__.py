@@ -1,4 +1,4 @@
-"""The command ``vindeby``: one file a command, and one place where errors become messages and exit statuses.
+"""The command ``vindeby``: one file per command, and one place where errors become messages and exit statuses.
 
 Each module named in ``COMMANDS`` has a typer function ``command``. Only the module of the command that was asked
 for is loaded, so that ``vindeby check`` does not wait for what only ``vindeby merge`` needs.
@@ -51,18 +51,13 @@ def main() -> None:
 
 def _run(words: list[str]) -> None:
     if words[:1] == ["monitor"]:
-        # A look is over soon: neither threads for linear algebra nor searching for garbage while loading would pay.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        gc.disable()
-        from vindeby.cli.quick import options_of
-        from vindeby.monitor.telling import tell
-
-        gc.freeze()
-        gc.enable()
-        options = options_of(tell, words[1:])
-        if options is not None:
-            tell(**options)
-            return
+        os.environ.setdefault(
+            "OPENBLAS_NUM_THREADS", "1"
+        )  # it is over before threads for linear algebra would pay
+    gc.disable()  # what is loaded stays, so that searching it for garbage is lost time
     from vindeby.cli.app import build  # loads typer, and what typer loads
 
-    build(words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS)()
+    app = build(words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS)
+    gc.freeze()
+    gc.enable()
+    app()
