@@ -7,6 +7,7 @@ against what is there, expected keys. Whether a record is *possible* is for thos
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from vindeby.errors import InputError
+from vindeby.errors import DataError, InputError
 from vindeby.store.database import Database
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.inspect import Finding, Verdict
@@ -30,6 +31,7 @@ from vindeby.store.selection import Relation, relate
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
 """Given a record, what is wrong with it, in words; nothing when it is right."""
+_MOST_LOOKS = 10
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,14 @@ def validate(
     limits: Limits | None = None,
 ) -> ValidationReport:
     """Look at every record of a database and of the shards beside it."""
-    return _Validation(path, expected, tuple(checks), limits).do()
+    checks = tuple(checks)
+    for _ in range(_MOST_LOOKS):
+        # A merge that ends meanwhile has deleted a shard which was listed before: look again.
+        with contextlib.suppress(FileNotFoundError):
+            return _Validation(path, expected, checks, limits).do()
+    raise DataError(
+        f"{path}: files appear and disappear while they are read; validate again when nothing merges"
+    )
 
 
 class _Validation:
