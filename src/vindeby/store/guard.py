@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import select
 import signal
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,21 +25,43 @@ from types import TracebackType
 from typing import Any, Self
 
 from vindeby.errors import StorageError
+from vindeby.store.batches import BATCH_BYTES
 from vindeby.store.inspect import Finding, Verdict
 
 FRAME = struct.Struct("<cQ")
-PROGRESS, RESULT, DONE, FAILED = b"P", b"R", b"D", b"E"
-_MAXIMUM_FRAME = 1 << 32
+PROGRESS, RESULT, DOUBTFUL, DONE, FAILED = b"P", b"R", b"Q", b"D", b"E"
+_MAXIMUM_FRAME = (1 << 30) + (1 << 26)
+"""The largest table in a shard, with what surrounds it."""
+
 _START_S = 300.0
 """How long starting may take: Python and its libraries may come from a slow network file system."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a child may use; silence is time without any report."""
+    """What a child may use, and what it may hand to its parent; silence is time without any report.
+
+    A file may take 2 minutes and 10 s more for each MB of it, and give 64 MiB or 64 times its own size, whichever is
+    more; ``kept_bytes`` bounds what is kept in memory of a file that nothing vouches for.
+    """
 
     silence_s: float = 60.0
     memory_bytes: int = 4 << 30
+    kept_bytes: int = 4 << 30
+    batch_bytes: int = BATCH_BYTES
+    most_findings: int = 10_000
+    least_result_bytes: int = 64 << 20
+    expansion: int = 64
+    least_seconds: float = 120.0
+    seconds_per_mb: float = 10.0
+
+    def result_bytes(self, size: int) -> int:
+        """How many bytes of records a file of this size may give."""
+        return max(self.least_result_bytes, self.expansion * size)
+
+    def seconds(self, size: int) -> float:
+        """How long a file of this size may take as a whole."""
+        return self.least_seconds + self.seconds_per_mb * size / 1e6
 
 
 class GuardError(Exception):
@@ -53,11 +77,15 @@ class Guard:
     """A child process that answers requests; use it in a ``with`` block."""
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
         self._child: subprocess.Popen[bytes] | None = None
 
     def call(self, task: str, **arguments: Any) -> Iterator[tuple[bytes, bytes]]:
-        """The frames of one request: RESULT as they come, then DONE or FAILED; GuardError on a crash."""
+        """The frames of one request: RESULT as they come, then DONE or FAILED; GuardError on a crash.
+
+        ``deadline`` (of ``time.monotonic``) bounds the request as a whole.
+        """
+        deadline = arguments.pop("deadline", math.inf)
         child = self._start()
         assert child.stdin is not None
         doing = ""
@@ -65,9 +93,12 @@ class Guard:
             child.stdin.write(json.dumps({"task": task, **arguments}).encode() + b"\n")
             child.stdin.flush()
             while True:
-                kind, data = self._frame(child, self._limits.silence_s)
+                kind, data = self._frame(child, self.limits.silence_s)
+                if time.monotonic() > deadline:
+                    self._stop()
+                    raise GuardError(Finding(Verdict.HUNG, "it takes too long for its size"), "")
                 if kind == PROGRESS:
-                    doing = data.decode()
+                    doing = data.decode(errors="surrogateescape")
                     continue
                 yield kind, data
                 if kind in {DONE, FAILED}:
@@ -77,7 +108,7 @@ class Guard:
             raise GuardError(Finding(Verdict.CRASHED, _how(child)), doing) from None
         except TimeoutError:
             self._stop()
-            detail = f"no sign of life for {self._limits.silence_s:g} s"
+            detail = f"no sign of life for {self.limits.silence_s:g} s"
             raise GuardError(Finding(Verdict.HUNG, detail), doing) from None
         except GeneratorExit:
             self._stop()
@@ -92,7 +123,7 @@ class Guard:
     def _start(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
             self._stop()
-            command = [sys.executable, "-P", "-m", "vindeby.store.guarded", str(self._limits.memory_bytes)]
+            command = [sys.executable, "-P", "-m", "vindeby.store.guarded", str(self.limits.memory_bytes)]
             self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 command,
                 stdin=subprocess.PIPE,
@@ -113,6 +144,10 @@ class Guard:
             raise StorageError(
                 f"cannot start a process to read files in ({_how(child)}); free some memory, then run the same command"
             ) from None
+
+    def abort(self) -> None:
+        """End the request at hand; the next one gets a new child."""
+        self._stop()
 
     def _stop(self) -> None:
         if self._child is None:

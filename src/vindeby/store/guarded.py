@@ -7,15 +7,23 @@ nothing on disk.
 from __future__ import annotations
 
 import contextlib
+import importlib
+import io
 import json
 import os
 import resource
 import sys
 from typing import Any
 
+import h5py
+import numpy as np
+
 from vindeby.errors import VindebyError
-from vindeby.store.foreign import read_foreign
-from vindeby.store.guard import DONE, FAILED, FRAME, PROGRESS, RESULT
+from vindeby.store.foreign import Asked, read_foreign, read_open
+from vindeby.store.foreign_rows import LIBRARY_ERRORS
+from vindeby.store.guard import DONE, DOUBTFUL, FAILED, FRAME, PROGRESS, RESULT
+from vindeby.store.image import build_image
+from vindeby.store.record import Record
 
 
 def main() -> None:
@@ -32,6 +40,7 @@ def main() -> None:
         while view:
             view = view[os.write(output, view) :]
 
+    _load_everything()
     send(PROGRESS, b"ready")
     for line in sys.stdin.buffer:
         request: dict[str, Any] = json.loads(line)
@@ -41,13 +50,31 @@ def main() -> None:
                 answer = _probe(request["name"])
             else:
                 answer = read_foreign(
-                    progress=lambda text: send(PROGRESS, text.encode()),
+                    progress=lambda text: send(PROGRESS, text.encode(errors="surrogateescape")),
                     result=lambda data: send(RESULT, data),
+                    doubtful=lambda data: send(DOUBTFUL, data),
                     **request,
                 )
             send(DONE, json.dumps(answer).encode())
-        except (VindebyError, OSError, ValueError, KeyError, RuntimeError, MemoryError, TypeError) as error:
-            send(FAILED, f"{type(error).__name__}: {error}".encode())
+        except (VindebyError, *LIBRARY_ERRORS) as error:
+            send(FAILED, f"{type(error).__name__}: {error}"[:1000].encode(errors="replace"))
+
+
+def _load_everything() -> None:
+    """Read a file of each kind once: while one is read, no library can open the files of a part that it loads late."""
+    importlib.import_module("encodings.ascii")
+    record = Record("key", "", {"array": np.zeros((1, 2))}, {"text": "a", "number": 1.0, "flag": True})
+    shard = build_image([record, Record("b", "", {"array": np.zeros((1, 2))})]).data
+    groups = io.BytesIO()
+    with h5py.File(groups, "w") as file:
+        file["a/array"], file["b/array"] = np.zeros((1, 2)), np.zeros(3)
+        file["a"].attrs.update({"text": "a", "texts": ["a", "b"], "number": 1.0, "bytes": np.bytes_(b"a")})
+        file["b"].attrs["checksum"] = "none"
+    for data in (io.BytesIO(shard), groups):
+        with h5py.File(data, "r") as file:
+            read_open(
+                file, Asked(1 << 20, 1 << 20, 1 << 20, 10), lambda _: None, lambda _: None, lambda _: None
+            )
 
 
 def _probe(name: str) -> dict[str, str]:

@@ -36,6 +36,7 @@ class Verdict(Enum):
     NOT_MARKED = "record without success mark"
     IMPLAUSIBLE = "implausible record"
     FOREIGN = "foreign format"
+    ELSEWHERE = "refers to another file"
     CRASHED = "the HDF5 library crashed on it"
     HUNG = "the HDF5 library did not come back from it"
 

@@ -7,11 +7,13 @@ A sealed file is verified by hashing and read without HDF5. Anything else is loo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
-from vindeby.store.guard import DONE, RESULT, Guard, GuardError
+from vindeby.store.guard import DONE, DOUBTFUL, RESULT, Guard, GuardError
 from vindeby.store.inspect import Finding, Verdict, inspect
 from vindeby.store.layouts import LAYOUTS
 from vindeby.store.record import Attribute
@@ -21,11 +23,18 @@ from vindeby.store.seal import SealedFile, SealError, directory_errors
 from vindeby.store.shard import read_segments
 
 _MAXIMUM_CRASHES = 64
+_MAXIMUM_HANGS = 4
+_SLACK = 1 << 26
+
+Sink: TypeAlias = Callable[[Segment], None]
 
 
 @dataclass
 class Reading:
-    """What a file gave."""
+    """What a file gave.
+
+    Of a guarded reading, ``form`` is the kind of file, and ``visited`` where the groups are that were read to the end.
+    """
 
     segments: list[Segment] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -34,21 +43,30 @@ class Reading:
     published_ns: int = 0
     sealed: bool = False
     lost_its_seal: bool = False
+    form: str = ""
+    visited: list[int] = field(default_factory=list)
 
     @property
     def count(self) -> int:
         """How many records are usable."""
         return sum(len(segment) for segment in self.segments)
 
-    def leave_out_unmarked(self) -> None:
+    def marked(self, segment: Segment) -> Segment:
         """Whatever vouches for its bytes: a record without the success mark is no result."""
-        found, self.segments = self.segments, []
-        for segment in found:
-            marked = segment.marked()
-            keys = segment.rows["key"][~marked].tolist()
-            self.findings += [Finding(Verdict.NOT_MARKED, "", key.decode(errors="replace")) for key in keys]
-            if marked.any():
-                self.segments.append(segment if marked.all() else segment.take(marked))
+        marked = segment.marked()
+        if marked.all():
+            return segment
+        keys = segment.rows["key"][~marked].tolist()
+        self.findings += [Finding(Verdict.NOT_MARKED, "", key.decode(errors="replace")) for key in keys]
+        return segment.take(marked)
+
+
+@dataclass(frozen=True)
+class Sinks:
+    """Where records go as they are read, for who cannot keep a file's records in memory; and damaged ones."""
+
+    segment: Sink
+    doubtful: Sink
 
 
 def iterate_sealed(file: SealedFile) -> Iterator[Segment]:
@@ -84,7 +102,7 @@ def read_any(path: Path, guard: Guard) -> Reading:
         return read_sealed(file)
 
 
-def read_sealed(file: SealedFile) -> Reading:
+def read_sealed(file: SealedFile, sinks: Sinks | None = None) -> Reading:
     """Everything in a sealed file; when it is damaged, every record whose own checksum still holds."""
     directory = file.seal.directory
     reading = Reading(
@@ -94,44 +112,52 @@ def read_sealed(file: SealedFile) -> Reading:
         sealed=True,
     )
     try:
-        file.load()
-        reading.segments = list(iterate_sealed(file))
-        reading.leave_out_unmarked()
+        if sinks is None:
+            file.load()
+            reading.segments = _not_empty(reading.marked(segment) for segment in iterate_sealed(file))
+            return reading
+        file.prove_rest()
+        for segment in iterate_sealed(file):
+            sinks.segment(reading.marked(segment))
         return reading
     except SealError as error:
-        reading.findings.append(Finding(Verdict.CHECKSUM, _detail(error, file.path)))
+        reading.findings = [Finding(Verdict.CHECKSUM, _detail(error, file.path))]
     unverified = SealedFile.open(file.path, verify=False)
-    assert unverified is not None
+    if unverified is None:
+        return reading
     with unverified:
-        _take_intact(unverified, reading)
-    reading.leave_out_unmarked()
+        _take_intact(unverified, reading, sinks or Sinks(reading.segments.append, lambda _: None))
     return reading
 
 
-def _take_intact(file: SealedFile, reading: Reading) -> None:
-    directory = file.seal.directory
-    segments: list[Segment] = []
-    if directory.get("kind") == "shard":
-        try:
-            segments = read_segments(file)
-        except SealError as error:
-            reading.findings.append(Finding(Verdict.INCOMPLETE, _detail(error, file.path)))
-    else:
-        layout = LAYOUTS[directory["layout"]]
-        for number in range(layout.chunk_count(directory)):
-            try:
-                with directory_errors(file.path):
-                    segments += layout.read_chunk(file, number)
-            except SealError as error:
-                reading.findings.append(
-                    Finding(Verdict.INCOMPLETE, f"chunk {number}: {_detail(error, file.path)}")
-                )
-    for segment in segments:
+def _not_empty(segments: Iterable[Segment]) -> list[Segment]:
+    return [segment for segment in segments if len(segment)]
+
+
+def _take_intact(file: SealedFile, reading: Reading, sinks: Sinks) -> None:
+    for segment in _unverified(file, reading):
         intact = segment.intact()
         for key in segment.rows["key"][~intact]:
             reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
-        if intact.any():
-            reading.segments.append(segment.take(intact))
+        if not intact.all():
+            sinks.doubtful(segment.take(~intact))
+        right = reading.marked(segment.take(intact))
+        if len(right):
+            sinks.segment(right)
+
+
+def _unverified(file: SealedFile, reading: Reading) -> Iterator[Segment]:
+    """Every segment that can be made out, right or not; what cannot is a finding."""
+    directory = file.seal.directory
+    shard = directory.get("kind") == "shard"
+    layout = None if shard else LAYOUTS[directory["layout"]]
+    for number in range(1 if layout is None else layout.chunk_count(directory)):
+        try:
+            with directory_errors(file.path):
+                yield from read_segments(file) if layout is None else layout.read_chunk(file, number)
+        except SealError as error:
+            detail = f"chunk {number}: {_detail(error, file.path)}"
+            reading.findings.append(Finding(Verdict.INCOMPLETE, detail))
 
 
 def read_unsealed(path: Path, guard: Guard) -> Reading:
@@ -149,33 +175,101 @@ def read_unsealed(path: Path, guard: Guard) -> Reading:
     return reading
 
 
-def read_guarded(path: Path, guard: Guard, *, real_size: int, rooted: bool = False) -> Reading:
-    """Read through the HDF5 library; a record that kills the child is left out and the rest is read again."""
-    skip: list[str] = []
-    crashes: list[Finding] = []
-    while True:
-        reading = Reading()
+def read_guarded(
+    path: Path,
+    guard: Guard,
+    *,
+    real_size: int,
+    rooted: str = "",
+    naming: str = "",
+    sinks: Sinks | None = None,
+) -> Reading:
+    """Read through the HDF5 library; a record that kills the child is left out and the rest is read again.
+
+    With ``rooted`` the root group is one record: its key is what ``naming`` spells by its attributes, or ``rooted``.
+    Without ``sinks`` the records are kept in memory, as many bytes of them as the limits allow.
+    """
+    return _GuardedReading(path, guard, real_size, sinks).do(rooted, naming)
+
+
+class _GuardedReading:
+    def __init__(self, path: Path, guard: Guard, real_size: int, sinks: Sinks | None) -> None:
+        self.path, self.guard, self.real_size = path, guard, real_size
+        self.reading = Reading()
+        self.sinks = sinks or Sinks(self.reading.segments.append, lambda _: None)
+        limits = guard.limits
+        self.allowed = limits.result_bytes(real_size)
+        if sinks is None:
+            self.allowed = min(self.allowed, limits.kept_bytes)
+        self.deadline = time.monotonic() + limits.seconds(real_size)
+        self.received = 0
+        self.skip: list[str] = []
+        self.crashes: list[Finding] = []
+
+    def do(self, rooted: str, naming: str) -> Reading:
+        while self._attempt(rooted, naming):
+            pass
+        self.reading.findings += self.crashes
+        return self.reading
+
+    def _attempt(self, rooted: str, naming: str) -> bool:
+        """Is another attempt worth it, without what the child died of and what it has sent already?"""
+        limits = self.guard.limits
         try:
-            frames = guard.call("read", path=str(path), skip=skip, real_size=real_size, rooted=rooted)
+            frames = self.guard.call(
+                "read",
+                deadline=self.deadline,
+                path=str(self.path),
+                skip=self.skip,
+                real_size=self.real_size,
+                rooted=rooted,
+                naming=naming,
+                result_bytes=self.allowed,
+                batch_bytes=limits.batch_bytes,
+                most_findings=limits.most_findings,
+            )
             for kind, data in frames:
-                if kind == RESULT:
-                    image = SealedFile.of_bytes(data, f"{path} (guarded)")
-                    reading.segments += [] if image is None else read_segments(image)
-                elif kind == DONE:
-                    answer = json.loads(data)
-                    reading.root = {k: v for k, v in answer["root"].items() if k not in {"schemas", "kind"}}
-                    reading.findings += [_finding(entry) for entry in answer["findings"]]
-                else:
-                    reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
-            reading.findings += crashes
-            reading.leave_out_unmarked()
-            return reading
+                self._frame(kind, data)
+                if self.received > 2 * self.allowed + _SLACK:
+                    self.guard.abort()
+                    self.crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
+                    return False
         except GuardError as error:
-            crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
-            if not error.doing or error.doing in skip or len(crashes) >= _MAXIMUM_CRASHES:
-                reading.findings += crashes
-                return reading
-            skip.append(error.doing)
+            return self._crashed(error)
+        except SealError as error:
+            self.guard.abort()
+            self.crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
+        return False
+
+    def _frame(self, kind: bytes, data: bytes) -> None:
+        self.received += len(data)
+        if kind in {RESULT, DOUBTFUL}:
+            image = SealedFile.of_bytes(data, f"{self.path} (guarded)")
+            segments = [] if image is None else read_segments(image)
+            for segment in segments:
+                if kind == DOUBTFUL:
+                    self.sinks.doubtful(segment)
+                    continue
+                self.skip += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
+                right = self.reading.marked(segment)
+                if len(right):
+                    self.sinks.segment(right)
+        elif kind == DONE:
+            answer = json.loads(data)
+            root = answer["root"]
+            self.reading.root = {name: root[name] for name in root if name not in {"schemas", "kind"}}
+            self.reading.findings += [_finding(entry) for entry in answer["findings"]]
+            self.reading.form, self.reading.visited = answer.get("form", ""), answer.get("visited", [])
+        else:
+            self.reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
+
+    def _crashed(self, error: GuardError) -> bool:
+        self.crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
+        hangs = sum(finding.verdict is Verdict.HUNG for finding in self.crashes)
+        if not error.doing or error.doing in self.skip:
+            return False
+        self.skip.append(error.doing)
+        return len(self.crashes) < _MAXIMUM_CRASHES and hangs < _MAXIMUM_HANGS
 
 
 def _finding(entry: dict[str, str]) -> Finding:

@@ -6,6 +6,7 @@ success mark and its checksum, is the store's business (``rows``).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -124,7 +125,7 @@ def _check_name(key: str, name: str) -> None:
 
 def _checked_array(key: str, name: str, value: object, dimensions: int) -> NDArray[Any]:
     _check_name(key, name)
-    if isinstance(value, np.ma.MaskedArray):
+    if _is_masked(value):
         raise ArgumentError(
             f"record {key}: array {name!r} is a masked array, and a mask is not stored; give a plain array, "
             "e.g. value.filled(numpy.nan)"
@@ -141,6 +142,12 @@ def _checked_array(key: str, name: str, value: object, dimensions: int) -> NDArr
     array = np.array(array, dtype=array.dtype.newbyteorder("<"), order="C")
     array.flags.writeable = False
     return array
+
+
+def _is_masked(value: object) -> bool:
+    """Is it a masked array? NumPy loads that part when it is first asked for; before, there is none."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray)
 
 
 def _checked_attribute(key: str, name: str, value: object) -> Attribute:

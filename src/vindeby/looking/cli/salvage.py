@@ -30,12 +30,26 @@ def command(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The new database.")],
     campaign: CampaignOption = None,
     layout: LayoutOption = None,
+    keep_doubtful: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep-doubtful",
+            metavar="FILE",
+            help="Write records that do not meet their checksum to this file, marked as no results.",
+        ),
+    ] = None,
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
     loaded = campaign_of(output, campaign)
     root = {} if loaded is None else loaded.root_attributes()
-    report = salvage(paths, output, naming=NAMING, root=root, layout=layout, progress=say)
+    report = salvage(
+        paths, output, naming=NAMING, root=root, layout=layout, keep_doubtful=keep_doubtful, progress=say
+    )
+    if report.doubtful:
+        say(
+            f"{report.doubtful} records that do not meet their checksum are in {keep_doubtful}, marked as doubtful"
+        )
     missing = None
     if report.records and loaded is not None:
         text = loaded.dumps()

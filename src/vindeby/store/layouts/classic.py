@@ -144,7 +144,7 @@ class ClassicLayout(Layout):
             for segment in _pieces(content.segments):
                 entry, places = _write_chunk(file, segment, templates[segment.schema])
                 chunks.append({"schema": numbers[segment.schema], **entry})
-                keys.append(segment.rows["key"])
+                keys.append(segment.rows["key"].copy())  # a view would keep all rows in memory
                 addresses.append(places)
             head = _write_root(file, keys, addresses, content.root)
             schemas = [schema.to_json() for schema in content.schemas]

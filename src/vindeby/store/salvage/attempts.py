@@ -1,14 +1,14 @@
 """The ways to read a damaged file, tried in order on a copy; each adds what the ones before did not get.
 
 1. as it is; 2. with the write flags cleared; 3. with a cut file filled up to its recorded end; 4. group by
-group, each put in the place of the root group. What lies in the filled-up part never counts as data.
+group, each put in the place of the root group. What lies in the filled-up part never counts as data. Whichever
+way a record is reached: when it states a checksum and does not meet it, it is not saved.
 """
 
 from __future__ import annotations
 
+import mmap
 import shutil
-import string
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from vindeby.store.guard import Guard
@@ -22,59 +22,36 @@ from vindeby.store.inspect import (
     read_superblock,
 )
 from vindeby.store.layouts import encoding
-from vindeby.store.reading import Reading, read_guarded, read_sealed
-from vindeby.store.record import Attribute, Record
-from vindeby.store.rows import segments_of
+from vindeby.store.reading import read_guarded, read_sealed
 from vindeby.store.salvage.orphans import group_addresses
+from vindeby.store.salvage.saved import Saved
+from vindeby.store.salvage.spool import Spool
 from vindeby.store.seal import SealedFile, SealError
 
 _HEAD = 4096
+_MOST_USELESS = 4096
+"""How many groups in a row may give nothing before the search group by group ends."""
+
+_MOST_CRASHES = 16
+_MOST_FILLED = 1 << 40
 
 
-@dataclass
-class Saved:
-    """What one file gave, by which means, and what is wrong with it."""
-
-    path: Path
-    size: int = 0
-    records: dict[str, Record] = field(default_factory=dict)
-    means: dict[str, int] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    root: dict[str, Attribute] = field(default_factory=dict)
-
-    @property
-    def damaged(self) -> bool:
-        """Is something wrong with the file as a whole?"""
-        return any(not finding.key for finding in self.findings)
-
-    def add(self, reading: Reading, means: str) -> None:
-        """Take the records that are new, and forget complaints about records that are now saved."""
-        before = len(self.records)
-        for segment in reading.segments:
-            for record in segment.records():
-                self.records.setdefault(record.key, record)
-        if len(self.records) > before:
-            self.means[means] = self.means.get(means, 0) + len(self.records) - before
-        self.root = {**reading.root, **self.root}
-        self.findings += reading.findings
-        self.findings = [finding for finding in self.findings if finding.key not in self.records]
-
-
-def rescue(path: Path, folder: Path, guard: Guard, naming: str) -> Saved:
-    """Everything that can be saved from one file; ``folder`` is for the copy."""
-    saved = Saved(path)
+def rescue(path: Path, folder: Path, guard: Guard, naming: str, spool: Spool | None = None) -> Saved:
+    """Everything that can be saved from one file; ``folder`` is for the copy, and for the records."""
+    saved = Saved(path, spool or Spool(folder))
     try:
         saved.size = path.stat().st_size
         sealed = SealedFile.open(path)
     except SealError as error:
         sealed = None
-        saved.findings.append(Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
+        saved.findings.append(Finding(Verdict.CHECKSUM, str(error).removeprefix(f"{path}: ")))
     except OSError as error:
         saved.findings.append(Finding(Verdict.CANNOT_OPEN, error.strerror or str(error)))
         return saved
     if sealed is not None:
         with sealed:
-            saved.add(read_sealed(sealed), "by its seal")
+            saved.note(read_sealed(sealed, saved.sinks("by its seal")))
+        saved.settle()
         return saved
     finding = inspect(path)
     if finding is not None:
@@ -87,75 +64,88 @@ def rescue(path: Path, folder: Path, guard: Guard, naming: str) -> Saved:
         _try_copy(copy, saved, guard, naming, damaged=finding is not None)
     finally:
         copy.unlink(missing_ok=True)
+    saved.settle()
     if not saved.records and not saved.findings:
         saved.findings.append(Finding(Verdict.NO_RESULTS))
     return saved
 
 
 def _try_copy(copy: Path, saved: Saved, guard: Guard, naming: str, *, damaged: bool) -> None:
-    data = copy.read_bytes()
-    block = read_superblock(data[:_HEAD])
-    if not damaged:
-        reading = read_guarded(copy, guard, real_size=saved.size)
-        saved.add(reading, "as it is")
-        damaged = bool(reading.findings)
-    elif block is not None:
+    with copy.open("rb") as file:
+        head = file.read(_HEAD)
+    block = read_superblock(head)
+    means = "as it is"
+    if damaged and block is not None:
         end = max(block.end, saved.size)
-        _patch(copy, patched_superblock(data[:_HEAD], block, end=end), end)
-        means = "with its write flags cleared" if block.end <= saved.size else "filled up to its recorded end"
-        saved.add(read_guarded(copy, guard, real_size=saved.size), means)
+        if end > _MOST_FILLED:
+            block = None
+        else:
+            _patch(copy, patched_superblock(head, block, end=end), end)
+            filled = block.end > saved.size
+            means = "filled up to its recorded end" if filled else "with its write flags cleared"
+    visited: set[int] = set()
+    if not damaged or block is not None:
+        reading = read_guarded(copy, guard, real_size=saved.size, sinks=saved.sinks(means))
+        saved.note(reading)
+        if reading.form in {"shard", "table"}:
+            return  # its records are rows: a group in it is never one
+        visited = set(reading.visited)
+        damaged = damaged or bool(reading.findings)
     if damaged:
-        _orphans(copy, data, block, saved, guard, naming)
+        _orphans(copy, head, block, saved, guard, naming, visited)
 
 
 def _orphans(
-    copy: Path, data: bytes, block: Superblock | None, saved: Saved, guard: Guard, naming: str
+    copy: Path,
+    head: bytes,
+    block: Superblock | None,
+    saved: Saved,
+    guard: Guard,
+    naming: str,
+    visited: set[int],
 ) -> None:
-    """Each group that stands in the bytes, as the root group of the copy."""
-    known = {_content(record) for record in saved.records.values()}
-    for address in group_addresses(data):
+    """Each group in the bytes that was not read by its name, as the root group of the copy."""
+    sinks = saved.sinks("group by group", only_new=True)
+    useless = crashes = 0
+    for address in _addresses(copy, visited):
         if block is not None:
-            end = max(block.end, len(data))
-            _patch(copy, patched_superblock(data[:_HEAD], block, end=end, root=address), end)
+            end = max(block.end, saved.size)
+            _patch(copy, patched_superblock(head, block, end=end, root=address), end)
         else:
-            head = bytearray(encoding.superblock(len(data), address, 0, 0))
-            head[72:76] = bytes(4)  # no cached symbol table
-            head[16:20] = bytes((4, 0, 16, 0))  # the library's own node sizes
-            _patch(copy, bytes(head), len(data))
-        reading = read_guarded(copy, guard, real_size=len(data), rooted=True)
-        renamed = Reading()
-        for segment in reading.segments:
-            for record in segment.records():
-                if _content(record) not in known:
-                    named = Record(
-                        name_of(record, naming, saved.path, address),
-                        record.fingerprint,
-                        record.arrays,
-                        record.attributes,
-                    )
-                    renamed.segments += segments_of([named])
-        saved.add(renamed, "group by group")
+            _patch(copy, _plain_superblock(saved.size, address), saved.size)
+        before = len(saved.records)
+        fallback = f"unnamed_{saved.path.stem}_{address}"
+        reading = read_guarded(copy, guard, real_size=saved.size, rooted=fallback, naming=naming, sinks=sinks)
+        saved.findings += [one for one in reading.findings if one.verdict is Verdict.CHECKSUM]
+        crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in reading.findings)
+        useless = 0 if len(saved.records) > before else useless + 1
+        why = _why_stop(saved, guard, useless, crashes)
+        if why:
+            saved.findings.append(Finding(Verdict.INCOMPLETE, f"the search group by group ended: {why}"))
+            return
 
 
-def _content(record: Record) -> tuple[object, ...]:
-    arrays = tuple((name, value.shape, value.tobytes()) for name, value in record.arrays.items())
-    return arrays, tuple((name, repr(value)) for name, value in record.attributes.items())
+def _why_stop(saved: Saved, guard: Guard, useless: int, crashes: int) -> str:
+    """Why more groups are not worth reading; empty when they are."""
+    if useless > _MOST_USELESS:
+        return f"{useless} groups in a row hold no record"
+    if crashes > _MOST_CRASHES:
+        return f"the HDF5 library failed {crashes} times"
+    allowed = guard.limits.result_bytes(saved.size)
+    return f"there are more than {allowed} bytes of results" if saved.taken_bytes > allowed else ""
 
 
-def name_of(record: Record, naming: str, path: Path, address: int) -> str:
-    """The key that a record's attributes spell, or one that says where it was found."""
-    try:
-        return (
-            string.Formatter().vformat(naming, (), dict(record.attributes))
-            if naming
-            else _nameless(path, address)
-        )
-    except (KeyError, IndexError, ValueError):
-        return _nameless(path, address)
+def _addresses(copy: Path, visited: set[int]) -> list[int]:
+    """Where groups seem to be that were not read yet; the file is mapped, not read into memory."""
+    with copy.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return group_addresses(data, visited)
 
 
-def _nameless(path: Path, address: int) -> str:
-    return f"unnamed_{path.stem}_{address}"
+def _plain_superblock(size: int, root: int) -> bytes:
+    head = bytearray(encoding.superblock(size, root, 0, 0))
+    head[72:76] = bytes(4)  # no cached symbol table
+    head[16:20] = bytes((4, 0, 16, 0))  # the library's own node sizes
+    return bytes(head)
 
 
 def _patch(copy: Path, head: bytes, size: int) -> None:

@@ -6,6 +6,7 @@ verified. The report says for each file what was found, saved and lost, and why.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 from collections import Counter
@@ -16,18 +17,22 @@ from typing import Any
 
 from vindeby.errors import ArgumentError, InputError
 from vindeby.store.audit import Conflict
+from vindeby.store.batches import batches
+from vindeby.store.files import storage_error
 from vindeby.store.guard import Guard, Limits
 from vindeby.store.inspect import Finding, Verdict
 from vindeby.store.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
-from vindeby.store.record import Attribute, Record
+from vindeby.store.record import Attribute
 from vindeby.store.regular import refuse_special
-from vindeby.store.rows import checksum_of
+from vindeby.store.rows import Schema, checksum_of
 from vindeby.store.rundir import RunDirectory
-from vindeby.store.salvage.attempts import Saved, rescue
+from vindeby.store.salvage.attempts import rescue
+from vindeby.store.salvage.doubtful import write_doubtful
+from vindeby.store.salvage.saved import Saved
+from vindeby.store.salvage.spool import Spool
 from vindeby.store.selection import same_result
 
-_BATCH = 1000
 _SUFFIXES = {".h5", ".hdf5", ".he5", ".nc", ".tmp"}
 
 
@@ -39,6 +44,8 @@ class SalvageReport:
     records: int = 0
     files: list[Saved] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
+    doubtful: int = 0
+    """How many records were written to the file for doubtful ones."""
 
     @property
     def complete(self) -> bool:
@@ -50,6 +57,7 @@ class SalvageReport:
         return {
             "output": self.output,
             "records": self.records,
+            "doubtful": self.doubtful,
             "files": [
                 {
                     "path": str(saved.path),
@@ -80,12 +88,14 @@ def salvage(
     naming: str = "",
     root: Mapping[str, Attribute] | None = None,
     layout: str | None = None,
+    keep_doubtful: Path | None = None,
     limits: Limits | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> SalvageReport:
     """Save what can be saved from ``paths`` (files or folders) into a new database.
 
-    ``naming`` makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost.
+    ``naming`` makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost. A record
+    that does not meet the checksum it states is not saved; ``keep_doubtful`` names a separate file for those.
     """
     files = list(_files(paths))
     if output.exists():
@@ -94,26 +104,49 @@ def salvage(
         raise ArgumentError(
             f"{RunDirectory(output).path}: holds results already; choose another name with -o"
         )
+    if keep_doubtful is not None and (keep_doubtful.exists() or keep_doubtful.resolve() == output.resolve()):
+        raise ArgumentError(
+            f"--keep-doubtful: {keep_doubtful} exists or is the database; choose another name"
+        )
     report = SalvageReport(str(output))
-    output.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{output.name}.salvage-", dir=output.parent))
     try:
-        with Guard(limits) as guard:
-            for number, path in enumerate(files, 1):
-                report.files.append(rescue(path, folder, guard, naming))
-                if number % 100 == 0:
-                    progress(f"{number} of {len(files)} files read")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{output.name}.salvage-", dir=output.parent))
+        try:
+            spool = Spool(folder)
+            with contextlib.closing(spool), Guard(limits) as guard:
+                for number, path in enumerate(files, 1):
+                    report.files.append(rescue(path, folder, guard, naming, spool))
+                    if number % 100 == 0:
+                        progress(f"{number} of {len(files)} files read")
+                _save(report, output, root or {}, layout, guard.limits)
+                if keep_doubtful is not None:
+                    report.doubtful = write_doubtful(keep_doubtful, report.files)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        needed = sum(2 * saved.size for saved in report.files)
+        raise storage_error(error, output, needed, 1) from error
+    return report
+
+
+def _save(
+    report: SalvageReport, output: Path, root: Mapping[str, Attribute], layout: str | None, limits: Limits
+) -> None:
+    """Choose among what was found, and write it."""
     _drop_incomplete(report)
     chosen = _choose(report)
-    if chosen:
-        found: dict[str, Attribute] = {}
-        for saved in reversed(report.files):
-            found |= {name: value for name, value in saved.root.items() if name not in _OURS}
-        _write(output, list(chosen.values()), {**found, **(root or {})}, layout)
     report.records = len(chosen)
-    return report
+    if not chosen:
+        return
+    found: dict[str, Attribute] = {}
+    for saved in reversed(report.files):
+        found |= {name: value for name, value in saved.root.items() if name not in _OURS}
+    records = (saved.records[key] for key, saved in chosen.items())
+    writer = ShardWriter(RunDirectory(output).create())
+    for batch in batches(records, limits.batch_bytes):
+        writer.publish(batch)
+    merge(output, MergeOptions(root={**found, **root}, layout=layout, limits=limits))
 
 
 _OURS = {"root_checksum", "layout", "version", "format_version", "successful_configs"}
@@ -134,41 +167,38 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _drop_incomplete(report: SalvageReport) -> None:
     """A record that lacks an array which most have is not a result; nor, in a damaged file, an attribute."""
-    everything = [record for saved in report.files for record in saved.records.values()]
-    arrays = _usual([record.arrays for record in everything])
-    attributes = _usual([record.attributes for record in everything])
+    schemas = Counter(saved.records.schema(key) for saved in report.files for key in saved.records)
+    arrays = _usual({schema: {name for name, _, _ in schema.arrays} for schema in schemas}, schemas)
+    attributes = _usual({schema: {name for name, _ in schema.attributes} for schema in schemas}, schemas)
     for saved in report.files:
-        for key, record in list(saved.records.items()):
-            lacking = sorted(arrays - record.arrays.keys())
+        for key in list(saved.records):
+            schema = saved.records.schema(key)
+            lacking = sorted(arrays - {name for name, _, _ in schema.arrays})
             if saved.damaged:
-                lacking += sorted(attributes - record.attributes.keys())
+                lacking += sorted(attributes - {name for name, _ in schema.attributes})
             if lacking:
-                del saved.records[key]
+                saved.records.drop(key)
                 saved.findings.append(Finding(Verdict.INCOMPLETE, f"no {', '.join(lacking)}", key))
 
 
-def _usual(parts: Sequence[Mapping[str, object]]) -> set[str]:
+def _usual(names: Mapping[Schema, set[str]], schemas: Counter[Schema]) -> set[str]:
     """The names that more than half of the records have."""
-    counts = Counter(name for part in parts for name in part)
-    return {name for name, count in counts.items() if 2 * count > len(parts)}
+    counts: Counter[str] = Counter()
+    for schema, count in schemas.items():
+        counts.update(dict.fromkeys(names[schema], count))
+    return {name for name, count in counts.items() if 2 * count > schemas.total()}
 
 
-def _choose(report: SalvageReport) -> dict[str, Record]:
-    chosen: dict[str, Record] = {}
-    origin: dict[str, Path] = {}
+def _choose(report: SalvageReport) -> dict[str, Saved]:
+    """For each key, the file whose record is taken: the first that has it."""
+    chosen: dict[str, Saved] = {}
     for saved in report.files:
-        for key, record in saved.records.items():
-            if key not in chosen:
-                chosen[key], origin[key] = record, saved.path
-            elif not same_result(chosen[key], record):
-                sums = checksum_of(chosen[key]), checksum_of(record)
-                report.conflicts.append(Conflict(key, str(origin[key]), sums[0], str(saved.path), sums[1]))
+        for key in saved.records:
+            first = chosen.setdefault(key, saved)
+            if first is saved:
+                continue
+            one, two = first.records[key], saved.records[key]
+            if not same_result(one, two):
+                sums = checksum_of(one), checksum_of(two)
+                report.conflicts.append(Conflict(key, str(first.path), sums[0], str(saved.path), sums[1]))
     return chosen
-
-
-def _write(output: Path, records: list[Record], root: Mapping[str, Attribute], layout: str | None) -> None:
-    run = RunDirectory(output).create()
-    writer = ShardWriter(run)
-    for start in range(0, len(records), _BATCH):
-        writer.publish(records[start : start + _BATCH])
-    merge(output, MergeOptions(root=root, layout=layout))

@@ -1,0 +1,188 @@
+"""Salvage saves every record whose checksum holds, and none that states one and does not meet it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from tests.store.examples import NAMING, contents, flip, publish, record
+from vindeby.errors import ArgumentError
+from vindeby.store.database import Database
+from vindeby.store.guard import Guard
+from vindeby.store.inspect import Verdict
+from vindeby.store.merge import MergeOptions, merge
+from vindeby.store.record import Record
+from vindeby.store.rundir import RunDirectory
+from vindeby.store.salvage import salvage
+from vindeby.store.salvage.attempts import rescue
+from vindeby.store.seal import SealedFile
+from vindeby.store.validate import validate
+
+BATCH = [record(seed, 30) for seed in range(1, 7)]
+
+
+def cut_seal(path: Path) -> None:
+    """As any program does that changes the file through HDF5."""
+    file = SealedFile.open(path)
+    assert file is not None
+    with file:
+        length = file.seal.length
+    with path.open("r+b") as target:
+        target.truncate(length)
+
+
+def unsealed(folder: Path, layout: str, batch: list[Record]) -> Path:
+    run = RunDirectory(folder / f"{layout}.h5")
+    publish(run, batch)
+    merge(run.output, MergeOptions(layout=layout))
+    cut_seal(run.output)
+    return run.output
+
+
+def flip_in(path: Path, values: bytes, offset: int = 0) -> None:
+    flip(path, (path.read_bytes().index(values) + offset) * 8 + 2)
+
+
+def all_but(batch: list[Record], *numbers: int) -> dict[str, Record]:
+    return {one.key: one for number, one in enumerate(batch) if number not in numbers}
+
+
+@pytest.mark.parametrize("layout", ["classic", "table"])
+def test_a_record_that_does_not_meet_its_checksum_is_not_saved(layout: str, tmp_path: Path) -> None:
+    path = unsealed(tmp_path, layout, BATCH)
+    flip_in(path, BATCH[2].arrays["aep"].tobytes())
+    report = salvage([path], tmp_path / "new.h5", naming=NAMING)
+    assert contents(tmp_path / "new.h5") == all_but(BATCH, 2)
+    assert not report.complete
+    assert [str(one) for one in report.files[0].findings] == [f"{BATCH[2].key}: checksum mismatch"]
+    assert f"{BATCH[2].key}: checksum mismatch" in str(report)
+    assert validate(tmp_path / "new.h5").valid
+
+
+@pytest.mark.parametrize("naming", [NAMING, "", "{no_such_attribute}"])
+def test_nor_is_it_saved_group_by_group(naming: str, tmp_path: Path) -> None:
+    path = unsealed(tmp_path, "classic", BATCH)
+    flip_in(path, BATCH[2].arrays["aep"].tobytes())
+    path.write_bytes(bytes(96) + path.read_bytes()[96:])  # no name leads to any group
+    with Guard() as guard:
+        saved = rescue(path, tmp_path, guard, naming)
+    assert dict(saved.records) == (all_but(BATCH, 2) if naming == NAMING else {})
+    refused = [one for one in saved.findings if one.verdict is Verdict.CHECKSUM]
+    assert len(refused) == (1 if naming == NAMING else len(BATCH))
+    assert all(one.key.startswith("unnamed_classic_") for one in refused)
+    wanted = BATCH[2].key if naming == NAMING else "its key is lost"
+    assert wanted in str(refused[0])
+
+
+def test_a_key_that_a_flipped_attribute_spells_is_not_believed(tmp_path: Path) -> None:
+    path = unsealed(tmp_path, "classic", BATCH)
+    data = bytearray(path.read_bytes())
+    at = bytes(data).index(b"ss_seed\0") + 8
+    at = bytes(data).index(np.int64(BATCH[0].ss_seed).tobytes(), at)
+    data[at] ^= 0x40
+    data[:96] = bytes(96)
+    path.write_bytes(data)
+    with Guard() as guard:
+        saved = rescue(path, tmp_path, guard, NAMING)
+    assert {key: saved.records[key] for key in saved.records} == all_but(BATCH, 0)
+
+
+def test_doubtful_records_go_to_a_separate_file_that_nothing_takes_for_results(tmp_path: Path) -> None:
+    paths = [unsealed(tmp_path, layout, BATCH) for layout in ("classic", "table")]
+    for path in paths:
+        flip_in(path, BATCH[2].arrays["aep"].tobytes())
+    kept = tmp_path / "doubtful.h5"
+    report = salvage(paths, tmp_path / "new.h5", naming=NAMING, keep_doubtful=kept)
+    assert report.doubtful == 2
+    assert contents(tmp_path / "new.h5") == all_but(BATCH, 2)
+    with h5py.File(kept) as file:
+        assert sorted(file) == [BATCH[2].key, f"{BATCH[2].key} (2)"]
+        group = file[BATCH[2].key]
+        np.testing.assert_array_equal(group["layout"][()], BATCH[2].layout)
+        assert group["aep"][()] != BATCH[2].aep
+        assert (group.attrs["status"], "checksum" in group.attrs) == ("doubtful", False)
+        assert group.attrs["source"] == str(paths[0])
+    assert not validate(kept).valid
+    assert salvage([kept], tmp_path / "again.h5", naming=NAMING).records == 0
+    with Database(kept) as database:
+        assert len(database) == 0
+    assert merge(tmp_path / "new.h5", MergeOptions(extra=[kept], on_bad="skip")).records == len(BATCH) - 1
+    with pytest.raises(ArgumentError, match="keep-doubtful"):
+        salvage(paths, tmp_path / "third.h5", keep_doubtful=kept)
+
+
+def test_the_command_says_with_its_exit_status_that_something_was_not_saved(tmp_path: Path) -> None:
+    path = unsealed(tmp_path, "classic", BATCH)
+    flip_in(path, BATCH[2].arrays["aep"].tobytes())
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "vindeby", "salvage", str(path)),
+            *("-o", "new.h5", "--keep-doubtful", "d.h5"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"{BATCH[2].key}: checksum mismatch" in done.stdout
+    assert "1 records that do not meet their checksum are in d.h5" in done.stderr
+    assert contents(tmp_path / "new.h5") == all_but(BATCH, 2)
+
+
+MANY = [record(seed, 4 + seed % 2) for seed in range(1100)]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unsealed(tmp_path_factory.mktemp("table"), "table", MANY)
+
+
+@pytest.mark.parametrize(
+    "column", ["arrays/layout", "arrays/aep", "attributes/engine", "key", "checksum", "schema"]
+)
+def test_a_flipped_bit_in_an_unsealed_table_costs_one_record_at_most(
+    column: str, table: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "table.h5"
+    path.write_bytes(table.read_bytes())
+    with h5py.File(path) as file:
+        dataset = file[column]
+        chunk = dataset.id.get_chunk_info_by_coord((0,) * dataset.ndim)
+        row = int(np.prod(dataset.shape[1:], dtype=int)) * dataset.dtype.itemsize
+        key = file["key"][10].decode()
+    flip(path, (chunk.byte_offset + 10 * row) * 8 + 1)
+    with h5py.File(path) as file, pytest.raises(OSError, match="read"):
+        file[column][10]
+    report = salvage([path], tmp_path / "new.h5", naming=NAMING)
+    found = contents(tmp_path / "new.h5")
+    lost = {one.key for one in MANY} - found.keys()
+    assert lost == (
+        set() if column == "schema" else {key}
+    )  # a row is known by its checksum, whatever it names
+    assert {one: found[one] for one in found} == {one.key: one for one in MANY if one.key not in lost}
+    assert len(report.files[0].findings) == len(lost)
+
+
+@pytest.mark.parametrize("how", ["cut", "superblock", "flip"])
+def test_the_columns_of_a_table_are_never_saved_as_a_record(how: str, tmp_path: Path) -> None:
+    path = unsealed(tmp_path, "table", BATCH)  # of one size: nothing in the columns is padded
+    data = bytearray(path.read_bytes())
+    if how == "cut":
+        del data[-10:]
+    elif how == "superblock":
+        data[:96] = bytes(96)
+    else:
+        data[bytes(data).index(BATCH[2].layout.tobytes())] ^= 4
+    path.write_bytes(data)
+    with Guard() as guard:
+        saved = rescue(path, tmp_path, guard, NAMING)
+    known = {one.key: one for one in BATCH}
+    assert saved.findings
+    assert {key: known.get(key) for key in saved.records} == dict(saved.records)
+    assert len(saved.records) == (len(BATCH) - 1 if how == "flip" else len(saved.records))
