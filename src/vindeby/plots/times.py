@@ -45,7 +45,7 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
         for number, pause in enumerate(pauses):
             axes.axvline(elapsed[pause] / unit, color=ink(), linewidth=0.8, linestyle=":",
                          label="a pause" if number == 0 else None)  # fmt: skip
-        failed = [np.interp(f.time, times, elapsed) / unit for f in history.set_aside.values()]
+        failed = [np.interp(f.time, times, elapsed) / unit for f in history.failed_tasks.values()]
         if failed:
             axes.plot(failed, np.zeros(len(failed)), "x", color=ink(), markersize=5, clip_on=False,
                       label=f"{len(failed)} failures")  # fmt: skip

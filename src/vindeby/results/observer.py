@@ -17,7 +17,7 @@ from vindeby.errors import CampaignError, InputError
 from vindeby.results.campaign_lookup import campaign_of, outline_for
 from vindeby.results.columns import ResultColumns
 from vindeby.results.expected import Expected, State, guessed
-from vindeby.results.history import History, crew
+from vindeby.results.history import History, current_workers
 from vindeby.results.judging import Judging
 from vindeby.results.snapshot import BadFile, Disk, Failure, Snapshot
 from vindeby.results.sources import Folder, NothingYet, open_source
@@ -128,14 +128,14 @@ class Observer:
         return frozen, kept, None if self.outline else self.results.version
 
     def _snapshot(self, expected: Expected, now: float) -> Snapshot:
-        coordinators, workers = crew(self.run, now)
+        coordinators, workers = current_workers(self.run, now)
         if self._seed is not None:
             expected = expected.only_seed(self._seed)
         damaged = (finding.key for findings in self.source.findings.values() for finding in findings)
         found, outside = self._states_of_results(expected)
         notes = {
             State.RUNNING: [worker.task for worker in workers if worker.task],
-            State.FAILED: self.history.set_aside,
+            State.FAILED: self.history.failed_tasks,
             State.INVALID: damaged,
         }
         states = expected.noted(found, notes)
@@ -192,7 +192,7 @@ class Observer:
     def _failures(self, expected: Expected, states: NDArray[np.int8]) -> tuple[Failure, ...]:
         found = [
             failure
-            for key, failure in self.history.set_aside.items()
+            for key, failure in self.history.failed_tasks.items()
             if (place := expected.place(key)) is not None and states[place] == State.FAILED
         ]
         return tuple(sorted(found, key=lambda failure: failure.time, reverse=True))

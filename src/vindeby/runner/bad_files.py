@@ -19,7 +19,7 @@ from vindeby.store.read.inspect import Finding
 from vindeby.store.read.reading import read_any
 
 
-def refuse_or_set_aside(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:
+def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:
     """Deal with what is bad, before anything is run."""
     if not resume_state.bad:
         return

@@ -33,7 +33,7 @@ REMEDIES = {
     Kind.TIME: "raise run.time_limit_s",
     Kind.STUCK: "raise run.silent_limit_s if it was at work",
 }
-"""What to do about a task that was set aside, besides ``--retry-failed``."""
+"""What to do about a task that failed, besides ``--retry-failed``."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def retries(options: RunOptions) -> dict[Kind, int]:
 
 
 def most_failures(limit: int | str | None, total: int) -> int | None:
-    """How many tasks may be set aside before the campaign stops: a number, or a percentage of all tasks."""
+    """How many tasks may fail before the campaign stops: a number, or a percentage of all tasks."""
     if limit is None or isinstance(limit, int):
         return limit
     return int(total * float(limit.removesuffix("%")) / 100.0)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.runner.task_space import Part, TaskSpace
-from vindeby.store.disk.events import SetAside, read_failures
+from vindeby.store.disk.events import FailedTask, read_failures
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import Verdicts, read_verdicts
 from vindeby.store.missing import answers, fingerprints, has_answer
@@ -31,7 +31,7 @@ class ResumeState:
     invalid: dict[str, str] = field(default_factory=dict)
     """Keys whose result is not possible, and why."""
     verdicts: Verdicts = field(default_factory=Verdicts)
-    failed: dict[str, SetAside] = field(default_factory=dict)
+    failed: dict[str, FailedTask] = field(default_factory=dict)
     bad: dict[Path, list[Finding]] = field(default_factory=dict)
     """Files in which something is wrong."""
 
@@ -65,7 +65,7 @@ def compare_with_disk(
 def _compare(
     resume_state: ResumeState,
     database: Database | None,
-    failures: dict[str, SetAside],
+    failures: dict[str, FailedTask],
     space: TaskSpace,
     part: Part | None,
     again: Again,

@@ -18,7 +18,7 @@ from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
-from vindeby.runner.bad_files import refuse_or_set_aside
+from vindeby.runner.bad_files import refuse_or_quarantine
 from vindeby.runner.failures import most_failures, retries
 from vindeby.runner.linux import total_memory, usable_cores
 from vindeby.runner.local.local_pool import LocalPool
@@ -87,7 +87,7 @@ def run(
         judge = Judge(campaign, checks=checks)
         again = Again(stale=replace_stale, failed=retry_failed, invalid=not keep_invalid)
         resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
-        refuse_or_set_aside(directory, resume_state, on_bad)
+        refuse_or_quarantine(directory, resume_state, on_bad)
         lock.confirm()
         _freeze(directory, campaign)
         if judge.usual:

@@ -137,7 +137,7 @@ def validate(
         with contextlib.suppress(FileNotFoundError):
             return _Validation(path, expected, checks, limits).do()
     raise DataError(
-        f"{path}: files appear and disappear while they are read; validate again when nothing merges"
+        f"{RunDirectory.of(path).output}: files appear and disappear while they are read; validate again when nothing merges"
     )
 
 
