@@ -136,8 +136,9 @@ def validate(
         # A merge that ends meanwhile has deleted a shard which was listed before: look again.
         with contextlib.suppress(FileNotFoundError):
             return _Validation(path, expected, checks, limits).do()
+    output = RunDirectory.of(path).output
     raise DataError(
-        f"{RunDirectory.of(path).output}: files appear and disappear while they are read; validate again when nothing merges"
+        f"{output}: files appear and disappear while they are read; validate again when nothing merges"
     )
 
 
