@@ -5,6 +5,7 @@ A thread cannot be killed: one that should be is forgotten instead, and whatever
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -83,12 +84,12 @@ class InProcessPool:
                 self._gone(worker, "killed", by_itself=False)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
-        try:
-            events = [self._events.get(timeout=max(timeout_s, 0.001))]
+        events: list[PoolEvent] = []
+        with contextlib.suppress(queue.Empty):
+            events.append(self._events.get(timeout=max(timeout_s, 0.001)))
             while True:
                 events.append(self._events.get_nowait())
-        except queue.Empty:
-            return events if "events" in locals() else []
+        return events
 
     def observe(self) -> list[Seen]:
         now = time.monotonic()

@@ -73,7 +73,9 @@ class Driver:
         return found
 
     def durable(self) -> list[int]:
-        return sorted(task for event in self.events if isinstance(event, TasksDurable) for task in event.tasks)
+        return sorted(
+            task for event in self.events if isinstance(event, TasksDurable) for task in event.tasks
+        )
 
 
 class PoolContract:
@@ -83,7 +85,9 @@ class PoolContract:
     def _place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.monkeypatch = tmp_path, monkeypatch
         monkeypatch.setenv("VINDEBY_MARK", f"pools-{tmp_path}")
-        monkeypatch.setattr(ShardWriter, "publish", ShardWriter.publish)  # put back, if a task of a thread replaced it
+        monkeypatch.setattr(
+            ShardWriter, "publish", ShardWriter.publish
+        )  # put back, if a task of a thread replaced it
 
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
         raise NotImplementedError
