@@ -31,6 +31,7 @@ from vindeby.runner.resume import Again, ResumeState, compare_with_disk
 from vindeby.runner.run_lock import hold
 from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor
+from vindeby.runner.task_executor import ExecutorOptions
 from vindeby.runner.task_space import Part, TaskSpace
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import storage_error
@@ -212,14 +213,16 @@ def _supervise(
     setup = Setup(
         campaign=campaign,
         output=str(directory.output),
+        options=ExecutorOptions(
+            flush_s=options.flush_s,
+            wait_for_disk=options.on_full_disk == "wait",
+            lock=str(lock.path),
+            token=lock.token,
+            check_physics=check_physics,
+        ),
         search_path=_search_path(),
-        flush_s=options.flush_s,
         heartbeat_s=options.heartbeat_s,
         memory_limit=limit,
-        wait_for_disk=options.on_full_disk == "wait",
-        lock=str(lock.path),
-        token=lock.token,
-        check_physics=check_physics,
     )
     log = EventLog(directory)
     with ExitStack() as stack:
