@@ -62,8 +62,8 @@ def machines_of(turbines: Sequence[Turbine]) -> TurbineArrays:
         row += len(start)
         bucket_row += count
     return TurbineArrays(
-        diameter=np.array([t.rotor_diameter for t in turbines]),
-        hub_height=np.array([t.hub_height for t in turbines]),
+        diameter=np.array([t.rotor_diameter_m for t in turbines]),
+        hub_height=np.array([t.hub_height_m for t in turbines]),
         per_speed=np.array(per_speed),
         bucket_first=np.array(bucket_first, np.int64),
         bucket_count=np.array(bucket_count, np.int64),

@@ -51,7 +51,7 @@ class FlowMap:
     wind_speed: FloatArray
     direction: float
     speed: float
-    height: float
+    height_m: float
 
 
 class WindFarm:
@@ -171,12 +171,12 @@ class WindFarm:
         speed: float,
         grid_x: npt.ArrayLike,
         grid_y: npt.ArrayLike,
-        height: float | None = None,
+        height_m: float | None = None,
         turbulence: float | None = None,
     ) -> FlowMap:
         """Wind speed on a grid for one direction (degrees) and free wind speed (m/s), for pictures.
 
-        ``height`` is that of the map, by default the hub height of the first turbine type; ``turbulence`` is
+        ``height_m`` is that of the map, by default the hub height of the first turbine type; ``turbulence`` is
         the intensity of the free wind, by default the site's mean.
         """
         if turbulence is None:
@@ -184,7 +184,7 @@ class WindFarm:
         east, north = (np.atleast_1d(np.array(g, np.float64)) for g in (grid_x, grid_y))
         if not (np.isfinite(east).all() and np.isfinite(north).all()):
             raise ArgumentError("grid_x and grid_y must hold finite numbers")
-        at = self.turbines[0].hub_height if height is None else float(height)
+        at = self.turbines[0].hub_height_m if height_m is None else float(height_m)
         (px, py, type_index), _ = self._layout(x, y, types)
         point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
         out = np.full(point_x.shape, float(speed))

@@ -37,7 +37,7 @@ def downwind_of(cosine: float, sine: float, x: float, y: float) -> float:
 @inlined
 def turn_back(cosine: float, sine: float, of_along: float, of_across: float) -> tuple[float, float]:
     """The slopes with x and with y of what has these slopes with the downwind and the crosswind coordinate."""
-    return sine * of_across - cosine * of_along, -(cosine * of_across + sine * of_along)
+    return sine * of_across - cosine * of_along, -cosine * of_across - sine * of_along
 
 
 class Turned(NamedTuple):

@@ -167,7 +167,7 @@ class _Prepared:
     def _no_room(self, fitted: int) -> str:
         problem, size = self.problem, self.method.grid_size
         spacing = problem.spacing_by_type.max()
-        diameters = spacing / self.farm.turbines[0].rotor_diameter
+        diameters = spacing / self.farm.turbines[0].rotor_diameter_m
         finer = next((more for more in range(size + 1, 4 * size + 20) if self._fits(more)), None)
         remedy = "use" if finer is None else f"use grid_size >= {finer},"
         return (
