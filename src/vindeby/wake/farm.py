@@ -51,7 +51,7 @@ class FlowMap:
     wind_speed: FloatArray
     direction: float
     speed: float
-    height: float
+    height_m: float
 
 
 class WindFarm:
@@ -150,11 +150,11 @@ class WindFarm:
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
         """AEP in GWh that this many turbines would have if none stood in a wake."""
-        kind = self._checked_types(types, count)
+        type_index = self._checked_types(types, count)
         alone = [
             float((t.power_at(self.states.speed) * self.states.probability).sum()) for t in self.turbines
         ]
-        return mean_power_to_aep_gwh(float(np.array(alone)[kind].sum()))
+        return mean_power_to_aep_gwh(float(np.array(alone)[type_index].sum()))
 
     def wake_loss(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """The fraction of the wake-free AEP that wakes take; 0 for an empty layout."""
@@ -171,12 +171,12 @@ class WindFarm:
         speed: float,
         grid_x: npt.ArrayLike,
         grid_y: npt.ArrayLike,
-        height: float | None = None,
+        height_m: float | None = None,
         turbulence: float | None = None,
     ) -> FlowMap:
         """Wind speed on a grid for one direction (degrees) and free wind speed (m/s), for pictures.
 
-        ``height`` is that of the map, by default the hub height of the first turbine type; ``turbulence`` is
+        ``height_m`` is that of the map, by default the hub height of the first turbine type; ``turbulence`` is
         the intensity of the free wind, by default the site's mean.
         """
         if turbulence is None:
@@ -184,20 +184,20 @@ class WindFarm:
         east, north = (np.atleast_1d(np.array(g, np.float64)) for g in (grid_x, grid_y))
         if not (np.isfinite(east).all() and np.isfinite(north).all()):
             raise ArgumentError("grid_x and grid_y must hold finite numbers")
-        at = self.turbines[0].hub_height if height is None else float(height)
-        (px, py, kind), _ = self._layout(x, y, types)
+        at = self.turbines[0].hub_height_m if height_m is None else float(height_m)
+        (px, py, type_index), _ = self._layout(x, y, types)
         point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
         out = np.full(point_x.shape, float(speed))
         if len(px):
             wind = wind_of(UniformSite((1.0,), speed, turbulence).states([direction]))
             arrays = [np.zeros((len(px), 1)) for _ in range(4)]
             self._kernels.power(
-                self.data, self.machines, *self._centred(px, py), kind, len(px), wind, 0, 1,
+                self.data, self.machines, *self._centred(px, py), type_index, len(px), wind, 0, 1,
                 np.zeros((1, len(px))), *arrays,
             )  # fmt: skip
             u, ct, ti = (np.ascontiguousarray(a[:, 0]) for a in arrays[1:])
             self._kernels.field(
-                self.data, self.machines, px, py, kind, wind.cosine[0], wind.sine[0], float(speed),
+                self.data, self.machines, px, py, type_index, wind.cosine[0], wind.sine[0], float(speed),
                 u, ct, ti, point_x, point_y, at, out,
             )  # fmt: skip
         return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
@@ -211,8 +211,8 @@ class WindFarm:
         counted: int,
         *out: FloatArray,
     ) -> None:
-        x, y, kind = layout
-        arguments = (*before, self.machines, *self._centred(x, y), kind, counted, self.wind)
+        x, y, type_index = layout
+        arguments = (*before, self.machines, *self._centred(x, y), type_index, counted, self.wind)
         shares = min(self.threads, blocks)
         if shares <= 1:
             kernel(*arguments, 0, blocks, *out)
@@ -250,8 +250,8 @@ class WindFarm:
         counted = len(own[0])
         if self._neighbours is None:
             return own, counted
-        px, py, kind = (np.concatenate(pair) for pair in zip(own, self._neighbours, strict=True))
-        return (px, py, kind), counted
+        px, py, type_index = (np.concatenate(pair) for pair in zip(own, self._neighbours, strict=True))
+        return (px, py, type_index), counted
 
     def _checked_layout(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
@@ -276,7 +276,7 @@ class WindFarm:
         given = np.asarray(types)
         if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
             raise ArgumentError(f"types must be one index or {count}, whole numbers, not {types!r}")
-        kind = np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
-        if count and (kind.min() < 0 or kind.max() >= len(self.turbines)):
+        type_index = np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
+        if count and (type_index.min() < 0 or type_index.max() >= len(self.turbines)):
             raise ArgumentError(f"types must be from 0 to {len(self.turbines) - 1}, not {types!r}")
-        return kind
+        return type_index

@@ -140,8 +140,9 @@ class _Cache(NullCache):  # type: ignore[misc]
     def _made_from(self) -> bytes:
         digest = hashlib.sha256(_digest_of_sources(_WAKE))
         digest.update(_digest_of_sources(_part_of(Path(inspect.getfile(self._function)))))
-        versions = (numba.__version__, platform.python_version(), self._identity, self._function.__qualname__)
-        digest.update(repr(versions).encode())
+        versions = (numba.__version__, platform.python_version())
+        names = (self._identity, self._function.__module__, self._function.__qualname__)
+        digest.update(repr(versions + names).encode())
         return digest.digest()
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
