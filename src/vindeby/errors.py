@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from vindeby.printable import one_line
+
 __all__ = [
     "ArgumentError",
     "BusyError",
@@ -52,7 +54,7 @@ class InputError(VindebyError):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with an input: where it stands, what it is, what would be right."""
+    """One thing that is wrong with an input: where it stands, what it is, what would be right; one line as text."""
 
     source: str
     field: str
@@ -66,7 +68,7 @@ class Problem:
         text = f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
         if self.value is not None:
             text += f" (got {self.value})"
-        return text if self.remedy is None else f"{text}; {self.remedy}"
+        return one_line(text if self.remedy is None else f"{text}; {self.remedy}")
 
 
 class CampaignError(InputError):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.assembly.done import BeforeMerge, judged, not_done
-from vindeby.assembly.same_campaign import refuse_another_campaign
-from vindeby.campaign import Campaign
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
-from vindeby.cli.options import JsonOption, TakeOverOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
+from vindeby.cli.output import echo
 from vindeby.cli.results import (
     CampaignOption,
     LayoutOption,
@@ -20,11 +17,11 @@ from vindeby.cli.results import (
     expected_of,
     say,
 )
-from vindeby.results.campaign_lookup import campaign_of
-from vindeby.store.merge.audit import MergeReport
-from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
-from vindeby.store.missing import find_missing
-from vindeby.store.read.database import Database
+from vindeby.printable import one_line
+
+if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
+    from vindeby.store.merge.audit import MergeReport
 
 _SHOWN = 10
 
@@ -35,6 +32,8 @@ def command(
         list[Path] | None, typer.Argument(metavar="FILE...", help="Further files to take results from.")
     ] = None,
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     layout: LayoutOption = None,
     on_bad: Annotated[
         str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
@@ -56,7 +55,13 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
-    loaded = campaign_of(output, campaign)
+    from vindeby.assembly.done import BeforeMerge
+    from vindeby.assembly.same_campaign import refuse_another_campaign
+    from vindeby.campaign.result_arrays import RESULT_ARRAYS
+    from vindeby.results.campaign_lookup import campaign_of
+    from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
+
+    loaded = campaign_of(output, given_campaign(campaign, set_, seeds))
     if loaded is not None:
         refuse_another_campaign(output, loaded)
     before = BeforeMerge(output, loaded)
@@ -79,7 +84,7 @@ def command(
         report = merge(output, options)
     except BadFilesError as error:
         if json_:
-            typer.echo(json.dumps(error.report.to_json(), indent=1))
+            echo(json.dumps(error.report.to_json(), indent=1))
         raise
     _print(report, json_)
     if not files:
@@ -90,24 +95,28 @@ def command(
 
 def _print(report: MergeReport, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(report.to_json(), indent=1))
+        echo(json.dumps(report.to_json(), indent=1))
         return
-    typer.echo(f"{report.output}: {report.records} records, {report.layout} layout; {report.outcome}")
+    echo(f"{report.output}: {report.records} records, {report.layout} layout; {report.outcome}")
     for entry in report.files:
         if entry.bad or entry.conflicts or "replaced" in entry.fate:
-            typer.echo(f"  {entry}")
+            echo(f"  {entry}")
     for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
         if names:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            typer.echo(f"  additions by others, {what}: {', '.join(names[:_SHOWN])}{more}")
+            echo(f"  additions by others, {what}: {', '.join(map(one_line, names[:_SHOWN]))}{more}")
     for conflict in report.conflicts:
-        typer.echo(f"  conflict: {conflict}")
+        echo(f"  conflict: {conflict}")
 
 
 def _falls_short(output: Path, report: MergeReport, campaign: Campaign | None) -> bool:
     """Are results missing after bad files were left out?"""
     if campaign is None:
         return True
+    from vindeby.assembly.done import judged, not_done
+    from vindeby.store.missing import find_missing
+    from vindeby.store.read.database import Database
+
     expected = expected_of(campaign)
     with Database(output) as database:
         missing = find_missing(database, expected, invalid=not_done(database, judged(database, campaign)))

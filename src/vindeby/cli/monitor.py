@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
 from vindeby.cli.results import CampaignOption
-from vindeby.monitor.telling import tell
 
 
 def command(
@@ -30,10 +29,14 @@ def command(
         bool, typer.Option("--failures", help="Every failure, with its traceback and log.")
     ] = False,
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     interval: Annotated[
         float, typer.Option("--interval", metavar="SECONDS", help="How often --watch looks.")
     ] = 1.0,
     json_: JsonOption = False,
 ) -> None:
     """Say how far a campaign is; reads only, and works whatever state it is in."""
-    tell(output, watch, by, seed, failures, campaign, interval, json_)
+    from vindeby.monitor.telling import tell
+
+    tell(output, watch, by, seed, failures, given_campaign(campaign, set_, seeds), interval, json_)

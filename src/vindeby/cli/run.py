@@ -16,10 +16,8 @@ from vindeby.cli.options import (
     TakeOverOption,
     load_campaign,
 )
-from vindeby.cli.results import say
-from vindeby.cli.run_view import summary_text, watching
+from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
-from vindeby.runner.running import run
 
 DEFAULT_OUTPUT = Path("layouts.h5")
 
@@ -31,7 +29,7 @@ def command(
     ] = DEFAULT_OUTPUT,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one a core if not given."),
+        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
     ] = None,
     part: Annotated[
         str | None,
@@ -71,6 +69,9 @@ def command(
     ] = 10.0,
 ) -> None:
     """Run what is missing of a campaign, merge and validate; the same words go on after any crash."""
+    from vindeby.cli.run_view import summary_text, watching
+    from vindeby.runner.running import run
+
     loaded = load_campaign(campaign, set_, seeds)
     watch, held = watching(quiet=quiet, interval_s=interval)
     with held:
@@ -90,7 +91,7 @@ def command(
             say=(lambda _: None) if quiet else say,
         )
     if not quiet:
-        typer.echo(summary_text(summary, _command()), nl=False)
+        echo(summary_text(summary, _command()), nl=False)
     if not summary.complete:
         raise typer.Exit(1)
 

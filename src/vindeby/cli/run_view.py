@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.store.read.origin import in_words
 
@@ -38,7 +39,7 @@ def line_of(progress: Progress) -> str:
         text += "; stopping, once more to stop now"
     if progress.trouble:
         text += f"; waiting for the disk: {progress.trouble}"
-    return text
+    return one_line(text)
 
 
 class Lines:
@@ -85,7 +86,7 @@ def drawing(progress: Progress) -> Group:
     for view in progress.workers[:_SHOWN_WORKERS]:
         on = view.task or "-"
         spent = f"{view.seconds:.1f} s" if view.task else ""
-        table.add_row(f"  worker {view.slot}", Text(on), spent, f"{view.memory / 1e6:,.0f} MB")
+        table.add_row(f"  worker {view.slot}", Text(one_line(on)), spent, f"{view.memory / 1e6:,.0f} MB")
     hidden = len(progress.workers) - _SHOWN_WORKERS
     more = [Text(f"  and {hidden} more workers")] if hidden > 0 else []
     return Group(bar, Text(line_of(progress)), table, *more)
@@ -111,9 +112,10 @@ def summary_text(summary: Summary, command: str) -> str:
     )
     if summary.aep_by_farm:
         lines.append("  AEP in GWh per year, lowest and highest of each farm")
-        width = max(map(len, summary.aep_by_farm))
+        names = {farm: one_line(farm) for farm in summary.aep_by_farm}
+        width = max(map(len, names.values()))
         lines += [
-            f"    {farm:{width}}  {low:12,.3f}  {high:12,.3f}"
+            f"    {names[farm]:{width}}  {low:12,.3f}  {high:12,.3f}"
             for farm, (low, high) in summary.aep_by_farm.items()
         ]
     if summary.validation is not None and summary.validation.origins:

@@ -8,11 +8,8 @@ from typing import Annotated
 
 import typer
 
-from vindeby.assembly.done import judged, not_done
-from vindeby.assembly.energy import fill_in_energies
-from vindeby.campaign.outline import write_outline
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
-from vindeby.cli.options import JsonOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo
 from vindeby.cli.results import (
     NAMING,
     CampaignOption,
@@ -21,18 +18,14 @@ from vindeby.cli.results import (
     say,
 )
 from vindeby.errors import ArgumentError, DataError
-from vindeby.results.campaign_lookup import campaign_of
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.array_attributes import stated
-from vindeby.store.missing import Reason, find_missing
-from vindeby.store.read.database import Database
-from vindeby.store.salvage import salvage
 
 
 def command(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of files.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The new database.")],
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     layout: LayoutOption = None,
     recompute_aep: Annotated[
         bool,
@@ -49,7 +42,18 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
-    loaded = campaign_of(output, campaign)
+    from vindeby.assembly.done import judged, not_done
+    from vindeby.assembly.energy import fill_in_energies
+    from vindeby.campaign.outline import write_outline
+    from vindeby.campaign.result_arrays import RESULT_ARRAYS
+    from vindeby.results.campaign_lookup import campaign_of
+    from vindeby.store.disk.run_directory import RunDirectory
+    from vindeby.store.format.array_attributes import stated
+    from vindeby.store.missing import Reason, find_missing
+    from vindeby.store.read.database import Database
+    from vindeby.store.salvage import salvage
+
+    loaded = campaign_of(output, given_campaign(campaign, set_, seeds))
     if recompute_aep and loaded is None:
         raise ArgumentError(
             "--recompute-aep needs the campaign: its site, turbines and wake model; add --campaign FILE"
@@ -75,11 +79,11 @@ def command(
     if json_:
         lacking = None if missing is None else [vars(entry) for entry in missing]
         more = {} if filled is None else {"fixed": filled.to_json()}
-        typer.echo(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1))
+        echo(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1))
     else:
-        typer.echo(str(report), nl=False)
+        echo(str(report), nl=False)
         if filled is not None:
-            typer.echo(f"  {filled}")
+            echo(f"  {filled}")
     if not report.records:
         raise DataError(f"{output}: not written; no result could be saved from {len(report.files)} files")
     if missing:

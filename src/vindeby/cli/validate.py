@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.assembly.energy import Filled, fill_in_energies
-from vindeby.assembly.physics import CampaignCheck, physics_checks
-from vindeby.cli.options import JsonOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, expected_of, kept_campaign, say
 from vindeby.errors import ArgumentError
-from vindeby.results.campaign_lookup import campaign_of
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import write_verdicts
-from vindeby.store.missing import Reason
-from vindeby.store.validate import Check, ValidationReport, repeated, validate
+from vindeby.printable import one_line
 
 if TYPE_CHECKING:
+    from vindeby.assembly.energy import Filled
     from vindeby.campaign import Campaign
+    from vindeby.store.validate import Check, ValidationReport
 
 _SHOWN = 50
 
@@ -34,6 +31,8 @@ def command(
         ),
     ],
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     deep: Annotated[bool, typer.Option("--deep", help="Compute every AEP again from its layout.")] = False,
     fix_aep: Annotated[
         bool, typer.Option("--fix-aep", help="First compute AEP where it is invalid and the layout is good.")
@@ -41,9 +40,16 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
+    from vindeby.assembly.physics import physics_checks
+    from vindeby.results.campaign_lookup import campaign_of
+    from vindeby.store.disk.run_directory import RunDirectory
+    from vindeby.store.disk.verdicts import write_verdicts
+    from vindeby.store.validate import validate
+
     if output.is_dir() and output.name.endswith(".h5.run"):
         output = output.with_name(output.name.removesuffix(".run"))
-    loaded = campaign_of(output, campaign, None if output.is_dir() else kept_campaign(output))
+    given = given_campaign(campaign, set_, seeds)
+    loaded = campaign_of(output, given, None if output.is_dir() else kept_campaign(output))
     filled = _filled(output, loaded) if fix_aep else None
     checks = physics_checks(loaded, deep=deep)
     expected = None if loaded is None else expected_of(loaded)
@@ -54,7 +60,7 @@ def command(
         write_verdicts(RunDirectory(output), loaded.dumps(), report.verdicts(expected))
     if json_:
         more = {} if filled is None else {"fixed": filled.to_json()}
-        typer.echo(json.dumps({**report.to_json(), **more}, indent=1))
+        echo(json.dumps({**report.to_json(), **more}, indent=1))
     else:
         _print(report)
     if loaded is None and deep:
@@ -70,6 +76,8 @@ def _filled(output: Path, campaign: Campaign | None) -> Filled:
         raise ArgumentError(f"{output}: --fix-aep needs a database; salvage the folder with --recompute-aep")
     if campaign is None:
         raise ArgumentError(f"{output}: --fix-aep needs the campaign; name it with --campaign FILE")
+    from vindeby.assembly.energy import fill_in_energies
+
     filled = fill_in_energies(output, campaign, say)
     say(f"{output}: {filled}")
     return filled
@@ -77,36 +85,41 @@ def _filled(output: Path, campaign: Campaign | None) -> Filled:
 
 def _skipped(report: ValidationReport, checks: list[Check]) -> dict[str, int]:
     """How many records were not computed again, by reason."""
+    from vindeby.assembly.physics import CampaignCheck
+
     deep = [check for check in checks if isinstance(check, CampaignCheck)]
     return dict(deep[0].not_computed_again) if deep else {"no campaign": report.records}
 
 
 def _print(report: ValidationReport) -> None:
+    from vindeby.store.missing import Reason
+    from vindeby.store.validate import repeated
+
     verdict = "valid" if report.valid else "NOT valid"
     skipped = sum(report.not_computed_again.values())
     why = ", ".join(report.not_computed_again)
     left_out = f", {skipped} not computed again ({why})" if skipped else ""
-    typer.echo(f"{report.path}: {verdict}: {report.records} records in {report.files} files{left_out}")
+    echo(f"{report.path}: {verdict}: {report.records} records in {report.files} files{left_out}")
     for entry in report.contents:
-        typer.echo(f"  {entry}")
+        echo(f"  {entry}")
     often = repeated(report.issues, _SHOWN)
     for what, count in often:
-        typer.echo(f"  {count} records: {what}")
+        echo(f"  {count} records: {one_line(what)}")
     said = {what for what, _ in often}
     listed = {entry.file for entry in report.contents}
     rest = [
         issue for issue in report.issues if issue.what not in said and (issue.key or issue.file not in listed)
     ]
     for issue in rest[:_SHOWN]:
-        typer.echo(f"  {issue}")
+        echo(f"  {issue}")
     if len(rest) > _SHOWN:
-        typer.echo(f"  and {len(rest) - _SHOWN} more; --json lists all")
+        echo(f"  and {len(rest) - _SHOWN} more; --json lists all")
     if report.missing:
         few = sum(entry.reason == Reason.INVALID.value for entry in report.missing)
         invalid = f" ({few} of them invalid)" if few else ""
-        typer.echo(
+        echo(
             f"  {len(report.missing)} expected results are missing{invalid}; "
             f"`vindeby missing {report.path}` lists them"
         )
     for note in report.notes:
-        typer.echo(f"  note: {note}")
+        echo(f"  note: {one_line(note)}")

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from vindeby.errors import ArgumentError
 from vindeby.monitor.view import failures_in_full, whole
+from vindeby.results.campaign_lookup import GivenCampaign
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import DIMENSIONS
 
@@ -23,7 +24,7 @@ def tell(
     by: str | None = None,
     seed: int | None = None,
     failures: bool = False,
-    campaign: str | None = None,
+    campaign: GivenCampaign = None,
     interval: float = 1.0,
     json_: bool = False,
 ) -> None:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from vindeby.errors import VindebyError
 from vindeby.monitor.view import percent, whole
+from vindeby.printable import printable
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 
@@ -53,7 +54,7 @@ def _look(observer: Observer, last: Snapshot | None) -> tuple[Snapshot | None, s
     try:
         return observer.look(), ""
     except (VindebyError, OSError) as error:
-        return last, str(error)
+        return last, printable(str(error))
 
 
 def _screen(

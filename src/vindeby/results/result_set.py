@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.browser_data import layout_in
-from vindeby.results.campaign_lookup import campaign_of, farm_of, turbine_of
+from vindeby.results.campaign_lookup import GivenCampaign, campaign_of, farm_of, turbine_of
 from vindeby.results.columns import ResultColumns
 from vindeby.results.expected import split_key
 from vindeby.results.judging import Judging
@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 class ResultSet:
     """What can be seen of a database; everything is worked out when it is first asked for."""
 
-    def __init__(self, path: Path | str, *, campaign: str | None = None) -> None:
+    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None) -> None:
         self.source: Source = open_source(path)
         self.path = self.source.path
         self.results = ResultColumns(self.source)

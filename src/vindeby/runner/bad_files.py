@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 from vindeby.errors import DataError
+from vindeby.printable import one_line
 from vindeby.runner.resume import ResumeState
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -45,7 +46,9 @@ def _good_records(path: Path) -> list[Record]:
 
 
 def _refusal(directory: RunDirectory, bad: dict[Path, list[Finding]]) -> str:
-    listed = "\n".join(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in bad.items())
+    listed = "\n".join(
+        f"  {one_line(str(path))}: {'; '.join(map(str, findings))}" for path, findings in bad.items()
+    )
     return (
         f"{directory.output}: {len(bad)} files with results are bad; nothing was run or changed:\n{listed}\n"
         "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without"
