@@ -41,9 +41,12 @@ __all__ = [
 
 
 class VindebyError(Exception):
-    """The root: catch this to catch everything that vindeby raises on purpose."""
+    """The root: catch this to catch everything that vindeby raises on purpose; each argument is a line of its text."""
 
     exit_status: ClassVar[int] = 1
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
 
 class InputError(VindebyError):
@@ -76,7 +79,7 @@ class CampaignError(InputError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__(*map(str, self.problems))
 
     def __reduce__(self) -> tuple[type[CampaignError], tuple[tuple[Problem, ...]]]:
         return type(self), (self.problems,)

@@ -12,7 +12,7 @@ import os
 import sys
 
 from vindeby.errors import VindebyError
-from vindeby.printable import one_line, printable
+from vindeby.printable import one_line
 
 COMMANDS = {
     "init": "Write a campaign file to start from.",
@@ -38,7 +38,7 @@ def main() -> None:
     try:
         _run(sys.argv[1:])
     except VindebyError as error:
-        sys.stderr.write("".join(f"vindeby: {printable(line)}\n" for line in str(error).split("\n")))
+        sys.stderr.write("".join(f"vindeby: {one_line(str(line))}\n" for line in error.args))
         sys.exit(error.exit_status)
     except BrokenPipeError:
         # The reader of stdout went away (`vindeby check c.yaml | head`): nothing is left to say, and nowhere to.

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from vindeby._version import __version__
 from vindeby.cli import COMMANDS
 from vindeby.cli.completion import show_or_install
-from vindeby.cli.output import echo
+from vindeby.cli.output import echo, echo_text
 
 _EXIT_STATUS = """\b
 Exit status:
@@ -111,7 +111,7 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the words name; the names are suggested to somebody who mistyped one."""
-        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[arg-type]
+        self.commands = {name: TyperCommand(name) for name in COMMANDS}
         return super().resolve_command(ctx, args)
 
 
@@ -134,7 +134,7 @@ def run_app(words: Sequence[str]) -> None:
     if show_or_install(words):
         return
     try:
-        status = build()(list(words), standalone_mode=False)
+        status = build()(list(words), prog_name="vindeby", standalone_mode=False)
     except typer.Abort:
         echo("Aborted.", err=True)
         sys.exit(1)
@@ -145,7 +145,7 @@ def run_app(words: Sequence[str]) -> None:
             raise
         told = io.StringIO()
         show(file=told)
-        echo(told.getvalue(), err=True, nl=False)
+        echo_text(told.getvalue(), err=True)
         sys.exit(getattr(error, "exit_code", 2))
     if isinstance(status, int) and status:
         sys.exit(status)

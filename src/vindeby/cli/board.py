@@ -29,8 +29,8 @@ def command(
     seeds: SeedsOption = None,
 ) -> None:
     """Show a campaign in the browser while it runs; reads only. Ctrl-C ends it."""
-    if token is not None and len(token) < 8:
-        raise ArgumentError("--token: must have 8 characters or more")
+    if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
+        raise ArgumentError("--token: must have 8 characters or more, all of them printable ASCII")
     try:
         from vindeby.board.serve import serve_board  # needs what only the board needs
     except ModuleNotFoundError as error:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
-from vindeby.cli.output import echo, say
+from vindeby.cli.output import echo_text, say
 from vindeby.printable import one_line
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def command(
     loaded = load_campaign(campaign, set_, seeds)
     found = survey(loaded)
     if json_:
-        echo(json.dumps(_as_data(loaded, found), indent=1))
+        echo_text(json.dumps(_as_data(loaded, found), indent=1) + "\n")
     else:
         _print(loaded, found)
     for warning in found.warnings:

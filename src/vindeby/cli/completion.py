@@ -8,7 +8,7 @@ from pathlib import Path
 from typer._completion_shared import Shells, get_completion_script, install
 
 from vindeby.campaign import presets
-from vindeby.cli.output import echo
+from vindeby.cli.output import echo, echo_text
 
 _PROGRAM, _VARIABLE = "vindeby", "_VINDEBY_COMPLETE"
 _CAMPAIGN_FILES = (".yaml", ".yml")
@@ -20,7 +20,7 @@ def show_or_install(words: Sequence[str]) -> bool:
         return False
     option, shell = words
     if option == "--show-completion":
-        echo(get_completion_script(prog_name=_PROGRAM, complete_var=_VARIABLE, shell=shell))
+        echo_text(get_completion_script(prog_name=_PROGRAM, complete_var=_VARIABLE, shell=shell) + "\n")
     elif option == "--install-completion":
         _, path = install(shell=shell, prog_name=_PROGRAM, complete_var=_VARIABLE)
         echo(f"{shell} completion is installed in {path}; it takes effect in a new terminal")

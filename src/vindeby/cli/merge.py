@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
-from vindeby.cli.output import echo
+from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
     CampaignOption,
     LayoutOption,
@@ -84,7 +84,7 @@ def command(
         report = merge(output, options)
     except BadFilesError as error:
         if json_:
-            echo(json.dumps(error.report.to_json(), indent=1))
+            echo_text(json.dumps(error.report.to_json(), indent=1) + "\n")
         raise
     _print(report, json_)
     if not files:
@@ -95,12 +95,12 @@ def command(
 
 def _print(report: MergeReport, as_json: bool) -> None:
     if as_json:
-        echo(json.dumps(report.to_json(), indent=1))
+        echo_text(json.dumps(report.to_json(), indent=1) + "\n")
         return
     echo(f"{report.output}: {report.records} records, {report.layout} layout; {report.outcome}")
     for entry in report.files:
         if entry.bad or entry.conflicts or "replaced" in entry.fate:
-            echo(f"  {entry}")
+            echo_text(f"  {entry}\n")
     for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
         if names:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo
+from vindeby.cli.output import echo_text
 from vindeby.cli.results import CampaignOption, expected_of, required_campaign, say
 from vindeby.errors import ArgumentError
 
@@ -52,7 +52,7 @@ def command(
     failed = {key: str(task) for key, task in read_failures(RunDirectory(source.path)).items()}
     holding = None if isinstance(source, NothingYet) else source
     missing = find_missing(holding, expected, failed, invalid=invalid)  # type: ignore[arg-type]
-    echo(formats[chosen](missing), nl=False)
+    echo_text(formats[chosen](missing))
     if missing:
         say(f"{len(missing)} of {len(expected)} results are missing")
         raise typer.Exit(1)

@@ -7,13 +7,18 @@ import sys
 from vindeby.printable import one_line, printable
 
 
-def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print text, with what is not printable escaped; on stdout, or on stderr."""
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line, with what is not printable escaped: no name in it can begin another line."""
+    echo_text(one_line(line) + "\n", err=err)
+
+
+def echo_text(text: str, *, err: bool = False) -> None:
+    """Print text with its lines as they are; on stdout, or on stderr."""
     stream = sys.stderr if err else sys.stdout
-    stream.write(printable(text) + ("\n" if nl else ""))
+    stream.write(printable(text))
     stream.flush()
 
 
 def say(message: str) -> None:
-    """A message of one line, on stderr; no name in it can begin another."""
-    echo(f"vindeby: {one_line(message)}", err=True)
+    """A message, on stderr."""
+    echo(f"vindeby: {message}", err=True)

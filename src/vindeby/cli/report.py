@@ -33,5 +33,5 @@ def command(
     observer = Observer(output, campaign=given)
     text = build_report(sight, observer, (lambda _: None) if quiet else say)
     path = to or sight.path.with_suffix(".html")
-    write_whole(path, text.encode(errors="backslashreplace"))
+    write_whole(path, text.encode())
     echo(str(path))

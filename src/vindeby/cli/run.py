@@ -16,7 +16,7 @@ from vindeby.cli.options import (
     TakeOverOption,
     load_campaign,
 )
-from vindeby.cli.output import echo, say
+from vindeby.cli.output import echo_text, say
 from vindeby.errors import ArgumentError
 
 DEFAULT_OUTPUT = Path("layouts.h5")
@@ -91,7 +91,7 @@ def command(
             say=(lambda _: None) if quiet else say,
         )
     if not quiet:
-        echo(summary_text(summary, _command()), nl=False)
+        echo_text(summary_text(summary, _command()))
     if not summary.complete:
         raise typer.Exit(1)
 

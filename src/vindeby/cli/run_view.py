@@ -120,7 +120,7 @@ def summary_text(summary: Summary, command: str) -> str:
         ]
     if summary.validation is not None and summary.validation.origins:
         lines.append(f"  {in_words(summary.validation.origins)}")
-    lines += _failures(summary, command)
+    lines += _failures(summary, one_line(command))
     if summary.standing.stale:
         lines.append(
             f"  {len(summary.standing.stale):,} results are of an older version of the campaign; "
@@ -134,7 +134,7 @@ def summary_text(summary: Summary, command: str) -> str:
     elif again := summary.standing.invalid.keys() - summary.all_failed.keys():
         lines.append(
             f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
-            f"{summary.output}.run/replaced/"
+            f"{one_line(str(summary.output))}.run/replaced/"
         )
     if summary.validation is not None and summary.validation.issues:
         lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")
@@ -143,15 +143,16 @@ def summary_text(summary: Summary, command: str) -> str:
 
 
 def _headline(summary: Summary) -> str:
+    output = one_line(str(summary.output))
     if summary.part is not None:
         share = f"part {summary.part}: {summary.safe:,} results"
-        return f"{summary.output}: {share}; when all parts are done: vindeby merge {summary.output}"
+        return f"{output}: {share}; when all parts are done: vindeby merge {output}"
     report = summary.validation
     if report is None:
-        return f"{summary.output}: no results"
+        return f"{output}: no results"
     there = summary.total - len(report.missing)
     word = "all valid" if not report.issues else "NOT all valid"
-    return f"{summary.output}: {there:,} of {summary.total:,} results, {word}"
+    return f"{output}: {there:,} of {summary.total:,} results, {word}"
 
 
 def _failures(summary: Summary, command: str) -> list[str]:
@@ -168,7 +169,7 @@ def _failures(summary: Summary, command: str) -> list[str]:
         lines.append(f"    {key}  {failure}")
     if len(failed) > _SHOWN_FAILURES:
         lines.append(f"    and {len(failed) - _SHOWN_FAILURES:,} more")
-    lines += [f"    {kind}: {remedy}" for kind, remedy in summary.remedies.items()]
-    lines.append(f"    logs and tracebacks: {summary.output}.run/logs/ and events/")
+    lines += [f"    {kind}: {one_line(remedy)}" for kind, remedy in summary.remedies.items()]
+    lines.append(f"    logs and tracebacks: {one_line(str(summary.output))}.run/logs/ and events/")
     lines.append(f"  then: {command} --retry-failed")
     return lines

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo
+from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
     NAMING,
     CampaignOption,
@@ -79,9 +79,9 @@ def command(
     if json_:
         lacking = None if missing is None else [vars(entry) for entry in missing]
         more = {} if filled is None else {"fixed": filled.to_json()}
-        echo(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1))
+        echo_text(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1) + "\n")
     else:
-        echo(str(report), nl=False)
+        echo_text(str(report))
         if filled is not None:
             echo(f"  {filled}")
     if not report.records:

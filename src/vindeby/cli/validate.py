@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo
+from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import CampaignOption, expected_of, kept_campaign, say
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
@@ -60,7 +60,7 @@ def command(
         write_verdicts(RunDirectory(output), loaded.dumps(), report.verdicts(expected))
     if json_:
         more = {} if filled is None else {"fixed": filled.to_json()}
-        echo(json.dumps({**report.to_json(), **more}, indent=1))
+        echo_text(json.dumps({**report.to_json(), **more}, indent=1) + "\n")
     else:
         _print(report)
     if loaded is None and deep:

@@ -10,7 +10,6 @@ import shutil
 from pathlib import Path
 
 from vindeby.errors import DataError
-from vindeby.printable import one_line
 from vindeby.runner.resume import ResumeState
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -25,7 +24,7 @@ def refuse_or_set_aside(directory: RunDirectory, standing: ResumeState, on_bad: 
     if not standing.bad:
         return
     if on_bad == "abort":
-        raise DataError(_refusal(directory, standing.bad))
+        raise DataError(*_refusal(directory, standing.bad))
     for path, findings in standing.bad.items():
         why = "; ".join(map(str, findings))
         if path == directory.output:
@@ -45,11 +44,9 @@ def _good_records(path: Path) -> list[Record]:
     return [record for segment in reading.segments for record in segment.records()]
 
 
-def _refusal(directory: RunDirectory, bad: dict[Path, list[Finding]]) -> str:
-    listed = "\n".join(
-        f"  {one_line(str(path))}: {'; '.join(map(str, findings))}" for path, findings in bad.items()
-    )
-    return (
-        f"{directory.output}: {len(bad)} files with results are bad; nothing was run or changed:\n{listed}\n"
-        "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without"
-    )
+def _refusal(directory: RunDirectory, bad: dict[Path, list[Finding]]) -> list[str]:
+    return [
+        f"{directory.output}: {len(bad)} files with results are bad; nothing was run or changed:",
+        *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in bad.items()),
+        "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without",
+    ]

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
-from vindeby.printable import one_line
 from vindeby.store.format.block_file import open_sealed, seal_file
 from vindeby.store.format.hdf5.file_format import Content, FileFormat, Others
 from vindeby.store.format.own_fields import Addition, listed, row_counts
@@ -39,11 +38,13 @@ class AdditionsError(DataError):
 
     def __init__(self, output: Path, reasons: Iterable[str]) -> None:
         lines = list(reasons)
-        shown = "\n".join(f"  {one_line(line)}" for line in lines[:20])
-        more = f"\n  and {len(lines) - 20} more" if len(lines) > 20 else ""
+        more = [f"  and {len(lines) - 20} more"] if len(lines) > 20 else []
         super().__init__(
             f"{output}: not merged, nothing was changed; {len(lines)} additions by others cannot be carried over into "
-            f"the new database:\n{shown}{more}\n{_REMEDY}"
+            "the new database:",
+            *(f"  {line}" for line in lines[:20]),
+            *more,
+            _REMEDY,
         )
 
 

@@ -76,7 +76,7 @@ class SalvageReport:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.output}: {self.records} records saved from {len(self.files)} files"]
+        lines = [f"{one_line(str(self.output))}: {self.records} records saved from {len(self.files)} files"]
         for saved in self.files:
             means = ", ".join(f"{count} {how}" for how, count in saved.means.items()) or "nothing"
             lines.append(
