@@ -64,8 +64,8 @@ def test_the_token_never_leads_to_another_machine(path: str, guarded: str) -> No
 
 
 @pytest.mark.parametrize(
-    "cookie", ["a b=c", "@{}=1", "=", ";;;", "a=\"", "vindeby-board", "vindeby-board=\"", "x[1]=2; ä=ö".encode().decode("latin-1")],
-)  # fmt: skip
+    "cookie", ["a b=c", "@{}=1", "=", ";;;", 'a="', "vindeby-board", 'vindeby-board="', "x[1]=2; ä=ö"]
+)
 def test_cookies_of_others_with_illegal_names_do_no_harm(cookie: str, guarded: str) -> None:
     assert ask(guarded, "/", Cookie=cookie)[0] == 401
     token = guarded.partition("?token=")[2]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -60,4 +59,4 @@ def test_overriding_without_a_campaign_is_refused(tmp_path: Path) -> None:
     foreign_file(tmp_path / "worker.h5", range(3))
     done = CliRunner().invoke(build(), ["validate", str(tmp_path / "worker.h5"), "--seeds", "2"])
     assert "--set and --seeds need a campaign" in str(done.exception)
-    assert os.listdir(tmp_path) == ["worker.h5"]
+    assert [path.name for path in tmp_path.iterdir()] == ["worker.h5"]
