@@ -49,7 +49,7 @@ def _opened(run: RunDirectory) -> Database:
     try:
         return Database(run)
     except DataError as error:
-        raise DataError(f"{error}\nwhat it holds cannot be told; nothing was changed") from error
+        raise DataError(*error.args, "what it holds cannot be told; nothing was changed") from error
 
 
 def _loaded(text: str) -> Campaign | None:

@@ -78,9 +78,9 @@ class Campaign(Amount):
         return cls.from_document(source.load(path), overrides)
 
     @classmethod
-    def loads(cls, text: str, name: str = "campaign") -> Self:
-        """Read a campaign from YAML text; ``name`` is used in messages."""
-        return cls.from_document(source.from_text(text, name))
+    def loads(cls, text: str, name: str = "campaign", overrides: Sequence[str] = ()) -> Self:
+        """Read a campaign from YAML text; ``name`` is used in messages, overrides are like ``"seeds=2"``."""
+        return cls.from_document(source.from_text(text, name), overrides)
 
     @classmethod
     def from_document(cls, document: Document, overrides: Sequence[str] = ()) -> Self:

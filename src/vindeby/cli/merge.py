@@ -12,7 +12,8 @@ from vindeby.assembly.done import BeforeMerge, judged, not_done
 from vindeby.assembly.merging import merge_options
 from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign
-from vindeby.cli.options import JsonOption, TakeOverOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
+from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
     CampaignOption,
     FormatOption,
@@ -21,6 +22,7 @@ from vindeby.cli.results import (
     chosen_format,
     say,
 )
+from vindeby.printable import one_line
 from vindeby.results.campaign_lookup import campaign_of
 from vindeby.store.disk.output_path import check_output
 from vindeby.store.disk.run_directory import RunDirectory
@@ -39,6 +41,8 @@ def command(
     ] = None,
     campaign: CampaignOption = None,
     file_format: FormatOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     layout: LayoutOption = None,
     on_bad: Annotated[
         str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
@@ -61,7 +65,7 @@ def command(
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
     run = RunDirectory(check_output(output))
-    loaded = campaign_of(run, campaign)
+    loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
     if loaded is not None:
         refuse_another_campaign(run, loaded)
     before = BeforeMerge(run, loaded)
@@ -79,7 +83,7 @@ def command(
         report = merge(run, merge_options(loaded, options, invalid=before.invalid))
     except BadFilesError as error:
         if json_:
-            typer.echo(json.dumps(error.report.to_json(), indent=1))
+            echo_text(json.dumps(error.report.to_json(), indent=1) + "\n")
         raise
     _print(report, json_)
     if not files:
@@ -90,18 +94,18 @@ def command(
 
 def _print(report: MergeReport, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(report.to_json(), indent=1))
+        echo_text(json.dumps(report.to_json(), indent=1) + "\n")
         return
-    typer.echo(f"{report.output}: {report.records} records, {report.file_format} format; {report.outcome}")
+    echo(f"{report.output}: {report.records} records, {report.file_format} format; {report.outcome}")
     for entry in report.files:
         if entry.bad or entry.conflicts or "replaced" in entry.fate:
-            typer.echo(f"  {entry}")
+            echo_text(f"  {entry}\n")
     for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
         if names:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            typer.echo(f"  additions by others, {what}: {', '.join(names[:_SHOWN])}{more}")
+            echo(f"  additions by others, {what}: {', '.join(map(one_line, names[:_SHOWN]))}{more}")
     for conflict in report.conflicts:
-        typer.echo(f"  conflict: {conflict}")
+        echo(f"  conflict: {conflict}")
 
 
 def _falls_short(run: RunDirectory, report: MergeReport, campaign: Campaign | None) -> bool:

@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from vindeby.cli.options import JsonOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption
+from vindeby.cli.output import echo_text
 from vindeby.cli.results import CampaignOption
 from vindeby.errors import ArgumentError
 from vindeby.monitor.view import failures_in_full, whole
@@ -42,6 +43,8 @@ def command(
         bool, typer.Option("--failures", help="Every failure, with its traceback and log.")
     ] = False,
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     interval: Annotated[
         float, typer.Option("--interval", metavar="SECONDS", help="How often --watch looks.")
     ] = 1.0,
@@ -53,7 +56,7 @@ def command(
         raise ArgumentError("--watch and --json exclude each other; run `monitor --json` again and again")
     if not interval >= _SHORTEST_S:
         raise ArgumentError(f"--interval: {interval:g} is too short; give {_SHORTEST_S} seconds or more")
-    observer = Observer(output, campaign=campaign, seed=seed)
+    observer = Observer(output, campaign=given_campaign(campaign, set_, seeds), seed=seed)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
     if watch:
         from vindeby.monitor.watch import watch_campaign  # only here: it takes over the terminal
@@ -62,7 +65,7 @@ def command(
         return
     snapshot = observer.look()
     if json_:
-        typer.echo(json.dumps(snapshot.to_json(dimensions or ("farm", "turbine")), indent=1))
+        echo_text(json.dumps(snapshot.to_json(dimensions or ("farm", "turbine")), indent=1) + "\n")
     elif failures:
         console.print(failures_in_full(snapshot, observer.run.logs))
     else:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vindeby.cli.completion import campaigns
+from vindeby.cli.output import say as say
 from vindeby.errors import ArgumentError
 from vindeby.results.campaign_lookup import campaign_of
 from vindeby.store.disk.run_directory import RunDirectory
@@ -15,8 +17,10 @@ from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.reading import read_any
 
-if TYPE_CHECKING:  # loads pydantic and shapely, which not every command needs
+if TYPE_CHECKING:  # options are completed without loading what a command needs
     from vindeby.campaign import Campaign
+    from vindeby.results.campaign_lookup import GivenCampaign
+    from vindeby.store.format.record import Attribute
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUT.h5", help="The database.")]
 CampaignOption = Annotated[
@@ -25,6 +29,7 @@ CampaignOption = Annotated[
         "--campaign",
         metavar="CAMPAIGN",
         help="The campaign file or preset; without it, the one kept with the results.",
+        autocompletion=campaigns,
     ),
 ]
 FormatOption = Annotated[
@@ -35,7 +40,7 @@ LayoutOption = Annotated[str | None, typer.Option("--layout", hidden=True)]
 """The former name of ``--format``."""
 
 
-def required_campaign(run: RunDirectory, given: str | None, kept: Attribute | None = None) -> Campaign:
+def required_campaign(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign:
     """The campaign that belongs to these results, where there must be one."""
     campaign = campaign_of(run, given, kept)
     if campaign is None:
@@ -71,8 +76,3 @@ def chosen_format(file_format: str | None, layout: str | None) -> str | None:
         )
     say("--layout is now called --format; the old name still works")
     return layout
-
-
-def say(message: str) -> None:
-    """A message, on stderr."""
-    typer.echo(f"vindeby: {message}", err=True)

@@ -16,7 +16,7 @@ from vindeby.cli.options import (
     TakeOverOption,
     load_campaign,
 )
-from vindeby.cli.results import say
+from vindeby.cli.output import echo_text, say
 from vindeby.cli.run_view import summary_text, watching
 from vindeby.errors import ArgumentError
 from vindeby.runner.running import run
@@ -31,7 +31,7 @@ def command(
     ] = DEFAULT_OUTPUT,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one a core if not given."),
+        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
     ] = None,
     part: Annotated[
         str | None,
@@ -90,7 +90,7 @@ def command(
             say=(lambda _: None) if quiet else say,
         )
     if not quiet:
-        typer.echo(summary_text(summary, _command()), nl=False)
+        echo_text(summary_text(summary, _command()))
     if not summary.complete:
         raise typer.Exit(1)
 

@@ -13,7 +13,8 @@ from vindeby.assembly.energy import fill_in_energies
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
-from vindeby.cli.options import JsonOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
     CampaignOption,
     FormatOption,
@@ -36,6 +37,8 @@ def command(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The new database.")],
     campaign: CampaignOption = None,
     file_format: FormatOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     layout: LayoutOption = None,
     recompute_aep: Annotated[
         bool,
@@ -53,7 +56,7 @@ def command(
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
     run = RunDirectory(check_output(output))
-    loaded = campaign_of(run, campaign)
+    loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
     if recompute_aep and loaded is None:
         raise ArgumentError(
             "--recompute-aep needs the campaign: its site, turbines and wake model; add --campaign FILE"
@@ -85,11 +88,11 @@ def command(
     if json_:
         lacking = None if missing is None else [vars(entry) for entry in missing]
         more = {} if filled is None else {"fixed": filled.to_json()}
-        typer.echo(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1))
+        echo_text(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1) + "\n")
     else:
-        typer.echo(str(report), nl=False)
+        echo_text(str(report))
         if filled is not None:
-            typer.echo(f"  {filled}")
+            echo(f"  {filled}")
     if not report.records:
         raise DataError(f"{output}: not written; no result could be saved from {len(report.files)} files")
     if missing:

@@ -7,13 +7,21 @@ from typing import Annotated
 
 import typer
 
+from vindeby.cli.options import SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
 from vindeby.plots import PICTURES, compare, gallery, layout, save
 from vindeby.plots.style import format_of
 from vindeby.results.result_set import ResultSet
 
-_NAMES = ", ".join(PICTURES)
+PICTURE_NAMES = ("energy", "best", "density", "map", "completion", "durations")
+"""The keys of ``plots.PICTURES``, known here without loading matplotlib."""
+_NAMES = ", ".join(PICTURE_NAMES)
+
+
+def _pictures(incomplete: str) -> list[str]:
+    return [name for name in PICTURE_NAMES if name.startswith(incomplete)]
 
 
 def command(
@@ -39,9 +47,14 @@ def command(
         typer.Option("--gallery", metavar="PATTERN", help="All results named so, best first: 'farm0_t5_*'."),
     ] = None,
     picture: Annotated[
-        str | None, typer.Option("--picture", metavar="NAME", help=f"One of the campaign: {_NAMES}.")
+        str | None,
+        typer.Option(
+            "--picture", metavar="NAME", help=f"One of the campaign: {_NAMES}.", autocompletion=_pictures
+        ),
     ] = None,
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
 ) -> None:
     """Draw one layout with its wakes, two layouts, all seeds of a farm, or the campaign; writes a file."""
     if [key, gallery_, picture].count(None) != 2:
@@ -52,7 +65,7 @@ def command(
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     path = to or Path(_default_name(key, compare_, gallery_, picture))
     format_of(path)
-    result_set = ResultSet(output, campaign=campaign)
+    result_set = ResultSet(output, campaign=given_campaign(campaign, set_, seeds))
     if picture is not None:
         axes = PICTURES[picture][0](result_set)
     elif gallery_ is not None:
@@ -62,7 +75,7 @@ def command(
     elif key is not None:
         axes = layout(result_set, key, direction=direction, speed=speed)
     save(axes.figure, path)
-    typer.echo(str(path))
+    echo(str(path))
 
 
 def _default_name(key: str | None, compare_: str | None, gallery_: str | None, picture: str | None) -> str:

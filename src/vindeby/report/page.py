@@ -13,6 +13,7 @@ from typing import Any
 from vindeby.errors import DataError
 from vindeby.plots.campaign import PICTURES
 from vindeby.plots.style import as_bytes
+from vindeby.printable import printable
 from vindeby.report import gather
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
@@ -68,8 +69,13 @@ def _hash(text: str) -> str:
 
 def tag(name: str, text: str, **attributes: str) -> str:
     """An element that holds text; a trailing underscore in an attribute's name is dropped."""
-    more = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}{more}>{escape(text)}</{name}>"
+    more = "".join(f' {key.rstrip("_")}="{shown(value)}"' for key, value in attributes.items())
+    return f"<{name}{more}>{shown(text)}</{name}>"
+
+
+def shown(text: str) -> str:
+    """Text for HTML; what is not printable, surrogates and marks of direction among it, is seen as its escape."""
+    return escape(printable(text))
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]], names: int = 1) -> str:
@@ -99,9 +105,7 @@ def _summary(snapshot: Snapshot) -> str:
         ("running", snapshot.running or None),
         *((f"of unverified origin: {name}", count) for name, count in snapshot.origins.items()),
     ]
-    items = "".join(
-        f"<li><b>{value:,}</b>{escape(name)}</li>" for name, value in figures if value is not None
-    )
+    items = "".join(f"<li><b>{value:,}</b>{shown(name)}</li>" for name, value in figures if value is not None)
     made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(snapshot.time))
     size = (
         ""

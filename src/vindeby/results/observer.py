@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vindeby.campaign.outline import Outline
 from vindeby.errors import CampaignError, InputError
-from vindeby.results.campaign_lookup import campaign_of, outline_for
+from vindeby.results.campaign_lookup import GivenCampaign, campaign_of, outline_for
 from vindeby.results.columns import ResultColumns
 from vindeby.results.expected import Expected, State, guessed
 from vindeby.results.history import History, current_workers
@@ -35,7 +35,7 @@ _SEEN_FOR_S = 120.0
 class Observer:
     """Watches one database or folder; ``look`` gives what is there now."""
 
-    def __init__(self, path: Path | str, *, campaign: str | None = None, seed: int | None = None) -> None:
+    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None, seed: int | None = None) -> None:
         self._given = campaign
         self._seed = seed
         self._open(Path(path))

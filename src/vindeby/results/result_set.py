@@ -15,7 +15,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.browser_data import layout_in
-from vindeby.results.campaign_lookup import campaign_of, farm_of, turbine_of
+from vindeby.results.campaign_lookup import GivenCampaign, campaign_of, farm_of, turbine_of
 from vindeby.results.columns import UNKNOWN, ResultColumns
 from vindeby.results.judging import Judging
 from vindeby.results.sources import Source, open_source
@@ -30,7 +30,7 @@ FloatArray = NDArray[np.float64]
 class ResultSet:
     """What can be seen of a database; everything is worked out when it is first asked for."""
 
-    def __init__(self, path: Path | str, *, campaign: str | None = None) -> None:
+    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None) -> None:
         self.source: Source = open_source(path)
         self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vindeby.campaign import RunOptions
+from vindeby.printable import one_line
 
 
 class Kind(StrEnum):
@@ -46,7 +47,7 @@ class Failure:
     log: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.reason}"
+        return one_line(f"{self.kind}: {self.reason}")
 
 
 def retries(options: RunOptions) -> dict[Kind, int]:

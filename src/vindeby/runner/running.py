@@ -23,6 +23,7 @@ from vindeby.runner.failures import most_failures, retries
 from vindeby.runner.linux import total_memory, usable_cores
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
+from vindeby.runner.methods import foreign_code
 from vindeby.runner.periodic_merge import MergeNowAndThen
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.progress import Watcher
@@ -198,6 +199,8 @@ def _supervise(
     say: Callable[[str], None],
     check_physics: bool,
 ) -> None:
+    if told := foreign_code.warning(campaign, _search_path()):
+        say(told)
     slots = min(_workers(options), len(resume_state.todo))
     limit, alone = memory_limits(options, slots)
     policy = Policy(
@@ -252,7 +255,7 @@ def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> Non
     if finish.outcome is Outcome.STOPPED:
         raise StoppedError(f"stopped; {safe}; the same command goes on from there")
     if finish.outcome is Outcome.STORAGE:
-        raise StorageError(f"{finish.reason}\n{safe}")
+        raise StorageError(finish.reason, safe)
     if finish.outcome is Outcome.UNUSABLE:
         raise InputError(finish.reason)
     if finish.outcome is not Outcome.COMPLETE:

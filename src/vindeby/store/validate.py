@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
+from vindeby.printable import one_line
 from vindeby.store.disk.regular_files import refuse_special
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import Invalid, Verdicts
@@ -52,7 +53,7 @@ class Issue:
     what: str
 
     def __str__(self) -> str:
-        return ": ".join(part for part in (self.file, self.key, self.what) if part)
+        return one_line(": ".join(part for part in (self.file, self.key, self.what) if part))
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class FileContent:
 
     def __str__(self) -> str:
         what = ["1 record" if self.records == 1 else f"{self.records} records"] if self.records else []
-        return f"{self.file}: {self.size} bytes: " + "; ".join([*what, *self.findings])
+        return one_line(f"{self.file}: {self.size} bytes: " + "; ".join([*what, *self.findings]))
 
 
 @dataclass

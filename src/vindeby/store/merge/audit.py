@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 
 from vindeby._version import __version__
+from vindeby.printable import one_line
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.store.read.inspect import Finding
@@ -52,7 +53,7 @@ class FileEntry:
         if self.conflicts:
             text += f", {self.conflicts} in conflict"
         text += f"; {self.fate}"
-        return text + "".join(f"\n    {finding}" for finding in self.findings)
+        return one_line(text) + "".join(f"\n    {finding}" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """For the audit record and --json."""
@@ -70,7 +71,7 @@ class Conflict:
     refused_checksum: str
 
     def __str__(self) -> str:
-        return (
+        return one_line(
             f"{self.key}: {self.kept} (checksum {self.kept_checksum[:12]}) was kept, "
             f"{self.refused} (checksum {self.refused_checksum[:12]}) differs"
         )

@@ -38,11 +38,13 @@ class AdditionsError(DataError):
 
     def __init__(self, output: Path, reasons: Iterable[str]) -> None:
         lines = list(reasons)
-        shown = "\n".join(f"  {line}" for line in lines[:20])
-        more = f"\n  and {len(lines) - 20} more" if len(lines) > 20 else ""
+        more = [f"  and {len(lines) - 20} more"] if len(lines) > 20 else []
         super().__init__(
             f"{output}: not merged, nothing was changed; {len(lines)} additions by others cannot be carried over into "
-            f"the new database:\n{shown}{more}\n{_REMEDY}"
+            "the new database:",
+            *(f"  {line}" for line in lines[:20]),
+            *more,
+            _REMEDY,
         )
 
 

@@ -55,11 +55,12 @@ class BadFilesError(DataError):
 
     def __init__(self, report: MergeReport) -> None:
         self.report = report
-        bad = "\n".join(f"  {entry}" for entry in report.bad_files)
+        bad = [f"  {line}" for entry in report.bad_files for line in str(entry).split("\n")]
         super().__init__(
             f"{report.output}: not merged, nothing was changed; {len(report.bad_files)} of {len(report.files)} "
-            f"files are bad:\n{bad}\n"
-            "merge again with --on-bad skip to leave them out (they are kept in quarantine/), or run `salvage`"
+            "files are bad:",
+            *bad,
+            "merge again with --on-bad skip to leave them out (they are kept in quarantine/), or run `salvage`",
         )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.errors import ArgumentError, InputError
+from vindeby.printable import one_line
 from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.output_path import check_output
 from vindeby.store.disk.regular_files import refuse_special
@@ -75,10 +76,12 @@ class SalvageReport:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.output}: {self.records} records saved from {len(self.files)} files"]
+        lines = [f"{one_line(str(self.output))}: {self.records} records saved from {len(self.files)} files"]
         for saved in self.files:
             means = ", ".join(f"{count} {how}" for how, count in saved.means.items()) or "nothing"
-            lines.append(f"  {saved.path}: {saved.size} bytes, {len(saved.records)} records saved ({means})")
+            lines.append(
+                f"  {one_line(str(saved.path))}: {saved.size} bytes, {len(saved.records)} records saved ({means})"
+            )
             lines += [f"    {finding}" for finding in saved.findings]
         lines += [f"  conflict: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines) + "\n"
