@@ -45,6 +45,15 @@ class Summary:
     aep_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Lowest and highest AEP of each farm, in GWh per year."""
 
+    def __repr__(self) -> str:
+        state = "complete" if self.complete else "not complete"
+        failed = f", {len(self.all_failed):,} tasks failed" if self.all_failed else ""
+        part = "" if self.part is None else f" (part {self.part})"
+        return (
+            f"<Summary {str(self.output)!r}{part}: {self.safe:,} of {self.total:,} results, {state}{failed}; "
+            f"computed {self.done:,} in {self.seconds:.1f} s>"
+        )
+
     def take(self, supervisor: Supervisor) -> None:
         """What a supervisor has counted."""
         self.done = supervisor.done

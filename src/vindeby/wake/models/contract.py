@@ -145,6 +145,11 @@ class WakeModel:
         if self.tabulate:
             self._require_that_tables_hold()
 
+    def __repr__(self) -> str:
+        constants = ", ".join(f"{value:g}" for value in self.constants)
+        of = "the free wind" if self.reference == "free" else "the wind at the source"
+        return f"<WakeModel {self.name!r}: constants ({constants}), superposition {self.superposition}, deficits of {of}>"
+
     @property
     def identity(self) -> str:
         """What tells the machine code made for this model from that made for others, in every process.
