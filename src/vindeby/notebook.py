@@ -10,7 +10,8 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 
-from vindeby.text import plural, printable
+from vindeby.printable import one_line
+from vindeby.text import plural
 
 _PICTURE_PX = 200.0
 _MARGIN_PX = 8.0
@@ -18,8 +19,8 @@ _MOST_ROWS = 30
 
 
 def escaped(text: object) -> str:
-    """A text for HTML, with the replacement character for whatever cannot be printed."""
-    return html.escape(printable(text))
+    """A text in one line for HTML; what cannot be printed is shown as Python writes it."""
+    return html.escape(one_line(str(text)))
 
 
 def heading(title: object, rest: str = "") -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.outline import outline_of
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.browser_data import layout_in
 from vindeby.results.campaign_lookup import campaign_of, farm_of, turbine_of
@@ -39,6 +40,16 @@ class ResultSet:
         if self.campaign is not None:
             Judging(RunDirectory(self.path)).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
         self._farms: dict[int, WindFarm] = {}
+
+    def __repr__(self) -> str:
+        known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
+        return f"<ResultSet {str(self.path)!r}: {len(self.rows):,} results, {known}>"
+
+    def _repr_html_(self) -> str:
+        from vindeby.store.read.export.progress import progress  # only a notebook asks for it
+
+        outline = None if self.campaign is None else outline_of(self.campaign)
+        return progress(self.path.name, self.keys, outline, len(self.source.findings))
 
     @property
     def rows(self) -> NDArray[Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError
-from vindeby.text import printable
+from vindeby.printable import one_line
 
 Attribute: TypeAlias = str | int | float | bool
 """What an attribute may be; an int must fit 64 bits."""
@@ -98,7 +98,7 @@ class Record:
             f"{name} {value.dtype}{list(value.shape)}" for name, value in self.arrays.items() if value.ndim
         ]
         numbers = [f"{name} {value.item():.6g}" for name, value in self.arrays.items() if not value.ndim]
-        parts = [printable(part) for part in (*numbers, *sizes)]
+        parts = [one_line(part) for part in (*numbers, *sizes)]
         return f"<Record {self.key!r}: {', '.join([*parts, f'{len(self.attributes)} attributes'])}>"
 
     def _repr_html_(self) -> str:
@@ -109,7 +109,7 @@ class Record:
         layout = self.arrays.get("layout")
         if layout is None or layout.ndim != 2 or len(layout) != 2:
             return text
-        return text + layout_picture(*layout.tolist(), title=self.key)
+        return text + layout_picture(layout[0].tolist(), layout[1].tolist(), self.key)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Record) and self._content() == other._content()

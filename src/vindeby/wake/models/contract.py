@@ -148,7 +148,8 @@ class WakeModel:
     def __repr__(self) -> str:
         constants = ", ".join(f"{value:g}" for value in self.constants)
         of = "the free wind" if self.reference == "free" else "the wind at the source"
-        return f"<WakeModel {self.name!r}: constants ({constants}), superposition {self.superposition}, deficits of {of}>"
+        how = f"superposition {self.superposition}, deficits of {of}"
+        return f"<WakeModel {self.name!r}: constants ({constants}), {how}>"
 
     @property
     def identity(self) -> str:
