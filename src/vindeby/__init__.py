@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from vindeby.runner import run as run
     from vindeby.store.format.record import Record as Record
     from vindeby.store.read.database import Database as Database
-    from vindeby.store.read.database import open_database as open  # noqa: A004, F401  (read as vindeby.open)
     from vindeby.store.read.database import open_database as open_database
     from vindeby.wake import MODELS as wake_models  # noqa: N811  (read as vindeby.wake_models)
     from vindeby.wake import FlowMap as FlowMap
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
     from vindeby.wake import WakeModel as WakeModel
     from vindeby.wake import WeibullSite as WeibullSite
     from vindeby.wake import WindFarm as WindFarm
+
+    open = open_database  # noqa: A001  (read as vindeby.open)
 
 _LAYOUT, _WAKE, _DATABASE = "vindeby.layout", "vindeby.wake", "vindeby.store.read.database"
 

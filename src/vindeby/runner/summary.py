@@ -23,6 +23,7 @@ from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.validate import ValidationReport, validate
+from vindeby.text import plural
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Summary:
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "not complete"
-        failed = f", {len(self.all_failed):,} tasks failed" if self.all_failed else ""
+        failed = f", {plural(len(self.all_failed), 'task')} failed" if self.all_failed else ""
         part = "" if self.part is None else f" (part {self.part})"
         return (
             f"<Summary {str(self.output)!r}{part}: {self.safe:,} of {self.total:,} results, {state}{failed}; "

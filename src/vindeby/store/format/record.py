@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
+from vindeby.text import plural
 
 Attribute: TypeAlias = str | int | float | bool
 """What an attribute may be; an int must fit 64 bits."""
@@ -99,7 +100,7 @@ class Record:
         ]
         numbers = [f"{name} {value.item():.6g}" for name, value in self.arrays.items() if not value.ndim]
         parts = [one_line(part) for part in (*numbers, *sizes)]
-        return f"<Record {self.key!r}: {', '.join([*parts, f'{len(self.attributes)} attributes'])}>"
+        return f"<Record {self.key!r}: {', '.join([*parts, plural(len(self.attributes), 'attribute')])}>"
 
     def _repr_html_(self) -> str:
         from vindeby.notebook import heading, layout_picture  # only a notebook asks for it
