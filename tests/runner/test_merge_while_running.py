@@ -50,7 +50,7 @@ def watched(folder: Path, watch: Callable[[Progress], bool], said: list[str], **
         if watch(progress):
             (folder / "gate").touch()
 
-    return run(gated(folder, **more), folder / "out.h5", watch=look, say=said.append)
+    return run(gated(folder, **more), folder / "out.h5", on_progress=look, on_message=said.append)
 
 
 SLOW = """

@@ -95,7 +95,7 @@ def test_results_of_a_changed_campaign_are_left_unless_they_may_be_replaced(tmp_
     run(before, output)
     old = results(output)
     changed = calling("slow", 3, {"seconds": 0.001})
-    kept = run(changed, output, say=said.append)
+    kept = run(changed, output, on_message=said.append)
     assert (kept.done, len(kept.resume_state.stale), kept.complete) == (4, 8, False)
     assert any("8 results answer an older version" in line for line in said)
     assert all(results(output)[key] == record for key, record in old.items())
@@ -257,7 +257,7 @@ def test_a_damaged_database_is_completed_and_a_copy_of_it_is_kept(tmp_path: Path
 
 def test_progress_is_told_and_ends_complete(tmp_path: Path) -> None:
     told: list[Progress] = []
-    run(calling("slow", 10, {"seconds": 0.02}), tmp_path / "out.h5", watch=told.append)
+    run(calling("slow", 10, {"seconds": 0.02}), tmp_path / "out.h5", on_progress=told.append)
     assert told[-1].done == told[-1].total == 40
     assert [progress.done for progress in told] == sorted(progress.done for progress in told)
     busy = [view for progress in told for view in progress.workers if view.task]

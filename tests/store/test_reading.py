@@ -205,7 +205,7 @@ def test_a_database_sees_what_is_published_and_merged_meanwhile(run: RunDirector
 
 def test_all_records_as_one_dataset(filled: RunDirectory) -> None:
     with Database(filled.output) as database:
-        data = database.to_xarray()
+        data = database.to_xarray(by="key")
     one = data.sel(key="farm0_t1_s4")
     assert float(one.aep) == 104.0
     assert int(one.n_turbines) == 5

@@ -29,6 +29,7 @@ from vindeby.campaign.sections.values import Name, Text, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
 from vindeby.errors import CampaignError
+from vindeby.text import plural
 
 MAX_TASKS = 10_000_000
 
@@ -118,6 +119,23 @@ class Campaign(Amount):
                 root["grid_size"] = step.smart_start.grid_size
                 root["random_pct"] = float(step.smart_start.random_pct)
         return root
+
+    def __repr__(self) -> str:
+        steps = " -> ".join(step.chosen[0] for step in self.method)
+        return f"<Campaign {self.name!r}: {self.counts}; wake {self.wake.chosen[0]}; search {steps}>"
+
+    def _repr_html_(self) -> str:
+        from vindeby.campaign.notebook_table import campaign_table  # only a notebook asks for it
+
+        return campaign_table(self)
+
+    @property
+    def counts(self) -> str:
+        """For example ``6 tasks = 3 farms x 2 types x 1 seed``."""
+        kinds = ("task", "farm", "type", "seed")
+        numbers = (self.total_configs, len(self.farms), len(self.turbines), len(self.seeds))
+        tasks, *axes = (plural(number, kind) for number, kind in zip(numbers, kinds, strict=True))
+        return f"{tasks} = {' x '.join(axes)}"
 
     @property
     def total_configs(self) -> int:

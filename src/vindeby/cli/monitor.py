@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo_text
 from vindeby.cli.results import CampaignOption
 from vindeby.errors import ArgumentError

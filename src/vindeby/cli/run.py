@@ -72,7 +72,7 @@ def command(
 ) -> None:
     """Run what is missing of a campaign, merge and validate; the same words go on after any crash."""
     loaded = load_campaign(campaign, set_, seeds)
-    watch, held = watching(quiet=quiet, interval_s=interval)
+    on_progress, held = watching(quiet=quiet, interval_s=interval)
     with held:
         summary = run(
             loaded,
@@ -86,8 +86,8 @@ def command(
             max_failures=_failures(max_failures),
             take_over=take_over,
             merge_every_s=merge_every,
-            watch=watch,
-            say=(lambda _: None) if quiet else say,
+            on_progress=on_progress,
+            on_message=(lambda _: None) if quiet else say,
         )
     if not quiet:
         echo_text(summary_text(summary, _command()))

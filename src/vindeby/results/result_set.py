@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.outline import outline_of
 from vindeby.campaign.tasks import parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.browser_data import layout_in
@@ -38,6 +39,16 @@ class ResultSet:
         if self.campaign is not None:
             Judging(self.run).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
         self._farms: dict[int, WindFarm] = {}
+
+    def __repr__(self) -> str:
+        known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
+        return f"<ResultSet {str(self.path)!r}: {len(self.rows):,} results, {known}>"
+
+    def _repr_html_(self) -> str:
+        from vindeby.store.read.export.progress import progress  # only a notebook asks for it
+
+        outline = None if self.campaign is None else outline_of(self.campaign)
+        return progress(self.path.name, self.keys, outline, len(self.source.findings))
 
     @property
     def rows(self) -> NDArray[Any]:

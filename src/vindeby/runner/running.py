@@ -51,7 +51,7 @@ def _silent(_: object) -> None:
 
 
 def run(
-    campaign: Campaign,
+    campaign: Campaign | str | Path,
     output: str | Path = "layouts.h5",
     *,
     workers: int | None = None,
@@ -64,11 +64,12 @@ def run(
     take_over: bool = False,
     merge_every_s: float | None = None,
     checks: Iterable[Check] | None = None,
-    watch: Watcher = _silent,
-    say: Callable[[str], None] = _silent,
+    on_progress: Watcher = _silent,
+    on_message: Callable[[str], None] = _silent,
 ) -> Summary:
     """Run what is missing of a campaign, merge and validate; call it again to go on after any crash.
 
+    ``campaign`` is a ``Campaign``, the path of a campaign file, or the name of a preset.
     ``workers``, ``max_failures`` and ``merge_every_s`` go before what the campaign says. ``part`` such as ``"3/32"``
     takes a fixed share and leaves the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it,
     StorageError when the disk refused, BusyError when another process runs this campaign; tasks that failed are in the
@@ -76,14 +77,16 @@ def run(
     with what ``output`` holds is refused (InputError). ``take_over`` takes the campaign away from a process that runs
     it, on a machine that is gone or cannot be reached.
     ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
+    ``on_progress`` is called with a ``Progress`` whenever something has changed, ``on_message`` with each message.
     """
+    campaign = _loaded(campaign)
     options = _overridden(campaign.run, workers, max_failures, merge_every_s)
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
     directory = _prepared_directory(Path(output), campaign)
     began = time.monotonic()
-    with _storage_errors(directory), hold(directory, share, take_over=take_over, say=say) as lock:
+    with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
         refuse_another_campaign(directory, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
         judge = Judge(campaign, checks=checks)
@@ -94,16 +97,36 @@ def run(
         _freeze(directory, campaign)
         if judge.usual:
             write_verdicts(directory, campaign.dumps(), resume_state.verdicts)
-        _say_what_stands(resume_state, say, again)
+        _say_what_stands(resume_state, on_message, again)
         summary = Summary(Path(output), len(space), resume_state, kept_invalid=keep_invalid)
         if resume_state.todo:
             _supervise(
-                campaign, directory, space, resume_state, options, watch, summary, lock, say, judge.usual
+                campaign,
+                directory,
+                space,
+                resume_state,
+                options,
+                on_progress,
+                summary,
+                lock,
+                on_message,
+                judge.usual,
             )
         summary.seconds = time.monotonic() - began
-        finish_up(campaign, judge, directory, summary, part=share, say=say, lock=lock)
+        finish_up(campaign, judge, directory, summary, part=share, say=on_message, lock=lock)
         summary.seconds = time.monotonic() - began
     return summary
+
+
+def _loaded(campaign: Campaign | str | Path) -> Campaign:
+    if isinstance(campaign, Campaign):
+        return campaign
+    if isinstance(campaign, str | Path):
+        return Campaign.load(campaign)
+    raise ArgumentError(
+        f"run: campaign must be a Campaign, the path of a campaign file or the name of a preset, not "
+        f"{type(campaign).__name__}; for plain data use Campaign.from_data"
+    )
 
 
 @contextmanager

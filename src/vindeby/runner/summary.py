@@ -23,6 +23,7 @@ from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.validate import ValidationReport, validate
+from vindeby.text import plural
 
 
 @dataclass
@@ -44,6 +45,15 @@ class Summary:
     validation: ValidationReport | None = None
     aep_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Lowest and highest AEP of each farm, in GWh per year."""
+
+    def __repr__(self) -> str:
+        state = "complete" if self.complete else "not complete"
+        failed = f", {plural(len(self.all_failed), 'task')} failed" if self.all_failed else ""
+        part = "" if self.part is None else f" (part {self.part})"
+        return (
+            f"<Summary {str(self.output)!r}{part}: {self.safe:,} of {self.total:,} results, {state}{failed}; "
+            f"computed {self.done:,} in {self.seconds:.1f} s>"
+        )
 
     def take(self, supervisor: Supervisor) -> None:
         """What a supervisor has counted."""
