@@ -20,7 +20,7 @@ HOSTILE = 'a"<b>&\x1b[31m\n\u202eb'
 
 
 def turbine(name: str = "fifteen") -> vindeby.Turbine:
-    return vindeby.Turbine.generic(name, rated_power_mw=15, rotor_diameter=240, hub_height=150)
+    return vindeby.Turbine.generic(name, rated_power_mw=15, rotor_diameter_m=240, hub_height_m=150)
 
 
 def farm() -> vindeby.WindFarm:

@@ -59,7 +59,7 @@ class FlowMap:
 
     def __repr__(self) -> str:
         return (
-            f"<FlowMap: {len(self.y)} x {len(self.x)} points at {self.height:g} m, "
+            f"<FlowMap: {len(self.y)} x {len(self.x)} points at {self.height_m:g} m, "
             f"{self.speed:g} m/s from {self.direction:g} degrees>"
         )
 

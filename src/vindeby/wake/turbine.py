@@ -55,7 +55,7 @@ class Turbine:
 
     def __repr__(self) -> str:
         rated_mw = w_to_mw(float(self.power_at(self.start).max()))
-        return f"<Turbine {self.name!r}: {rated_mw:.4g} MW, rotor {self.rotor_diameter:g} m, hub {self.hub_height:g} m>"
+        return f"<Turbine {self.name!r}: {rated_mw:.4g} MW, rotor {self.rotor_diameter_m:g} m, hub {self.hub_height_m:g} m>"
 
     @staticmethod
     def tabulated(

@@ -14,7 +14,6 @@ from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
-import vindeby
 from vindeby.campaign import Campaign
 
 
@@ -68,5 +67,5 @@ def is_installed(file: Path) -> bool:
 @cache
 def _installed() -> frozenset[Path]:
     names = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    names += [*site.getsitepackages(), site.getusersitepackages(), *vindeby.__path__]
+    names += [*site.getsitepackages(), site.getusersitepackages(), str(Path(__file__).parents[2])]
     return frozenset(Path(name).resolve() for name in names if name)
