@@ -106,17 +106,15 @@ class InProcessPool:
         for thread in self._threads:
             thread.join()
 
-    def _tell(self, worker: _Worker, event: PoolEvent) -> bool:
+    def _tell(self, worker: _Worker, event: PoolEvent) -> None:
         """Say something on behalf of a worker, unless it is gone."""
         with self._lock:
-            current = self._workers.get(worker.slot) is worker
-            if current:
+            if self._workers.get(worker.slot) is worker:
                 if isinstance(event, TasksDurable):
                     worker.shards.add(event.shard)
                 for task in event.tasks if isinstance(event, TasksDurable) else ():
                     worker.held.pop(task, None)
                 self._events.put(event)
-            return current
 
     def _gone(self, worker: _Worker, why: str, *, by_itself: bool) -> None:
         with self._lock:
@@ -138,9 +136,9 @@ class InProcessPool:
             worker.executor = executor = TaskExecutor(
                 self._campaign,
                 self._run,
-                on_durable=lambda *report: self._tell(worker, TasksDurable(slot, *report)) and None,
-                on_failed=lambda task, failure: self._tell(worker, Failed(slot, task, failure)) and None,
-                on_disk_trouble=lambda reason: self._tell(worker, DiskTrouble(slot, reason)) and None,
+                on_durable=lambda *report: self._tell(worker, TasksDurable(slot, *report)),
+                on_failed=lambda task, failure: self._tell(worker, Failed(slot, task, failure)),
+                on_disk_trouble=lambda reason: self._tell(worker, DiskTrouble(slot, reason)),
                 options=self._options,
             )
         except MethodUnusableError as error:

@@ -69,7 +69,7 @@ class Driver:
         """The first event of this kind, which is taken out."""
         self.until(lambda: any(isinstance(event, kind) for event in self.events))
         found = next(event for event in self.events if isinstance(event, kind))
-        self.events.remove(found)  # type: ignore[arg-type]
+        self.events = [event for event in self.events if event is not found]
         return found
 
     def durable(self) -> list[int]:
@@ -268,7 +268,7 @@ class TestInProcessPool(PoolContract):
 
     def can_die(self, pool: WorkerPool) -> None:
         def die() -> None:
-            ShardWriter.publish = pool_functions._publish  # type: ignore[method-assign] - as in a fresh process
+            self.monkeypatch.setattr(ShardWriter, "publish", pool_functions._publish)  # as in a fresh process
             slot = threading.current_thread().name.removeprefix(NAME)
             pool.kill(int(slot) if slot.isdecimal() else 0)
 
