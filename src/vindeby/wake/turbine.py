@@ -55,7 +55,8 @@ class Turbine:
 
     def __repr__(self) -> str:
         rated_mw = w_to_mw(float(self.power_at(self.start).max()))
-        return f"<Turbine {self.name!r}: {rated_mw:.4g} MW, rotor {self.rotor_diameter_m:g} m, hub {self.hub_height_m:g} m>"
+        size = f"rotor {self.rotor_diameter_m:g} m, hub {self.hub_height_m:g} m"
+        return f"<Turbine {self.name!r}: {rated_mw:.4g} MW, {size}>"
 
     @staticmethod
     def tabulated(
