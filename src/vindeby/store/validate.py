@@ -10,6 +10,7 @@ A folder of files that other programs left is validated as it stands: what each 
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.errors import InputError
+from vindeby.errors import DataError, InputError
 from vindeby.printable import one_line
 from vindeby.store.disk.regular_files import refuse_special
 from vindeby.store.disk.run_directory import RunDirectory
@@ -40,6 +41,7 @@ from vindeby.store.read.reading import Reading, iterate_sealed, read_any, sealed
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
 """Given a record, what is wrong with it, in words; nothing when it is right."""
+_MOST_LOOKS = 10
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,14 @@ def validate(
     limits: Limits | None = None,
 ) -> ValidationReport:
     """Look at every record of a database and of the shards beside it, or of all files in a folder."""
-    return _Validation(path, expected, tuple(checks), limits).do()
+    checks = tuple(checks)
+    for _ in range(_MOST_LOOKS):
+        # A merge that ends meanwhile has deleted a shard which was listed before: look again.
+        with contextlib.suppress(FileNotFoundError):
+            return _Validation(path, expected, checks, limits).do()
+    raise DataError(
+        f"{path}: files appear and disappear while they are read; validate again when nothing merges"
+    )
 
 
 class _Validation:
@@ -228,6 +237,9 @@ class _Validation:
                             self._additions = sealed_additions(file)
                         yield from _sound_segments(file)
                         return
+        except FileNotFoundError:
+            if kind == "shard":
+                raise
         except (SealError, OSError):
             pass
         reading = read_any(path, guard)

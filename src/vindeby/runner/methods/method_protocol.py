@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.ma import MaskedArray  # now, as NumPy loads it late and a task may leave no descriptor for that
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
@@ -116,7 +117,7 @@ def _has_mask(value: Any, depth: int = 0) -> bool:
     """Is it a masked array, or a list with one in it, of which NumPy would silently drop the mask?"""
     if isinstance(value, list | tuple) and depth < MOST_DIMENSIONS:
         return any(_has_mask(part, depth + 1) for part in value if not isinstance(part, int | float))
-    return isinstance(value, np.ma.MaskedArray)
+    return isinstance(value, MaskedArray)
 
 
 def _check_layout(arrays: dict[str, NDArray[Any]], task: Task) -> None:

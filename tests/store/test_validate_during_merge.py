@@ -1,0 +1,44 @@
+"""Validation of a run in progress, while a merge takes shards away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.store.examples import publish, records
+from vindeby.errors import DataError
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import merge
+from vindeby.store.validate import validate
+
+
+def test_a_shard_that_is_merged_after_it_was_listed_is_found_in_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunDirectory(tmp_path / "out.h5")
+    publish(run, records(4))
+    merge(run.output)
+    publish(run, records(4, start=10))
+    listed = RunDirectory.shard_paths
+
+    def list_then_merge(self: RunDirectory) -> list[Path]:
+        paths = listed(self)
+        with monkeypatch.context() as inside:
+            inside.setattr(RunDirectory, "shard_paths", listed)
+            merge(self.output)
+        return paths
+
+    monkeypatch.setattr(RunDirectory, "shard_paths", list_then_merge)
+    report = validate(run.output)
+    assert (report.records, report.issues, report.valid) == (8, [], True)
+
+
+def test_a_folder_that_never_holds_still_is_an_error_and_not_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunDirectory(tmp_path / "out.h5")
+    publish(run, records(2))
+    monkeypatch.setattr(RunDirectory, "shard_paths", lambda self: [self.shards / "gone" / "0.h5"])
+    with pytest.raises(DataError, match="appear and disappear"):
+        validate(run.output)
