@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vindeby import units
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, parse_key, task_key
-from vindeby.layout import boundary
 
 NUMBERS = st.integers(0, 2**32 - 1)
 
@@ -46,7 +44,3 @@ def test_fingerprints_are_those_of_the_tasks_in_their_order() -> None:
     campaign = Campaign.load("energy-island-quick")
     tasks = campaign.tasks()
     assert list(campaign.fingerprints().items()) == [(task.key, task.fingerprint) for task in tasks]
-
-
-def test_searches_and_checks_allow_the_same_rounding() -> None:
-    assert boundary.TOLERANCE_M == units.TOLERANCE_M

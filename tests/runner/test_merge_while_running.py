@@ -111,7 +111,7 @@ def test_workers_publish_while_a_merge_stands_still_and_killing_it_loses_nothing
     assert (summary.done, summary.complete) == (SEEDS, True)
     assert len(results(output)) == SEEDS
     assert not list(tmp_path.glob(".out.h5.merge-*.tmp"))
-    assert not (RunDirectory(output).path / "merge.lock").exists()
+    assert Lock(RunDirectory(output).path / "merge.lock", "merge").holder() is None
 
 
 def test_a_merge_that_fails_in_between_is_told_and_the_run_goes_on(tmp_path: Path) -> None:

@@ -19,16 +19,14 @@ import shapely
 
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
+from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import kernel, scalar
 
-__all__ = ["TOLERANCE_M", "Boundary", "signed_distance"]
+__all__ = ["Boundary", "signed_distance"]
 
 FloatArray = npt.NDArray[np.float64]
 Ring = Sequence[tuple[float, float]]
 Circle = tuple[tuple[float, float], float]
-
-TOLERANCE_M = 1e-6
-"""A turbine may be this far outside, and two this much too near to each other: rounding, not room."""
 
 
 class Boundary:

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.boundary import TOLERANCE_M, Boundary
+from vindeby.layout.boundary import Boundary
 from vindeby.layout.spacing import worst_pair
 from vindeby.text import plural
+from vindeby.units import TOLERANCE_M
 from vindeby.wake import WindFarm
 
 __all__ = ["Layout", "Problem"]
