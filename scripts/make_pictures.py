@@ -57,7 +57,7 @@ def draw_all(output: Path, folder: Path) -> None:
     every = sight.matching(f"{cell}_*")
     store(as_bytes(plots.layout(sight, key).figure), folder / "layout.png")
     store(as_bytes(plots.compare(sight, every[-1], every[0]).figure), folder / "compare.png")
-    store(as_bytes(plots.gallery(sight, f"{cell}_*", most=20)[0].figure), folder / "gallery.png")
+    store(as_bytes(plots.gallery(sight, f"{cell}_*")[0].figure), folder / "gallery.png")
     for name, (picture, _) in plots.PICTURES.items():
         store(as_bytes(picture(sight).figure), folder / f"{name}.png")
 

@@ -36,18 +36,27 @@ def command(
     ] = None,
     gallery_: Annotated[
         str | None,
-        typer.Option("--gallery", metavar="PATTERN", help="All results named so, best first: 'farm0_t5_*'."),
+        typer.Option(
+            "--gallery",
+            metavar="PATTERN",
+            help="Best, median and worst of the results named so: 'farm0_t5_*'.",
+        ),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="With --gallery: every result, best first, instead of three.")
+    ] = False,
     picture: Annotated[
         str | None, typer.Option("--picture", metavar="NAME", help=f"One of the campaign: {_NAMES}.")
     ] = None,
     campaign: CampaignOption = None,
 ) -> None:
-    """Draw one layout with its wakes, two layouts, all seeds of a farm, or the campaign; writes a file."""
+    """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
     if [key, gallery_, picture].count(None) != 2:
         raise ArgumentError("show: give one of KEY, --gallery PATTERN or --picture NAME")
     if compare_ is not None and key is None:
         raise ArgumentError("--compare: needs a KEY to compare with")
+    if every and gallery_ is None:
+        raise ArgumentError("--all: needs --gallery PATTERN")
     if picture is not None and picture not in PICTURES:
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     path = to or Path(_default_name(key, compare_, gallery_, picture))
@@ -56,7 +65,7 @@ def command(
     if picture is not None:
         axes = PICTURES[picture][0](sight)
     elif gallery_ is not None:
-        axes = gallery(sight, gallery_)[0]
+        axes = gallery(sight, gallery_, every=every)[0]
     elif compare_ is not None and key is not None:
         axes = compare(sight, key, compare_)
     elif key is not None:

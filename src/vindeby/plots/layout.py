@@ -108,6 +108,7 @@ def layout(
     direction: float | None = None,
     speed: float | None = None,
     axes: Axes | None = None,
+    dark: bool = False,
 ) -> Axes:
     """A picture of one result; on ``axes`` only the map, otherwise also the wind rose and the figures.
 
@@ -117,7 +118,7 @@ def layout(
     if axes is not None:
         _map(axes, drawn, *_wind(drawn, direction, speed), bar=False)
         return axes
-    with style():
+    with style(dark=dark):
         left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
         width, height = shapes.paper_for(right - left, top - bottom)
         whole = figure(width + 2.5 + 0.9 * (drawn.farm is not None), max(height, 4.6))
@@ -169,7 +170,7 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
     shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
     axes.set_aspect("equal")
     axes.grid(visible=False)
-    axes.set(xlabel="east, km", ylabel="north, km")
+    shapes.label_axes(axes, origin)
     axes.set_title(drawn.key + (f": {drawn.title}" if drawn.title else ""))
 
 
