@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from tests.campaign.examples import small
 from tests.cli.test_init_and_check import vindeby
@@ -50,7 +52,7 @@ def figure_of(axes: Axes) -> Figure:
 
 
 def texts(drawn: Figure) -> str:
-    return "\n".join(text.get_text() for text in drawn.findobj(match=lambda part: hasattr(part, "get_text")))
+    return "\n".join(text.get_text() for text in drawn.findobj(Text) if isinstance(text, Text))
 
 
 def test_farms_of_the_same_capacity_are_compared_by_their_energy(equal: ResultSet) -> None:
@@ -65,10 +67,8 @@ def test_farms_of_different_capacity_are_compared_by_their_capacity_factor(diffe
     assert axes.get_ylabel() == "capacity factor, %"
     mine = (rows["farm_idx"] == 0) & (rows["type_idx"] == 0)
     factors = 100 * rows["aep"][mine] / (30 * 8.76)
-    assert any(
-        len(line.get_ydata()) == 5 and np.allclose(np.asarray(line.get_ydata(), float), factors)
-        for line in axes.lines
-    )
+    drawn = [np.asarray(line.get_ydata(), float) for line in axes.lines]
+    assert any(len(line) == 5 and np.allclose(line, factors) for line in drawn)
     table = plots.PICTURES["best"][0](different)
     assert table.get_title(loc="left") == "best capacity factor, %"
     assert f"{factors.max():.2f}" in texts(figure_of(table))
@@ -123,7 +123,7 @@ def test_the_second_table_does_not_use_the_colours_of_the_first(different: Resul
 def test_the_rose_beside_wakes_has_no_colour_of_theirs(different: ResultSet) -> None:
     drawn = figure_of(plots.layout(different, "farm0_t0_s0"))
     rose = next(axes for axes in drawn.axes if axes.name == "polar")
-    colours = [patch.get_facecolor()[:3] for patch in rose.patches]
+    colours = [to_rgb(patch.get_facecolor()) for patch in rose.patches]
     assert colours
     assert all(max(colour) - min(colour) < 0.02 for colour in colours)
 

@@ -133,10 +133,11 @@ def best_and_median(sight: ResultSet, *, dark: bool = False) -> Axes:
 
 def _coloured(axes: Axes, values: FloatArray, form: str) -> None:
     image = axes.imshow(values, cmap=ramp(), aspect="auto")
+    colours = image.cmap(image.norm(values))
     for (line, column), value in np.ndenumerate(values):
         if not np.isnan(value):
             axes.text(column, line, form.format(value), ha="center", va="center", fontsize=7.5,
-                      color=text_on(image.cmap(image.norm(value))))  # fmt: skip
+                      color=text_on(colours[line, column]))  # fmt: skip
 
 
 def _barred(axes: Axes, values: FloatArray) -> None:

@@ -82,8 +82,8 @@ def _panel(axes: Axes, drawn: Drawn, best: Drawn, place: str) -> None:
     axes.grid(visible=False)
     axes.tick_params(labelsize=7)
     shapes.label_axes(axes, origin)
-    axes.xaxis.label.set_size(7)
-    axes.yaxis.label.set_size(7)
+    axes.xaxis.label.set_fontsize(7)
+    axes.yaxis.label.set_fontsize(7)
     axes.set_title(f"{place}: {_title(drawn, best)}", fontsize=8.5)
 
 

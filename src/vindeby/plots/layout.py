@@ -132,6 +132,18 @@ def layout(
     return axes
 
 
+def layout_map(sight: ResultSet, key: str, *, dark: bool = False) -> Axes:
+    """The map of one result alone, small enough for a page; by its side a page can say the rest."""
+    drawn = prepare(sight, key)
+    with style(dark=dark):
+        left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
+        width, height = shapes.paper_for(right - left, top - bottom, 4.6)
+        axes = figure(max(width, 3.6) + 0.9 * (drawn.farm is not None), height + 0.4).add_subplot()
+        _map(axes, drawn, *_wind(drawn, None, None), bar=True)
+        axes.set_title(drawn.key)
+    return axes
+
+
 def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[float | None, float | None]:
     for name, value, most in (("--direction", direction, 360.0), ("--speed", speed, 100.0)):
         if value is not None and not 0.0 <= value <= most:
