@@ -75,6 +75,7 @@ def test_the_board_follows_a_real_campaign(tmp_path: Path, watched: Watched) -> 
             expect(page.locator("#newest figure svg circle.turbine").first).to_be_attached(timeout=SLOW)
             expect(page.locator("#energy circle.point").first).to_be_attached(timeout=SLOW)
             expect(page.locator("#workers tr")).to_have_count(3, timeout=SLOW)
+            assert "undefined" not in (page.locator("#workers").text_content() or "")
             failure = page.locator("#failures details").first
             expect(failure).to_be_attached(timeout=SLOW)
             assert "<script>alert(1)</script> cannot be placed" in (
