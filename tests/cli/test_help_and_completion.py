@@ -16,7 +16,6 @@ from vindeby.campaign import presets
 from vindeby.cli import COMMANDS
 from vindeby.cli.app import build
 from vindeby.cli.completion import campaigns
-from vindeby.cli.show import PICTURE_NAMES
 
 HEAVY = ("h5py", "matplotlib", "numba", "numpy", "shapely", "starlette", "yaml", "vindeby.runner")
 
@@ -117,9 +116,3 @@ def test_the_help_of_init_lists_every_preset_in_one_line() -> None:
     for name in presets.names():
         [line] = [line for line in lines if line.split()[:1] == [name]]
         assert len(line.split()) > 4
-
-
-def test_the_names_of_pictures_are_those_that_can_be_drawn() -> None:
-    from vindeby.plots import PICTURES
-
-    assert tuple(PICTURES) == PICTURE_NAMES

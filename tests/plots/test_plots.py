@@ -100,10 +100,10 @@ def test_the_energy_picture_has_every_seed_the_median_and_the_best(result_set: R
 
 
 def test_a_gallery_has_the_best_first(result_set: ResultSet) -> None:
-    every = plots.gallery(result_set, "farm0_t1_*")
+    every = plots.gallery(result_set, "farm0_t1_*", every=True)
     best = max(range(4), key=lambda seed: float(result_set.record(f"farm0_t1_s{seed}").aep))
     assert len(every) == 4
-    assert every[0].get_title(loc="left").startswith(f"s{best}  ")
+    assert every[0].get_title(loc="left").startswith(f"s{best}, ")
     with pytest.raises(ArgumentError, match="names are like farm0_t0_s0, so write farm0_t0_\\*"):
         plots.gallery(result_set, "farm7*")
 
@@ -172,7 +172,7 @@ def test_a_file_without_a_campaign_shows_the_layout_alone(tmp_path: Path) -> Non
     assert len(axes.texts) == 6
     with pytest.raises(ArgumentError, match="without a campaign no wakes"):
         plots.layout(result_set, "farm0_t0_s0", direction=10.0)
-    for name in ("density", "map", "completion", "durations"):
+    for name in ("density", "map", "wind", "completion", "durations"):
         with pytest.raises(DataError):
             plots.PICTURES[name][0](result_set)
 

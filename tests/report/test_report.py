@@ -67,7 +67,12 @@ def test_the_page_says_everything(made: tuple[Path, str]) -> None:
     page = Page(made[1])
     assert page.texts["h1"] == ["small"]
     headings = page.texts["h2"]
-    assert headings[:3] == ["The best of each farm and type", "Pictures", "All results"]
+    assert headings[:4] == [
+        "The best layout, and how it was found",
+        "The best of each farm and type",
+        "Pictures",
+        "All results",
+    ]
     assert "Failures (1)" in headings
     assert "Missing (1)" in headings
     assert "Where this comes from" in headings
@@ -103,7 +108,7 @@ def test_the_page_needs_nothing_from_elsewhere(made: tuple[Path, str]) -> None:
     page = Page(made[1])
     for tag, attributes in page.elements:
         for name in ("src", "href", "srcset"):
-            assert (attributes.get(name) or "data:").startswith("data:"), tag
+            assert (attributes.get(name) or "data:").startswith(("data:", "#layout-")), tag
         assert not any(name.startswith("on") or name == "style" for name in attributes), tag
     (policy,) = [
         attributes["content"]
@@ -121,8 +126,8 @@ def test_the_page_needs_nothing_from_elsewhere(made: tuple[Path, str]) -> None:
 def test_pictures_come_for_light_and_for_dark(made: tuple[Path, str]) -> None:
     tags = [tag for tag, _ in Page(made[1]).elements]
     assert (
-        tags.count("img") == tags.count("source") == 5
-    )  # all but completion: nothing was published by a run
+        tags.count("img") == tags.count("source") == 7
+    )  # the best layout, the wind, and all but completion: nothing was published by a run
 
 
 def test_a_report_of_an_older_file_and_of_an_empty_run(tmp_path: Path) -> None:

@@ -15,13 +15,11 @@ from vindeby.plots import PICTURES, compare, gallery, layout, save
 from vindeby.plots.style import format_of
 from vindeby.results.result_set import ResultSet
 
-PICTURE_NAMES = ("energy", "best", "density", "map", "completion", "durations")
-"""The keys of ``plots.PICTURES``, known here without loading matplotlib."""
-_NAMES = ", ".join(PICTURE_NAMES)
+_NAMES = ", ".join(PICTURES)
 
 
 def _pictures(incomplete: str) -> list[str]:
-    return [name for name in PICTURE_NAMES if name.startswith(incomplete)]
+    return [name for name in PICTURES if name.startswith(incomplete)]
 
 
 def command(
@@ -44,8 +42,15 @@ def command(
     ] = None,
     gallery_: Annotated[
         str | None,
-        typer.Option("--gallery", metavar="PATTERN", help="All results named so, best first: 'farm0_t5_*'."),
+        typer.Option(
+            "--gallery",
+            metavar="PATTERN",
+            help="Best, median and worst of the results named so: 'farm0_t5_*'.",
+        ),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="With --gallery: every result, best first, instead of three.")
+    ] = False,
     picture: Annotated[
         str | None,
         typer.Option(
@@ -56,11 +61,13 @@ def command(
     set_: SetOption = None,
     seeds: SeedsOption = None,
 ) -> None:
-    """Draw one layout with its wakes, two layouts, all seeds of a farm, or the campaign; writes a file."""
+    """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
     if [key, gallery_, picture].count(None) != 2:
         raise ArgumentError("show: give one of KEY, --gallery PATTERN or --picture NAME")
     if compare_ is not None and key is None:
         raise ArgumentError("--compare: needs a KEY to compare with")
+    if every and gallery_ is None:
+        raise ArgumentError("--all: needs --gallery PATTERN")
     if picture is not None and picture not in PICTURES:
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     path = to or Path(_default_name(key, compare_, gallery_, picture))
@@ -69,7 +76,7 @@ def command(
     if picture is not None:
         axes = PICTURES[picture][0](result_set)
     elif gallery_ is not None:
-        axes = gallery(result_set, gallery_)[0]
+        axes = gallery(result_set, gallery_, every=every)[0]
     elif compare_ is not None and key is not None:
         axes = compare(result_set, key, compare_)
     elif key is not None:

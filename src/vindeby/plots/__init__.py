@@ -5,8 +5,9 @@
 >>> axes = vindeby.plots.layout(results, "farm0_t5_s0")          # doctest: +SKIP
 >>> axes.figure.savefig("layout.pdf")                            # doctest: +SKIP
 
-Colours are steps of cividis or of one blue, so they keep their order in black and white and for every kind of
-colour vision; what a colour tells, a place, a sign or a figure tells too.
+Colours are steps of viridis, of one blue or of grey, so they keep their order in black and white and for every kind
+of colour vision, and each has a contrast of at least 3 against its page, light or dark. What a colour tells, a place,
+a sign or a figure tells too.
 """
 
 from vindeby.plots.campaign import PICTURES

@@ -63,7 +63,7 @@ def _draw(axes: Axes, first: Drawn, second: Drawn) -> None:
     axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
     axes.set_aspect("equal")
     axes.grid(visible=False)
-    axes.set(xlabel="east, km", ylabel="north, km")
+    shapes.label_axes(axes, origin)
     axes.set_title(f"{first.key} → {second.key}\n" + _worth(first, second))
 
 

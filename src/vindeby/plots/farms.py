@@ -10,6 +10,7 @@ from shapely.geometry.base import BaseGeometry
 from vindeby.campaign import Campaign
 from vindeby.errors import DataError
 from vindeby.plots import shapes
+from vindeby.plots.energy import type_label
 from vindeby.plots.style import MARKERS, figure, ink, paper, shades, strong, style
 from vindeby.results.result_set import ResultSet
 
@@ -25,7 +26,7 @@ def _campaign_of(result_set: ResultSet) -> Campaign:
 
 
 def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """Every result a point: what wakes take against how much capacity stands on a square kilometre."""
+    """Each result is a point: what wakes take against how much capacity stands on a square kilometre."""
     campaign = _campaign_of(result_set)
     rows, losses = result_set.rows, result_set.wake_losses()
     areas = {index: farm.boundary.area_km2 for index, farm in enumerate(campaign.farms)}
@@ -39,14 +40,11 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
             rated = campaign.turbines[kind].rated_power_mw
             area = np.array([areas[int(farm)] for farm in rows["farm_idx"][mine]])
             axes.plot(rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine],
-                      MARKERS[types.index(kind) % len(MARKERS)], markersize=3, alpha=0.55, color=colour,
-                      markeredgewidth=0, label=f"t{kind} {result_set.type_name(kind)}")  # fmt: skip
+                      MARKERS[types.index(kind) % len(MARKERS)], markersize=3, color=colour,
+                      markeredgewidth=0, label=type_label(result_set, kind))  # fmt: skip
         axes.set(xlabel="capacity density, MW/km²", ylabel="wake loss, %")
         axes.set_title("Wake loss against capacity density, every result")
-        legend = axes.legend(fontsize=8, markerscale=1.8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        for handle in legend.legend_handles:
-            if handle is not None:
-                handle.set_alpha(1.0)
+        axes.legend(fontsize=8, markerscale=1.8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes
 
 
@@ -79,7 +77,7 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes.set(ylim=(-margin, (top - bottom) * shapes.KM + margin))
         axes.set_aspect("equal")
         axes.grid(visible=False)
-        axes.set(xlabel="east, km", ylabel="north, km")
+        shapes.label_axes(axes, origin)
         axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
     return axes
 
@@ -105,4 +103,4 @@ def _listed(result_set: ResultSet, index: int, best: dict[int, int]) -> str:
     if index not in best:
         return text
     row = result_set.rows[best[index]]
-    return f"{text}\n    {row['n_turbines']} x {result_set.type_name(int(row['type_idx']))}, {row['aep']:,.0f} GWh"
+    return f"{text}\n    {row['n_turbines']} x {type_label(result_set, int(row['type_idx']))}, {row['aep']:,.0f} GWh"

@@ -112,6 +112,7 @@ def layout(
     direction: float | None = None,
     speed: float | None = None,
     axes: Axes | None = None,
+    dark: bool = False,
 ) -> Axes:
     """A picture of one result; on ``axes`` only the map, otherwise also the wind rose and the figures.
 
@@ -121,7 +122,7 @@ def layout(
     if axes is not None:
         _map(axes, drawn, *_wind(drawn, direction, speed), bar=False)
         return axes
-    with style():
+    with style(dark=dark):
         left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
         width, height = shapes.paper_for(right - left, top - bottom)
         whole = figure(width + 2.5 + 0.9 * (drawn.farm is not None), max(height, 4.6))
@@ -132,6 +133,18 @@ def layout(
         if drawn.farm is not None:
             wind.draw_rose(whole.add_subplot(side[0, 1], projection="polar"), drawn.farm, wind_of[0])
         _facts(whole.add_subplot(side[1, 1]), drawn)
+    return axes
+
+
+def layout_map(result_set: ResultSet, key: str, *, dark: bool = False) -> Axes:
+    """The map of one result alone, small enough for a page; by its side a page can say the rest."""
+    drawn = prepare(result_set, key)
+    with style(dark=dark):
+        left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
+        width, height = shapes.paper_for(right - left, top - bottom, 4.6)
+        axes = figure(max(width, 3.6) + 0.9 * (drawn.farm is not None), height + 0.4).add_subplot()
+        _map(axes, drawn, *_wind(drawn, None, None), bar=True)
+        axes.set_title(drawn.key)
     return axes
 
 
@@ -173,7 +186,7 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
     shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
     axes.set_aspect("equal")
     axes.grid(visible=False)
-    axes.set(xlabel="east, km", ylabel="north, km")
+    shapes.label_axes(axes, origin)
     axes.set_title(drawn.key + (f": {drawn.title}" if drawn.title else ""))
 
 

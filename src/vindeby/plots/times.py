@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from vindeby.errors import DataError
+from vindeby.plots.energy import type_label
 from vindeby.plots.style import MARKERS, figure, ink, shades, strong, style
 from vindeby.results import humanize as words
 from vindeby.results.history import History
@@ -16,7 +17,7 @@ _LONG_PAUSE_S = 600.0
 
 
 def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """ResultColumns published over working time; pauses between runs are cut out and marked."""
+    """Results published over working time; pauses between runs are cut out and marked."""
     history = History(result_set.run)
     history.refresh()
     if len(history.published) < 2:
@@ -53,7 +54,7 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
             axes.legend(loc="lower right")
         axes.set(xlabel=f"{name} of work", ylabel="results", ylim=(0, None), xlim=(0, None))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        axes.set_title(f"ResultColumns over time, {words.moment(times[0])} to {words.moment(times[-1])}")
+        axes.set_title(f"Results over time, {words.moment(times[0])} to {words.moment(times[-1])}")
     return axes
 
 
@@ -69,13 +70,13 @@ def durations(result_set: ResultSet, *, dark: bool = False) -> Axes:
         for line, (kind, colour) in enumerate(zip(types, shades(len(types)), strict=True)):
             values = rows["seconds"][rows["type_idx"] == kind]
             axes.plot(values, line + random.uniform(-0.3, 0.3, len(values)), MARKERS[line % len(MARKERS)],
-                      markersize=2.5, alpha=0.6, color=colour, markeredgewidth=0)  # fmt: skip
+                      markersize=2.5, color=colour, markeredgewidth=0)  # fmt: skip
             middle = float(np.median(values))
             axes.plot([middle] * 2, [line - 0.38, line + 0.38], color=ink(), linewidth=1.6)
-            axes.annotate(words.duration(middle), (middle, line + 0.38), ha="center", va="bottom", fontsize=7,
+            axes.annotate(words.duration(middle), (middle, line - 0.38), ha="center", va="bottom", fontsize=7,
                           xytext=(0, 0), textcoords="offset points")  # fmt: skip
-        axes.set_yticks(range(len(types)), [f"t{kind} {result_set.type_name(kind)}" for kind in types])
-        axes.set_ylim(-0.6, len(types) - 0.2)
+        axes.set_yticks(range(len(types)), [type_label(result_set, kind) for kind in types])
+        axes.set_ylim(len(types) - 0.4, -0.8)  # the first type on top, as in every legend
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.duration(value)))

@@ -1,20 +1,21 @@
-"""The page itself. Every word that comes from a file is escaped here, once, by ``tag`` and ``row``."""
+"""The page itself: its sections in their order."""
 
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
 from vindeby.errors import DataError
-from vindeby.plots.campaign import PICTURES
-from vindeby.plots.style import as_bytes
-from vindeby.printable import printable
+from vindeby.plots.campaign import PICTURES, Picture
 from vindeby.report import gather
+from vindeby.report.elements import ResultLink, facts, picture, shown, table, tag
+from vindeby.report.setup import setup
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
@@ -29,8 +30,10 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
     snapshot = observer.look()
     progress("reading layouts")
     data = gather.results_data(result_set)
+    progress("drawing the best layout")
     sections = [
         _summary(snapshot),
+        setup(result_set),
         _best(result_set),
         _pictures(result_set, progress),
         _results(data),
@@ -65,33 +68,6 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
 def _hash(text: str) -> str:
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
-
-
-def tag(name: str, text: str, **attributes: str) -> str:
-    """An element that holds text; a trailing underscore in an attribute's name is dropped."""
-    more = "".join(f' {key.rstrip("_")}="{shown(value)}"' for key, value in attributes.items())
-    return f"<{name}{more}>{shown(text)}</{name}>"
-
-
-def shown(text: str) -> str:
-    """Text for HTML; what is not printable, surrogates and marks of direction among it, is seen as its escape."""
-    return escape(printable(text))
-
-
-def table(titles: Iterable[str], rows: Iterable[Iterable[str]], names: int = 1) -> str:
-    """A table whose first columns are names and whose others are figures."""
-    head = "".join(tag("th", title, class_=_kind(index, names)) for index, title in enumerate(titles))
-    body = "".join(
-        "<tr>"
-        + "".join(tag("td", cell, class_=_kind(index, names)) for index, cell in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _kind(index: int, names: int) -> str:
-    return "name" if index < names else "figure"
 
 
 def _summary(snapshot: Snapshot) -> str:
@@ -129,7 +105,15 @@ def _best(result_set: ResultSet) -> str:
     if not rows:
         return ""
     lines = (
-        (farm, kind, key, f"{count}", f"{best:,.1f}", f"{median:,.1f}", "" if loss is None else f"{loss:.2f}")
+        (
+            farm,
+            kind,
+            ResultLink(key),
+            f"{count}",
+            f"{best:,.1f}",
+            f"{median:,.1f}",
+            "" if loss is None else f"{loss:.2f}",
+        )
         for farm, kind, key, count, best, median, loss in rows
     )
     titles = (
@@ -141,33 +125,29 @@ def _best(result_set: ResultSet) -> str:
         "median AEP, GWh",
         "wake loss of best, %",
     )
-    return tag("h2", "The best of each farm and type") + table(titles, lines, names=3)
+    return tag("h2", "The best of each farm and type") + table(titles, lines, names=3, minor=(3, 5))
 
 
 def _pictures(result_set: ResultSet, progress: Progress) -> str:
     parts = [tag("h2", "Pictures")]
-    for name, (_, caption) in PICTURES.items():
+    for name, (draw, caption) in PICTURES.items():
+        if name == "wind":
+            continue  # shown at the top
         progress(f"drawing {name}")
         try:
-            light, dark = (_drawn(result_set, name, dark=dark) for dark in (False, True))
+            parts.append(picture(functools.partial(_drawn, draw, result_set), caption))
         except DataError:
             continue  # a database that does not tell this
-        parts.append(
-            f'<figure class="picture"><picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
-            f'<img src="{light}" alt="{escape(caption)}"></picture>'
-            f"{tag('figcaption', caption, class_='faint')}</figure>"
-        )
     return "".join(parts) if len(parts) > 1 else ""
 
 
-def _drawn(result_set: ResultSet, name: str, *, dark: bool) -> str:
-    axes = PICTURES[name][0](result_set, dark=dark)
-    return "data:image/png;base64," + base64.b64encode(as_bytes(axes.figure)).decode()
+def _drawn(draw: Picture, result_set: ResultSet, dark: bool) -> Any:
+    return draw(result_set, dark=dark)
 
 
 def _results(data: dict[str, Any]) -> str:
     if not data["results"]:
-        return tag("h2", "ResultColumns") + tag("p", "There are none yet.")
+        return tag("h2", "Results") + tag("p", "There are none yet.")
     return (
         '<section class="screen-only"><h2>All results</h2>'
         "<noscript>The table needs JavaScript.</noscript>"
@@ -208,8 +188,7 @@ def _bad_files(snapshot: Snapshot) -> str:
 
 
 def _provenance(result_set: ResultSet) -> str:
-    facts = "".join(tag("dt", name) + tag("dd", value) for name, value in gather.provenance(result_set))
-    parts = [tag("h2", "Where this comes from"), f'<dl class="facts">{facts}</dl>']
+    parts = [tag("h2", "Where this comes from"), facts(gather.provenance(result_set))]
     for entry in gather.audits(result_set):
         head = (
             f"merge {entry.get('time', '')}: {entry.get('outcome', '')}, {entry.get('records', '')} records"
