@@ -11,9 +11,9 @@ VindebyError
 ├── ShortfallError    1    the work or the data falls short: read the list, then run or merge again
 │   ├── DataError          ... a file or record is damaged or missing
 │   └── TaskError          ... a task cannot give a valid result
-├── StorageError      1    make room or mend the disk, then run the same command; what was finished is safe
+├── StorageError      1    make room or fix the disk, then run the same command; what was finished is safe
 ├── BusyError         1    somebody else holds it: wait, or stop them
-└── StoppedError    130    you stopped it; the same command goes on from there
+└── StoppedError    130    you stopped it; rerun the same command to resume
 ```
 """
 

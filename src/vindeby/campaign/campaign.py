@@ -44,7 +44,7 @@ def _count_is_a_range(value: Any) -> Any:
             )
         return tuple(range(value))
     if not isinstance(value, list | tuple):
-        raise refusal("is neither a number nor a list", remedy="write 50, or [0, 7, 12], say", value=value)
+        raise refusal("is neither a number nor a list", remedy="write e.g. 50, or [0, 7, 12]", value=value)
     return value
 
 
@@ -195,7 +195,7 @@ class Campaign(Amount):
     def _seeds_differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
         if len(set(seeds)) < len(seeds):
             twice = next(seed for index, seed in enumerate(seeds) if seed in seeds[:index])
-            raise refusal("a seed stands twice", remedy="list each seed once", value=twice)
+            raise refusal("a seed is listed twice", remedy="list each seed once", value=twice)
         return seeds
 
     @model_validator(mode="after")

@@ -22,7 +22,7 @@ Exit status:
   0    everything asked for is there and valid
   1    results are missing, invalid or damaged, or the disk refused
   2    the input is wrong: campaign file, option or argument
-  130  stopped by you; the same command goes on from there
+  130  stopped by you; rerun the same command to resume
 """
 
 

@@ -70,7 +70,7 @@ def command(
         float, typer.Option("--interval", metavar="SECONDS", help="Between lines when not in a terminal.")
     ] = 10.0,
 ) -> None:
-    """Run what is missing of a campaign, merge and validate; the same words go on after any crash."""
+    """Run what is missing of a campaign, merge and validate; rerun the same command to resume after any crash."""
     loaded = load_campaign(campaign, set_, seeds)
     on_progress, held = watching(quiet=quiet, interval_s=interval)
     with held:
@@ -100,7 +100,7 @@ def _failures(text: str | None) -> int | str | None:
         return text
     if not text.isdecimal():
         raise ArgumentError(
-            f"--max-failures: {text!r} is neither a number nor a percentage; write 20 or 5%, say"
+            f"--max-failures: {text!r} is neither a number nor a percentage; write e.g. 20 or 5%"
         )
     return int(text)
 

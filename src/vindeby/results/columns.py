@@ -169,7 +169,7 @@ def _energy(segment: Segment, names: set[str]) -> NDArray[np.float64]:
 
 
 def _real(rows: NDArray[Any], place: str, names: set[str]) -> NDArray[np.float64]:
-    """A column as one number a row; NaN where it is not there or holds something else."""
+    """A column as one number per row; NaN where it is not there or holds something else."""
     if place not in names or rows[place].dtype.kind not in "fiu" or rows[place].size != len(rows):
         return np.full(len(rows), np.nan)
     return np.asarray(rows[place], np.float64).reshape(len(rows))

@@ -1,6 +1,6 @@
 """The whole of a run: what is there, do the rest, merge, validate, say how it went.
 
-Killed at any moment, the same call goes on: results that were published are found again, the lock of a dead process is
+Killed at any moment, call it again to resume: results that were published are found, the lock of a dead process is
 broken, and a merge that was cut short is done anew.
 """
 
@@ -131,7 +131,7 @@ def _loaded(campaign: Campaign | str | Path) -> Campaign:
 
 @contextmanager
 def _storage_errors(directory: RunDirectory) -> Iterator[None]:
-    """A system call that the disk refused is the user's to mend, not a traceback."""
+    """A system call that the disk refused is the user's to fix, not a traceback."""
     try:
         yield
     except OSError as error:
@@ -276,7 +276,7 @@ def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> Non
     """Everything but a campaign whose every task is settled is an error for the caller."""
     safe = f"{summary.safe:,} of {summary.total:,} results are safe in {directory.path}"
     if finish.outcome is Outcome.STOPPED:
-        raise StoppedError(f"stopped; {safe}; the same command goes on from there")
+        raise StoppedError(f"stopped; {safe}; rerun the same command to resume")
     if finish.outcome is Outcome.STORAGE:
         raise StorageError(finish.reason, safe)
     if finish.outcome is Outcome.UNUSABLE:

@@ -189,7 +189,7 @@ class WeibullSite:
         shape = np.atleast_1d(_checked("weibull_k", self.weibull_k, low=1e-3, high=1e3))
         if not (frequency.shape == scale.shape == shape.shape) or frequency.ndim != 1:
             raise ArgumentError(
-                "frequency, weibull_a and weibull_k must have one value a sector, "
+                "frequency, weibull_a and weibull_k must have one value per sector, "
                 f"not shapes {frequency.shape}, {scale.shape}, {shape.shape}"
             )
         how = self.interpolation
@@ -204,7 +204,7 @@ class WeibullSite:
 
 @dataclass(frozen=True, eq=False)
 class TableSite:
-    """A table of probabilities: a row a direction sector (the first centred on north), a column a speed."""
+    """A table of probabilities: one row per direction sector (the first centred on north), one column per speed."""
 
     probability: npt.ArrayLike
     wind_speed: npt.ArrayLike
@@ -223,7 +223,7 @@ class TableSite:
         table_speed = np.atleast_1d(_checked("wind_speed", self.wind_speed, low=0, high=200))
         if table.ndim != 2 or table_speed.ndim != 1 or table.shape[1] != len(table_speed) or len(table) == 0:
             raise ArgumentError(
-                f"probability must have a row a direction and a column a speed, "
+                f"probability must have one row per direction and one column per speed, "
                 f"not shape {table.shape} with {len(table_speed)} speeds"
             )
         direction, speed = _bins(directions, speeds, (_centres(len(table)), table_speed))
@@ -241,7 +241,7 @@ class TableSite:
 
 @dataclass(frozen=True, eq=False)
 class UniformSite:
-    """One wind speed, with a frequency a direction sector (the first centred on north)."""
+    """One wind speed, with one frequency per direction sector (the first centred on north)."""
 
     frequency: npt.ArrayLike = (1.0,)
     wind_speed: float = 12.0

@@ -71,7 +71,7 @@ class Weibull(Section):
         if abs(steps - round(steps)) > 1e-9:
             raise refusal(
                 "does not divide 360 degrees",
-                remedy="use 1, 2, 5 or 10, say",
+                remedy="use e.g. 1, 2, 5 or 10",
                 at=("direction_step",),
                 value=self.direction_step,
             )
@@ -80,7 +80,7 @@ class Weibull(Section):
 
 
 class ProbabilityTable(Section):
-    """How often each pair of direction and speed occurs: one row a direction, one column a speed."""
+    """How often each pair of direction and speed occurs: one row per direction, one column per speed."""
 
     turbulence_intensity: TurbulenceIntensity
     wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)]

@@ -76,7 +76,7 @@ def increasing(values: Sequence[float]) -> None:
         if not values[index] > values[index - 1]:
             raise refusal(
                 f"must increase, but entry {index} is not above entry {index - 1}",
-                remedy="sort it and remove what stands twice",
+                remedy="sort it and remove duplicates",
                 at=(index,),
                 value=values[index],
             )

@@ -1,9 +1,9 @@
 """The table format: one column per name and one row per record, for more than about 50,000 results.
 
 ```
-key, fingerprint, status, checksum    text of fixed width, one row a record
+key, fingerprint, status, checksum    text of fixed width, one row per record
 schema                                which entry of the root attribute ``schemas`` says what the row holds
-attributes/NAME                       one value a row
+attributes/NAME                       one value per row
 arrays/NAME                           (rows, ...): padded to the largest shape with NaN, or 0 for integers
 ```
 A name that has several types, in different records, gets a column for each (``NAME@type``). All columns are
