@@ -52,7 +52,7 @@ def figure_of(axes: Axes) -> Figure:
 
 
 def texts(drawn: Figure) -> str:
-    return "\n".join(text.get_text() for text in drawn.findobj(Text) if isinstance(text, Text))
+    return "\n".join(text.get_text() for text in drawn.findobj(Text))
 
 
 def test_farms_of_the_same_capacity_are_compared_by_their_energy(equal: ResultSet) -> None:

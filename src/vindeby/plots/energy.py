@@ -133,7 +133,7 @@ def best_and_median(sight: ResultSet, *, dark: bool = False) -> Axes:
 
 def _coloured(axes: Axes, values: FloatArray, form: str) -> None:
     image = axes.imshow(values, cmap=ramp(), aspect="auto")
-    colours = image.cmap(image.norm(values))
+    colours = np.asarray(image.cmap(image.norm(values)))
     for (line, column), value in np.ndenumerate(values):
         if not np.isnan(value):
             axes.text(column, line, form.format(value), ha="center", va="center", fontsize=7.5,

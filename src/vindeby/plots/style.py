@@ -143,6 +143,13 @@ def figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
 
 
+def inches_of(drawn: Figure | SubFigure) -> tuple[float, float]:
+    """Width and height of a figure on paper."""
+    whole = drawn if isinstance(drawn, Figure) else drawn.figure
+    width, height = whole.get_size_inches()
+    return float(width), float(height)
+
+
 def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
     """The figure as the content of a file; the same figure always gives the same bytes."""
     buffer = io.BytesIO()

@@ -6,11 +6,10 @@ import base64
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 from urllib.parse import quote
 
-from matplotlib.axes import Axes
-
-from vindeby.plots.style import as_bytes
+from vindeby.plots.style import as_bytes, inches_of
 
 _CSS_DOTS_PER_INCH = 96
 _PHONE_WIDTH = 560
@@ -67,10 +66,10 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def picture(draw: Callable[[bool], Axes], caption: str) -> str:
+def picture(draw: Callable[[bool], Any], caption: str) -> str:
     """A picture for light and for dark pages, in the size that it has on paper."""
     light, dark = draw(False), draw(True)
-    width, height = (round(inches * _CSS_DOTS_PER_INCH) for inches in light.figure.get_size_inches())
+    width, height = (round(inches * _CSS_DOTS_PER_INCH) for inches in inches_of(light.figure))
     kind = "scroll wide" if width > _PHONE_WIDTH else "scroll"
     return (
         f'<figure class="picture"><div class="{kind}"><picture>'
@@ -80,5 +79,5 @@ def picture(draw: Callable[[bool], Axes], caption: str) -> str:
     )
 
 
-def _address(axes: Axes) -> str:
+def _address(axes: Any) -> str:
     return "data:image/png;base64," + base64.b64encode(as_bytes(axes.figure)).decode()

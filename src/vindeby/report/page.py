@@ -11,8 +11,6 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from vindeby.errors import DataError
 from vindeby.plots.campaign import PICTURES
 from vindeby.report import gather
@@ -145,7 +143,7 @@ def _pictures(sight: ResultSet, progress: Progress) -> str:
     return "".join(parts) if len(parts) > 1 else ""
 
 
-def _drawn(draw: Callable[..., Axes], sight: ResultSet, dark: bool) -> Axes:
+def _drawn(draw: Callable[..., Any], sight: ResultSet, dark: bool) -> Any:
     return draw(sight, dark=dark)
 
 
