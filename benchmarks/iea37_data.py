@@ -51,7 +51,7 @@ def problem(name: str) -> Problem:
         farm = WindFarm(TableSite(_rose(name), DATA["cs3_speed"]), iea37_10mw(), "iea37")
         regions = DATA["cs4_regions"]
         boundary = Boundary([regions["IIIa"]] if name == "cs3" else list(regions.values()))
-    return Problem(farm, boundary, case.turbines, 2.0 * farm.turbines[0].rotor_diameter, name)
+    return Problem(farm, boundary, case.turbines, 2.0 * farm.turbines[0].rotor_diameter_m, name)
 
 
 def _rose(name: str) -> np.ndarray:

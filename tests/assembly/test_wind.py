@@ -87,7 +87,7 @@ def test_turbines_have_the_curves_that_were_described() -> None:
     data = small()
     data["turbines"].append({"name": "case-study", "cubic": cubic})
     generic, table, case_study = (turbine_of(turbine) for turbine in Campaign.from_data(data).turbines)
-    assert (generic.rotor_diameter, generic.hub_height) == (126, 90)
+    assert (generic.rotor_diameter_m, generic.hub_height_m) == (126, 90)
     assert generic.power_at(20.0) == pytest.approx(5e6, rel=1e-3)
     assert table.power_at([3.5, 8.0, 30.0]).tolist() == pytest.approx([35e3, 700e3, 2000e3])
     assert table.thrust_coefficient_at(10.0) == pytest.approx(0.6)

@@ -23,7 +23,7 @@ def problem_of(case: Case) -> Problem:
     farm = WindFarm(site, turbines, case.model, neighbours=near)
     polygons, holes = SHAPES[case.shape]
     boundary = Boundary(polygons, holes=holes) if polygons else Boundary(circle=CIRCLE)
-    spacing = [case.spacing * turbine.rotor_diameter for turbine in turbines]
+    spacing = [case.spacing * turbine.rotor_diameter_m for turbine in turbines]
     return Problem(farm, boundary, case.count, spacing if len(spacing) > 1 else spacing[0], case.name)
 
 

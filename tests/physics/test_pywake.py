@@ -131,7 +131,7 @@ def test_the_flow_map_agrees_with_pywake(model: str) -> None:
     grid_x = np.linspace(x.min() - 500, x.max() + 2500, 41)
     grid_y = np.linspace(y.min() - 700, y.max() + 700, 23)
     farm = WindFarm(UniformSite(turbulence_intensity=0.1), turbines()[1], model)
-    ours = farm.flow_map(x, y, direction=262.0, speed=9.0, grid_x=grid_x, grid_y=grid_y, height=130.0)
+    ours = farm.flow_map(x, y, direction=262.0, speed=9.0, grid_x=grid_x, grid_y=grid_y, height_m=130.0)
     oracle = pywake_model(model, pywake_weibull_site(), pywake_generic(*LARGE))
     theirs = simulate(oracle, x, y, wd=262.0, ws=9.0).flow_map(HorizontalGrid(x=grid_x, y=grid_y, h=130.0))
     assert ours.wind_speed.shape == (23, 41)

@@ -83,15 +83,15 @@ def test_the_page_says_everything(made: tuple[Path, str]) -> None:
 
 
 def test_every_layout_is_in_the_page_as_it_is_in_the_database(made: tuple[Path, str]) -> None:
-    sight, data = ResultSet(made[0]), data_of(made[1])
+    result_set, data = ResultSet(made[0]), data_of(made[1])
     assert len(data["results"]) == 11
     for result in data["results"]:
         farm = data["farms"][result["farm"]]
         numbers = np.frombuffer(base64.b64decode(result["layout"]), "<u2").reshape(-1, 2)
         left, bottom, width, height = farm["frame"]
         places = np.array([left, bottom]) + numbers / 65535 * [width, height]
-        assert np.abs(places - sight.layout(result["key"]).T).max() < 0.2
-        assert result["aep"] == pytest.approx(float(sight.record(result["key"]).aep), abs=1e-3)
+        assert np.abs(places - result_set.layout(result["key"]).T).max() < 0.2
+        assert result["aep"] == pytest.approx(float(result_set.record(result["key"]).aep), abs=1e-3)
 
 
 def test_names_from_the_database_are_text_and_never_markup(made: tuple[Path, str]) -> None:

@@ -179,7 +179,7 @@ def test_a_constant_thrust_above_the_limit_is_not_tabulated() -> None:
 def test_flow_map_of_an_empty_farm_is_the_free_wind() -> None:
     flow = farm().flow_map([], [], direction=270, speed=8, grid_x=[0, 1], grid_y=[0, 1, 2])
     np.testing.assert_array_equal(flow.wind_speed, np.full((3, 2), 8.0))
-    assert flow.height == 150.0
+    assert flow.height_m == 150.0
 
 
 @pytest.mark.parametrize(

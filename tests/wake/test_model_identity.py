@@ -94,6 +94,7 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
         {"thrust_limit": 0.9},
         {"averages_gaussian": True},
         {"needs_turbulence": True},
+        {"growth_constants": (0,), "constants": (1.0,)},
         {"reach": scalar(lambda data, downwind, diameter, rotor, thrust, turbulence: 1e5)},
         {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
     ],
@@ -112,6 +113,7 @@ def test_every_field_is_tried_above() -> None:
         "thrust_limit",
         "averages_gaussian",
         "needs_turbulence",
+        "growth_constants",
     }
     functions = {
         "reach",
@@ -232,6 +234,11 @@ def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str
         ({"superposition": "square"}, "superposition must be 'linear' or 'squares', not 'square'"),
         ({"reference": None}, "reference must be 'free' or 'source', not None"),
         ({"added_turbulence": deficit}, "give both or neither"),
+        ({"growth_constants": (0,)}, "growth_constants holds 0, but the model has 0 constants"),
+        (
+            {"constants": (1.0,), "growth_constants": (-1,)},
+            "growth_constants holds -1, but the model has 1 constants",
+        ),
     ],
 )
 def test_a_model_that_no_loop_would_understand_is_refused(changes: dict[str, Any], words: str) -> None:

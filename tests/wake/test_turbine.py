@@ -86,11 +86,11 @@ def test_pieces_hold_the_thrust_variable_to_1e_9() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rotor_diameter": 0}, "rotor_diameter must be a positive"),
-        ({"hub_height": np.nan}, "hub_height must be a positive"),
+        ({"rotor_diameter_m": 0}, "rotor_diameter_m must be a positive"),
+        ({"hub_height_m": np.nan}, "hub_height_m must be a positive"),
         ({"wind_speed": [3, 3, 5]}, "must increase"),
-        ({"power": [0, 1]}, "one length"),
-        ({"power": [0, np.nan, 1]}, "power must hold finite"),
+        ({"power_w": [0, 1]}, "one length"),
+        ({"power_w": [0, np.nan, 1]}, "power_w must hold finite"),
         ({"thrust_coefficient": [0.5, -0.1, 0.2]}, "thrust_coefficient must hold finite"),
         ({"thrust_coefficient": [0.5, 2.0, 0.2]}, "not a thrust coefficient"),
     ],
@@ -98,10 +98,10 @@ def test_pieces_hold_the_thrust_variable_to_1e_9() -> None:
 def test_wrong_tables_are_refused(change: dict[str, object], message: str) -> None:
     right = {
         "name": "table",
-        "rotor_diameter": 100,
-        "hub_height": 90,
+        "rotor_diameter_m": 100,
+        "hub_height_m": 90,
         "wind_speed": [3, 4, 5],
-        "power": [0, 1, 2],
+        "power_w": [0, 1, 2],
         "thrust_coefficient": [0.8, 0.8, 0.8],
     }
     with pytest.raises(ArgumentError, match=message):

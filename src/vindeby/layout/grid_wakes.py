@@ -21,6 +21,8 @@ import numpy.typing as npt
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
+from vindeby.wake.rotation import turn_arrays
+from vindeby.wake.superposition import superposition_of
 
 __all__ = ["COEFFICIENTS", "GridWakes", "can_be_tabulated", "grid_wakes"]
 
@@ -89,8 +91,7 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
     stride = 3 * size - 2
     wind = farm.wind
     dx, dy = columns * pitch_x, rows * pitch_y
-    far = -wind.cosine[:, None] * dx - wind.sine[:, None] * dy
-    aside = wind.sine[:, None] * dx - wind.cosine[:, None] * dy
+    far, aside = turn_arrays(wind.cosine[:, None], wind.sine[:, None], dx, dy)
     seen = np.zeros(far.shape, np.bool_)
     kernels = _kernels(farm.model)
     turbulence = np.maximum.reduceat(wind.turbulence, wind.first[:-1])
@@ -98,9 +99,9 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
         turbulence = np.hypot(turbulence, _MOST_ADDED)
     kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
     direction, offset = np.nonzero(seen)
-    count, kinds = (len(direction) if tabulated else 0), len(farm.turbines)
-    points = np.zeros((count, kinds, pieces, COEFFICIENTS))
-    rotors = np.zeros((count, kinds, kinds, pieces, COEFFICIENTS))
+    count, types = (len(direction) if tabulated else 0), len(farm.turbines)
+    points = np.zeros((count, types, pieces, COEFFICIENTS))
+    rotors = np.zeros((count, types, types, pieces, COEFFICIENTS))
     nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
     far, aside = far[seen], aside[seen]
@@ -125,19 +126,18 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
 
 @once_per_model
 def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests side by side
-    deficit, reach = model.deficit, model.reach
-    squares = model.superposition == "squares"
+    deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
     @kernel(model.identity)
     def see(data, machines, far, aside, thrust, turbulence, widest, unseen, seen):
         """Mark the offsets at which some turbine's wake can be seen by some rotor."""
-        kinds = machines.diameter.size
+        types = machines.diameter.size
         for d in range(far.shape[0]):
             for o in range(far.shape[1]):
                 if far[d, o] <= 1e-10:
                     continue
-                for s in range(kinds):
-                    for t in range(kinds):
+                for s in range(types):
+                    for t in range(types):
                         rotor = machines.diameter[t]
                         diameter = machines.diameter[s]
                         if abs(aside[d, o]) >= reach(data, far[d, o], diameter, rotor, thrust, turbulence[d]):
@@ -152,11 +152,11 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
     @kernel(model.identity)
     def fit(data, machines, far, aside, turbulence, thrust, to_powers, points, rotors):
         """Fit the polynomials of every offset through the Chebyshev nodes of every piece."""
-        kinds, terms = machines.diameter.size, to_powers.shape[0]
+        types, terms = machines.diameter.size, to_powers.shape[0]
         for e in range(far.size):
-            for s in range(kinds):
+            for s in range(types):
                 diameter, height = machines.diameter[s], machines.hub_height[s]
-                for t in range(-1, kinds):
+                for t in range(-1, types):
                     rotor = machines.diameter[t] if t >= 0 else 0.0
                     other = machines.hub_height[max(t, 0)]
                     for p in range(thrust.shape[0]):
@@ -166,9 +166,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                                 data, far[e], aside[e], other - height, other + height,
                                 diameter, rotor, thrust[p, n], turbulence[e],
                             )  # fmt: skip
-                            if squares:
-                                value *= value
                             for j in range(terms):
-                                row[j] += to_powers[j, n] * value
+                                row[j] += to_powers[j, n] * term(value)
 
     return {"see": see, "fit": fit}

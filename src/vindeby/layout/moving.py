@@ -20,10 +20,10 @@ class Mover(NamedTuple):
     identity: str
 
 
-def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, kind: IntArray, counted: int) -> Mover:
+def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int) -> Mover:
     """Make a layout (neighbours after its turbines, near the origin) ready for moves; ``settle`` it first."""
     model = farm.model
     if is_steady(farm):
-        steady = new_steady_moves(farm, x, y, kind, counted)
+        steady = new_steady_moves(farm, x, y, type_index, counted)
         return Mover(steady, steady_kernels(model), f"{model.identity} steady")
-    return Mover(new_moves(farm, x, y, kind, counted), move_kernels(model), model.identity)
+    return Mover(new_moves(farm, x, y, type_index, counted), move_kernels(model), model.identity)

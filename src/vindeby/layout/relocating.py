@@ -92,8 +92,8 @@ def _draws(many: int, seed: int, how: Walk) -> Callable[[], FloatArray]:
 def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
-    kind = np.append(start.types, problem.neighbours.types)
-    moves, kernels, identity = mover_of(farm, place[0], place[1], kind, many)
+    type_index = np.append(start.types, problem.neighbours.types)
+    moves, kernels, identity = mover_of(farm, place[0], place[1], type_index, many)
     draw, try_all = _draws(many, seed, how), _walk_kernel(kernels, identity)
     best = place[:, :many].copy()
     energy = most = kernels.settle(farm.data, farm.machines, farm.wind, moves)

@@ -13,7 +13,7 @@ with, and what a search returns is evaluated by the engine.
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import curves_at
+from vindeby.wake.rotation import turn
+from vindeby.wake.superposition import superposition_of
 from vindeby.wake.wind import clear, legs_of
 
 __all__ = ["SteadyMoves", "is_steady", "new_steady_moves", "steady_kernels"]
@@ -43,7 +45,7 @@ class SteadyMoves(NamedTuple):
     ``power`` (directions, types, points).
     """
 
-    kind: IntArray
+    type_index: IntArray
     counted: int
     x: FloatArray
     y: FloatArray
@@ -69,14 +71,14 @@ def is_steady(farm: WindFarm) -> bool:
 
 
 def new_steady_moves(
-    farm: WindFarm, x: FloatArray, y: FloatArray, kind: IntArray, counted: int
+    farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int
 ) -> SteadyMoves:
     """Room for a layout, neighbours included; ``settle`` it first."""
     n, directions = len(x), len(farm.wind.cosine)
     legs = legs_of(farm.states, opposites=len(farm.turbines) == 1)
     axes = len(legs.ahead)
     return SteadyMoves(
-        np.array(kind, np.int64), counted, np.array(x), np.array(y), legs.ahead, legs.behind,
+        np.array(type_index, np.int64), counted, np.array(x), np.array(y), legs.ahead, legs.behind,
         np.array([turbine.thrust_range()[0] for turbine in farm.turbines]), _power_tables(farm),
         np.zeros((axes, n)), np.zeros((axes, n)), np.zeros((axes, n, n)),
         np.zeros((directions, n)), np.zeros((directions, n)), np.zeros((axes, n)),
@@ -100,10 +102,19 @@ def _is_downwind(far: float, i: int, j: int) -> bool:
 
 
 @once_per_model
-def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks over the same pairs
+def steady_kernels(model: WakeModel) -> MoveKernels:
     """Compile, or load from disk, the loops for a model."""
-    deficit, reach = model.deficit, model.reach
-    squares = model.superposition == "squares"
+    between, watts_of = _make_between(model), _make_watts_of(model)
+    return MoveKernels(
+        _make_settle(model, between, watts_of),
+        _make_gained(model, between, watts_of),
+        _make_keep(model, watts_of),
+    )
+
+
+def _make_between(model: WakeModel) -> Callable[..., float]:
+    """The wake of a pair. What it adds to a sum is a fraction of the wind (or its square), the same at all speeds."""
+    deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
     @scalar
     def wake_on(data, machines, thrust, source, target, far, aside):  # type: ignore[no-untyped-def]
@@ -114,26 +125,42 @@ def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks 
         rise = machines.hub_height[target] - machines.hub_height[source]
         heights = machines.hub_height[target] + machines.hub_height[source]
         value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust[source], 0.0)
-        return value * value if squares else value
+        return term(value)
 
     @scalar
     def between(data, machines, moves, i, j, downwind, far, aside):  # type: ignore[no-untyped-def]
         """The wake between two turbines: that of ``i`` if ``j`` is ``downwind``, that of ``j`` if not."""
         source, target = (i, j) if downwind else (j, i)
-        return wake_on(data, machines, moves.thrust, moves.kind[source], moves.kind[target], abs(far), aside)
+        types = moves.type_index
+        return wake_on(data, machines, moves.thrust, types[source], types[target], abs(far), aside)
+
+    return between
+
+
+def _make_watts_of(model: WakeModel) -> Callable[..., float]:
+    """The mean power of a turbine in one direction, by its sum."""
+    taken = superposition_of(model).taken
 
     @scalar
     def watts_of(machines, wind, moves, d, i, summed):  # type: ignore[no-untyped-def]
         if i >= moves.counted:
             return 0.0
-        taken, k = sqrt(max(summed, 0.0)) if squares else max(summed, 0.0), wind.first[d]
+        fraction, k = taken(max(summed, 0.0)), wind.first[d]
         if k + 1 == wind.first[d + 1]:
-            return wind.weight[k] * curves_at(machines, moves.kind[i], wind.speed[k] * (1.0 - taken))[0]
-        place = min(taken, 1.0) * (POINTS - 1)
+            return (
+                wind.weight[k] * curves_at(machines, moves.type_index[i], wind.speed[k] * (1.0 - fraction))[0]
+            )
+        place = min(fraction, 1.0) * (POINTS - 1)
         point = min(int(place), POINTS - 2)
-        table, share = moves.power[d, moves.kind[i]], place - point
+        table, share = moves.power[d, moves.type_index[i]], place - point
         return table[point] + share * (table[point + 1] - table[point])
 
+    return watts_of
+
+
+def _make_settle(
+    model: WakeModel, between: Callable[..., float], watts_of: Callable[..., float]
+) -> Callable[..., float]:
     @kernel(model.identity, counts_references=False)
     def settle(data, machines, wind, moves):  # type: ignore[no-untyped-def]
         n, total = moves.x.size, 0.0
@@ -143,8 +170,7 @@ def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks 
             d, o = moves.ahead[a], moves.behind[a]
             along, across = moves.along[a], moves.across[a]
             for i in range(n):
-                along[i] = -wind.cosine[d] * moves.x[i] - wind.sine[d] * moves.y[i]
-                across[i] = wind.sine[d] * moves.x[i] - wind.cosine[d] * moves.y[i]
+                along[i], across[i] = turn(wind.cosine[d], wind.sine[d], moves.x[i], moves.y[i])
             for i in range(n):
                 for j in range(i):
                     far = along[j] - along[i]
@@ -160,6 +186,12 @@ def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks 
                 total += moves.watts[d, i]
         return total
 
+    return settle
+
+
+def _make_gained(
+    model: WakeModel, between: Callable[..., float], watts_of: Callable[..., float]
+) -> Callable[..., float]:
     @scalar
     def gain(machines, wind, moves, d, i, change):  # type: ignore[no-untyped-def]
         """What turbine ``i`` gains in direction ``d`` when its sum changes."""
@@ -172,8 +204,7 @@ def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks 
         total = 0.0
         for a in range(moves.ahead.size):
             d, o = moves.ahead[a], moves.behind[a]
-            place = -wind.cosine[d] * x - wind.sine[d] * y
-            side = wind.sine[d] * x - wind.cosine[d] * y
+            place, side = turn(wind.cosine[d], wind.sine[d], x, y)
             along, across, wake = moves.along[a], moves.across[a], moves.wake[a, moved]
             own = own_behind = 0.0
             for i in range(moves.x.size):
@@ -200,6 +231,10 @@ def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks 
                 total += watts_of(machines, wind, moves, o, moved, own_behind) - moves.watts[o, moved]
         return total
 
+    return gained
+
+
+def _make_keep(model: WakeModel, watts_of: Callable[..., float]) -> Callable[..., None]:
     @scalar
     def change_sum(machines, wind, moves, d, i, change):  # type: ignore[no-untyped-def]
         if change != 0.0:
@@ -212,7 +247,7 @@ def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks 
         moves.x[moved], moves.y[moved] = x, y
         for a in range(moves.ahead.size):
             d, o = moves.ahead[a], moves.behind[a]
-            place = -wind.cosine[d] * x - wind.sine[d] * y
+            place, side = turn(wind.cosine[d], wind.sine[d], x, y)
             along, wake = moves.along[a], moves.wake[a, moved]
             own = own_behind = 0.0
             for i in range(moves.x.size):
@@ -234,11 +269,11 @@ def steady_kernels(model: WakeModel) -> MoveKernels:  # noqa: C901  three walks 
                     )
                 wake[i] = moves.wake[a, i, moved] = now
             along[moved] = place
-            moves.across[a, moved] = wind.sine[d] * x - wind.cosine[d] * y
+            moves.across[a, moved] = side
             moves.summed[d, moved] = own
             moves.watts[d, moved] = watts_of(machines, wind, moves, d, moved, own)
             if o >= 0:
                 moves.summed[o, moved] = own_behind
                 moves.watts[o, moved] = watts_of(machines, wind, moves, o, moved, own_behind)
 
-    return MoveKernels(settle, gained, keep)
+    return keep

@@ -30,6 +30,6 @@ PICTURES: dict[str, tuple[Picture, str]] = {
 """Every picture of a campaign, and what it shows."""
 
 
-def draw(name: str, sight: ResultSet, *, dark: bool = False) -> Any:
+def draw(name: str, result_set: ResultSet, *, dark: bool = False) -> Any:
     """The axes of a picture by its name."""
-    return PICTURES[name][0](sight, dark=dark)
+    return PICTURES[name][0](result_set, dark=dark)

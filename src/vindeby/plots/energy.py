@@ -20,23 +20,25 @@ FloatArray = NDArray[np.float64]
 _MOST_FARMS = 24
 
 
-def type_label(sight: ResultSet, kind: int) -> str:
+def type_label(result_set: ResultSet, kind: int) -> str:
     """A turbine type in a legend: its short name, and the campaign's."""
-    name = sight.type_name(kind)
+    name = result_set.type_name(kind)
     return name if name == f"t{kind}" else f"t{kind} {name}"
 
 
-def _with_energy(sight: ResultSet) -> NDArray[Any]:
-    rows: NDArray[Any] = sight.rows[~np.isnan(sight.rows["aep"]) & (sight.rows["farm_idx"] >= 0)]
+def _with_energy(result_set: ResultSet) -> NDArray[Any]:
+    rows: NDArray[Any] = result_set.rows[
+        ~np.isnan(result_set.rows["aep"]) & (result_set.rows["farm_idx"] >= 0)
+    ]
     if not len(rows):
-        raise DataError(f"{sight.path}: holds no energies that could be drawn")
+        raise DataError(f"{result_set.path}: holds no energies that could be drawn")
     return rows
 
 
-def energy(sight: ResultSet, *, dark: bool = False) -> Axes:
+def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Each seed is a point: one panel per farm, one column per type; a bar marks the median, a triangle the best."""
-    rows = _with_energy(sight)
-    shown = comparable(sight, rows)
+    rows = _with_energy(result_set)
+    shown = comparable(result_set, rows)
     farms = [int(farm) for farm in np.unique(rows["farm_idx"])][:_MOST_FARMS]
     types = [int(kind) for kind in np.unique(rows["type_idx"])]
     with style(dark=dark):
@@ -53,7 +55,7 @@ def energy(sight: ResultSet, *, dark: bool = False) -> Axes:
             for column, kind in enumerate(types):
                 values = shown.values[mine & (rows["type_idx"] == kind)]
                 _column(axes, values, column, colours[column], random)
-            axes.set_title(sight.farm_name(farms[place]), fontsize=8)
+            axes.set_title(result_set.farm_name(farms[place]), fontsize=8)
             axes.set_xticks(range(len(types)), [f"t{kind}" for kind in types])
             axes.grid(visible=False, axis="x")
         for axes in grid[:, 0]:
@@ -61,7 +63,7 @@ def energy(sight: ResultSet, *, dark: bool = False) -> Axes:
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         heading = shown.name[0].upper() + shown.name[1:]
         whole.suptitle(f"{heading} of every seed", fontsize=10, fontweight="bold")
-        handles = [*_type_handles(sight, types, colours), *_mark_handles()]
+        handles = [*_type_handles(result_set, types, colours), *_mark_handles()]
         whole.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), fontsize=8)
     axes = grid.flat[0]
     assert isinstance(axes, Axes)
@@ -79,10 +81,10 @@ def _column(axes: Axes, values: FloatArray, at: int, colour: object, random: np.
     axes.plot(at, values.max(), "^", markersize=5, color=ink(), markeredgecolor=paper(), markeredgewidth=0.5)
 
 
-def _type_handles(sight: ResultSet, types: list[int], colours: list[Any]) -> list[Line2D]:
+def _type_handles(result_set: ResultSet, types: list[int], colours: list[Any]) -> list[Line2D]:
     return [
         Line2D([], [], linestyle="none", marker=MARKERS[number % len(MARKERS)], markersize=4.5, color=colour,
-               markeredgewidth=0, label=type_label(sight, kind))
+               markeredgewidth=0, label=type_label(result_set, kind))
         for number, (kind, colour) in enumerate(zip(types, colours, strict=True))
     ]  # fmt: skip
 
@@ -94,13 +96,13 @@ def _mark_handles() -> list[Line2D]:
     ]
 
 
-def best_and_median(sight: ResultSet, *, dark: bool = False) -> Axes:
+def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Two tables, farm by type: the best result, and how far the median of the seeds is below it.
 
     Only the first is coloured, so that a colour has one meaning; the second has bars.
     """
-    rows = _with_energy(sight)
-    shown = comparable(sight, rows)
+    rows = _with_energy(result_set)
+    shown = comparable(result_set, rows)
     farms, types = (np.unique(rows[name]) for name in ("farm_idx", "type_idx"))
     best = np.full((len(farms), len(types)), np.nan)
     below = best.copy()
@@ -123,8 +125,8 @@ def best_and_median(sight: ResultSet, *, dark: bool = False) -> Axes:
             axes.tick_params(length=0)
             for side in axes.spines.values():
                 side.set_visible(False)
-        left.set_yticks(range(len(farms)), [sight.farm_name(int(farm)) for farm in farms])
-        names = [type_label(sight, int(kind)) for kind in types]
+        left.set_yticks(range(len(farms)), [result_set.farm_name(int(farm)) for farm in farms])
+        names = [type_label(result_set, int(kind)) for kind in types]
         if any(" " in name for name in names):
             whole.supxlabel(", ".join(names), fontsize=8)
     assert isinstance(left, Axes)

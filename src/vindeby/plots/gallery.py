@@ -20,22 +20,24 @@ _SAME_PLACE = 0.5
 """Rotor diameters within which a turbine stands in the same place as one of the best layout."""
 
 
-def gallery(sight: ResultSet, pattern: str, *, every: bool = False, most: int = _MOST) -> NDArray[np.object_]:
+def gallery(
+    result_set: ResultSet, pattern: str, *, every: bool = False, most: int = _MOST
+) -> NDArray[np.object_]:
     """Best, median and worst of the results that ``pattern`` names, such as ``farm0_t5_*``; their axes.
 
     One row for each farm and type. With ``every`` all results beside each other, best first. In each layout the
     turbines that do not stand where the best of its farm and type has one are highlighted.
     """
-    keys = sight.matching(pattern)
-    return _every(sight, pattern, keys, most) if every else _chosen(sight, pattern, keys)
+    keys = result_set.matching(pattern)
+    return _every(result_set, pattern, keys, most) if every else _chosen(result_set, pattern, keys)
 
 
-def _chosen(sight: ResultSet, pattern: str, keys: list[str]) -> NDArray[np.object_]:
-    cells = _cells(sight, keys)
+def _chosen(result_set: ResultSet, pattern: str, keys: list[str]) -> NDArray[np.object_]:
+    cells = _cells(result_set, keys)
     shown = list(cells.values())[:_MOST_CELLS]
     rows = [_best_median_worst(mine) for mine in shown]
     columns = max(len(row) for row in rows)
-    drawn = [[(place, prepare(sight, key)) for place, key in row] for row in rows]
+    drawn = [[(place, prepare(result_set, key)) for place, key in row] for row in rows]
     left, bottom, right, top = shapes.frame(drawn[0][0][1].area, drawn[0][0][1].places)
     shape = min(max((top - bottom) / (right - left), 0.4), 2.2)
     with style():
@@ -61,11 +63,11 @@ def _chosen(sight: ResultSet, pattern: str, keys: list[str]) -> NDArray[np.objec
     )
 
 
-def _cells(sight: ResultSet, keys: list[str]) -> dict[tuple[int, int], list[str]]:
+def _cells(result_set: ResultSet, keys: list[str]) -> dict[tuple[int, int], list[str]]:
     """Keys by farm and type, in this order; each list keeps the order of the keys."""
     found: dict[tuple[int, int], list[str]] = {}
     for key in keys:
-        found.setdefault(sight.place(key)[:2], []).append(key)
+        found.setdefault(result_set.place(key)[:2], []).append(key)
     return dict(sorted(found.items()))
 
 
@@ -140,10 +142,10 @@ def _origin(drawn: Drawn) -> tuple[float, float]:
     return float(corner[0]), float(corner[1])
 
 
-def _every(sight: ResultSet, pattern: str, every: list[str], most: int) -> NDArray[np.object_]:
+def _every(result_set: ResultSet, pattern: str, every: list[str], most: int) -> NDArray[np.object_]:
     keys = every[:most]
-    drawn = [prepare(sight, key) for key in keys]
-    best = {cell: prepare(sight, mine[0]) for cell, mine in _cells(sight, keys).items()}
+    drawn = [prepare(result_set, key) for key in keys]
+    best = {cell: prepare(result_set, mine[0]) for cell, mine in _cells(result_set, keys).items()}
     left, bottom, right, top = shapes.frame(drawn[0].area, drawn[0].places)
     shape = (top - bottom) / (right - left)
     columns = min(len(keys), max(1, round(math.sqrt(len(keys) * 1.5 * shape))), 10)
@@ -156,7 +158,7 @@ def _every(sight: ResultSet, pattern: str, every: list[str], most: int) -> NDArr
             axes.axis("off")
             if place < len(drawn):
                 one = drawn[place]
-                _draw(axes, one, best[sight.place(one.key)[:2]], _origin(one), 2.6)
+                _draw(axes, one, best[result_set.place(one.key)[:2]], _origin(one), 2.6)
                 axes.set_title(_title(one, one), fontsize=7.5, pad=2,
                                fontweight="bold" if place == 0 else "normal")  # fmt: skip
         more = (

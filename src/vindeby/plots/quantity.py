@@ -35,13 +35,13 @@ class Quantity:
         return f"{self.name}, {self.unit}"
 
 
-def comparable(sight: ResultSet, rows: NDArray[Any]) -> Quantity:
+def comparable(result_set: ResultSet, rows: NDArray[Any]) -> Quantity:
     """The energy of rows where all have the same installed capacity, else their capacity factor.
 
     A capacity is a whole number of turbines, so farms of "1,000 MW" have 990 to 1,008 MW; their energies differ
     more by that rounding than by their layouts. Without a campaign the capacities are not known: then the energy.
     """
-    capacity = _capacities_mw(sight, rows)
+    capacity = _capacities_mw(result_set, rows)
     energy = np.asarray(rows["aep"], np.float64)
     known = len(rows) > 0 and bool(np.all(capacity > 0))
     if not known or capacity.max() - capacity.min() <= SAME_CAPACITY * capacity.max():
@@ -50,10 +50,10 @@ def comparable(sight: ResultSet, rows: NDArray[Any]) -> Quantity:
     return Quantity("capacity factor", "%", 100 * energy / full, "{:.2f}")
 
 
-def _capacities_mw(sight: ResultSet, rows: NDArray[Any]) -> FloatArray:
+def _capacities_mw(result_set: ResultSet, rows: NDArray[Any]) -> FloatArray:
     rated = {}
     for kind in np.unique(rows["type_idx"]).tolist():
-        turbine = turbine_of(sight.campaign, kind)
+        turbine = turbine_of(result_set.campaign, kind)
         rated[kind] = turbine.rated_power_mw if turbine is not None else np.nan
     each = np.array([rated[kind] for kind in rows["type_idx"].tolist()], np.float64)
     return np.asarray(each * rows["n_turbines"], np.float64)

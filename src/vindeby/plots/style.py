@@ -143,13 +143,6 @@ def figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
 
 
-def inches_of(drawn: Figure | SubFigure) -> tuple[float, float]:
-    """Width and height of a figure on paper."""
-    whole = drawn if isinstance(drawn, Figure) else drawn.figure
-    width, height = whole.get_size_inches()
-    return float(width), float(height)
-
-
 def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
     """The figure as the content of a file; the same figure always gives the same bytes."""
     buffer = io.BytesIO()
@@ -159,6 +152,13 @@ def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
     with mpl.rc_context(_settings()):  # a figure may be saved where its style is no longer in force
         whole.savefig(buffer, format=kind, metadata=metadata)
     return buffer.getvalue()
+
+
+def size_in_inches(drawn: Figure | SubFigure) -> tuple[float, float]:
+    """Width and height of a figure on paper."""
+    whole = drawn if isinstance(drawn, Figure) else drawn.figure
+    width, height = whole.get_size_inches()
+    return float(width), float(height)
 
 
 def format_of(path: Path) -> str:

@@ -106,11 +106,11 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
     )
 
 
-def rose(sight: ResultSet, *, dark: bool = False) -> Axes:
+def rose(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """The wind of the campaign's site alone."""
-    farm = sight.wind_farm(0)
+    farm = result_set.wind_farm(0)
     if farm is None:
-        raise DataError(f"{sight.path}: no campaign is kept with it, so the wind is not known")
+        raise DataError(f"{result_set.path}: no campaign is kept with it, so the wind is not known")
     with style(dark=dark):
         axes: Axes = figure(4.0, 4.3).add_subplot(projection="polar")
         draw_rose(axes, farm)

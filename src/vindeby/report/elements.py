@@ -9,7 +9,8 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from vindeby.plots.style import as_bytes, inches_of
+from vindeby.plots.style import as_bytes, size_in_inches
+from vindeby.printable import printable
 
 _CSS_DOTS_PER_INCH = 96
 _PHONE_WIDTH = 560
@@ -28,10 +29,15 @@ class ResultLink:
         return f"#layout-{quote(self.key, safe='')}"
 
 
+def shown(text: str) -> str:
+    """Text for HTML; what is not printable, surrogates and marks of direction among it, is seen as its escape."""
+    return escape(printable(text))
+
+
 def tag(name: str, text: str, **attributes: str) -> str:
     """An element that holds text; a trailing underscore in an attribute's name is dropped."""
-    more = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}{more}>{escape(text)}</{name}>"
+    more = "".join(f' {key.rstrip("_")}="{shown(value)}"' for key, value in attributes.items())
+    return f"<{name}{more}>{shown(text)}</{name}>"
 
 
 def table(
@@ -69,12 +75,12 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 def picture(draw: Callable[[bool], Any], caption: str) -> str:
     """A picture for light and for dark pages, in the size that it has on paper."""
     light, dark = draw(False), draw(True)
-    width, height = (round(inches * _CSS_DOTS_PER_INCH) for inches in inches_of(light.figure))
+    width, height = (round(inches * _CSS_DOTS_PER_INCH) for inches in size_in_inches(light.figure))
     kind = "scroll wide" if width > _PHONE_WIDTH else "scroll"
     return (
         f'<figure class="picture"><div class="{kind}"><picture>'
         f'<source media="(prefers-color-scheme: dark)" srcset="{_address(dark)}">'
-        f'<img src="{_address(light)}" alt="{escape(caption)}" width="{width}" height="{height}"></picture></div>'
+        f'<img src="{_address(light)}" alt="{shown(caption)}" width="{width}" height="{height}"></picture></div>'
         f"{tag('figcaption', caption, class_='faint')}</figure>"
     )
 

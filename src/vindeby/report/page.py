@@ -12,9 +12,9 @@ from html import escape
 from typing import Any
 
 from vindeby.errors import DataError
-from vindeby.plots.campaign import PICTURES
+from vindeby.plots.campaign import PICTURES, Picture
 from vindeby.report import gather
-from vindeby.report.elements import ResultLink, facts, picture, table, tag
+from vindeby.report.elements import ResultLink, facts, picture, shown, table, tag
 from vindeby.report.setup import setup
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
@@ -25,22 +25,22 @@ from vindeby.results.web import asset
 Progress = Callable[[str], None]
 
 
-def build_report(sight: ResultSet, observer: Observer, progress: Progress = lambda _: None) -> str:
+def build_report(result_set: ResultSet, observer: Observer, progress: Progress = lambda _: None) -> str:
     """The whole page as text."""
     snapshot = observer.look()
     progress("reading layouts")
-    data = gather.results_data(sight)
+    data = gather.results_data(result_set)
     progress("drawing the best layout")
     sections = [
         _summary(snapshot),
-        setup(sight),
-        _best(sight),
-        _pictures(sight, progress),
+        setup(result_set),
+        _best(result_set),
+        _pictures(result_set, progress),
         _results(data),
         _failures(snapshot),
         _missing(snapshot),
         _bad_files(snapshot),
-        _provenance(sight),
+        _provenance(result_set),
     ]
     style, scripts = asset("look.css"), [asset("drawing.js"), asset("report.js")]
     policy = (
@@ -81,9 +81,7 @@ def _summary(snapshot: Snapshot) -> str:
         ("running", snapshot.running or None),
         *((f"of unverified origin: {name}", count) for name, count in snapshot.origins.items()),
     ]
-    items = "".join(
-        f"<li><b>{value:,}</b>{escape(name)}</li>" for name, value in figures if value is not None
-    )
+    items = "".join(f"<li><b>{value:,}</b>{shown(name)}</li>" for name, value in figures if value is not None)
     made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(snapshot.time))
     size = (
         ""
@@ -102,8 +100,8 @@ def _summary(snapshot: Snapshot) -> str:
     )
 
 
-def _best(sight: ResultSet) -> str:
-    rows = gather.best_table(sight)
+def _best(result_set: ResultSet) -> str:
+    rows = gather.best_table(result_set)
     if not rows:
         return ""
     lines = (
@@ -130,21 +128,21 @@ def _best(sight: ResultSet) -> str:
     return tag("h2", "The best of each farm and type") + table(titles, lines, names=3, minor=(3, 5))
 
 
-def _pictures(sight: ResultSet, progress: Progress) -> str:
+def _pictures(result_set: ResultSet, progress: Progress) -> str:
     parts = [tag("h2", "Pictures")]
     for name, (draw, caption) in PICTURES.items():
         if name == "wind":
             continue  # shown at the top
         progress(f"drawing {name}")
         try:
-            parts.append(picture(functools.partial(_drawn, draw, sight), caption))
+            parts.append(picture(functools.partial(_drawn, draw, result_set), caption))
         except DataError:
             continue  # a database that does not tell this
     return "".join(parts) if len(parts) > 1 else ""
 
 
-def _drawn(draw: Callable[..., Any], sight: ResultSet, dark: bool) -> Any:
-    return draw(sight, dark=dark)
+def _drawn(draw: Picture, result_set: ResultSet, dark: bool) -> Any:
+    return draw(result_set, dark=dark)
 
 
 def _results(data: dict[str, Any]) -> str:
@@ -189,15 +187,15 @@ def _bad_files(snapshot: Snapshot) -> str:
     return tag("h2", "Files with something wrong") + table(("file", "what"), rows, names=2)
 
 
-def _provenance(sight: ResultSet) -> str:
-    parts = [tag("h2", "Where this comes from"), facts(gather.provenance(sight))]
-    for entry in gather.audits(sight):
+def _provenance(result_set: ResultSet) -> str:
+    parts = [tag("h2", "Where this comes from"), facts(gather.provenance(result_set))]
+    for entry in gather.audits(result_set):
         head = (
             f"merge {entry.get('time', '')}: {entry.get('outcome', '')}, {entry.get('records', '')} records"
         )
         parts.append(f"<details>{tag('summary', head)}{tag('pre', json.dumps(entry, indent=1))}</details>")
-    if sight.campaign is not None:
+    if result_set.campaign is not None:
         parts.append(
-            f"<details>{tag('summary', 'the campaign file')}{tag('pre', sight.campaign.dumps())}</details>"
+            f"<details>{tag('summary', 'the campaign file')}{tag('pre', result_set.campaign.dumps())}</details>"
         )
     return "".join(parts)

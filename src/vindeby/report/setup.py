@@ -14,42 +14,44 @@ from vindeby.report.elements import facts, picture, tag
 from vindeby.results.result_set import ResultSet
 
 
-def setup(sight: ResultSet) -> str:
+def setup(result_set: ResultSet) -> str:
     """The section; empty where neither results nor a campaign are there."""
-    pictures = _best_layout(sight) + _wind(sight)
-    known = [] if sight.campaign is None else campaign_facts(sight.campaign)
+    pictures = _best_layout(result_set) + _wind(result_set)
+    known = [] if result_set.campaign is None else campaign_facts(result_set.campaign)
     if not pictures and not known:
         return ""
     shown = f'<div class="pictures">{pictures}</div>' if pictures else ""
     return tag("h2", "The best layout, and how it was found") + shown + (facts(known) if known else "")
 
 
-def best_key(sight: ResultSet) -> str | None:
+def best_key(result_set: ResultSet) -> str | None:
     """The result that loses least to wakes, or has the most energy where losses are not known."""
-    energy = np.nan_to_num(sight.rows["aep"], nan=-np.inf)
+    energy = np.nan_to_num(result_set.rows["aep"], nan=-np.inf)
     if not len(energy) or not np.isfinite(energy).any():
         return None
-    losses = np.where(np.isnan(sight.rows["aep"]), np.inf, sight.wake_losses())
+    losses = np.where(np.isnan(result_set.rows["aep"]), np.inf, result_set.wake_losses())
     best = np.lexsort((-energy, np.where(np.isnan(losses), 1.0, losses)))[0]
-    return str(sight.rows["key"][best].decode(errors="replace"))
+    return str(result_set.rows["key"][best].decode(errors="replace"))
 
 
-def _best_layout(sight: ResultSet) -> str:
-    key = best_key(sight)
+def _best_layout(result_set: ResultSet) -> str:
+    key = best_key(result_set)
     if key is None:
         return ""
-    known = sight.campaign is not None
+    known = result_set.campaign is not None
     caption = f"{key}: the layout that {'loses least to wakes' if known else 'has the most energy'}"
     try:
-        return picture(lambda dark: layout_map(sight, key, dark=dark), caption)
+        return picture(lambda dark: layout_map(result_set, key, dark=dark), caption)
     except DataError:
         return ""  # a result without a layout that could be drawn
 
 
-def _wind(sight: ResultSet) -> str:
-    if sight.campaign is None:
+def _wind(result_set: ResultSet) -> str:
+    if result_set.campaign is None:
         return ""
-    return picture(lambda dark: rose(sight, dark=dark), "how often the wind comes from where, and how fast")
+    return picture(
+        lambda dark: rose(result_set, dark=dark), "how often the wind comes from where, and how fast"
+    )
 
 
 def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:

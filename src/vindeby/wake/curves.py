@@ -62,8 +62,8 @@ def machines_of(turbines: Sequence[Turbine]) -> TurbineArrays:
         row += len(start)
         bucket_row += count
     return TurbineArrays(
-        diameter=np.array([t.rotor_diameter for t in turbines]),
-        hub_height=np.array([t.hub_height for t in turbines]),
+        diameter=np.array([t.rotor_diameter_m for t in turbines]),
+        hub_height=np.array([t.hub_height_m for t in turbines]),
         per_speed=np.array(per_speed),
         bucket_first=np.array(bucket_first, np.int64),
         bucket_count=np.array(bucket_count, np.int64),
@@ -126,20 +126,20 @@ def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float]
 
 
 @scalar
-def locate(machines: TurbineArrays, kind: int, wind_speed: float) -> int:
+def locate(machines: TurbineArrays, type_index: int, wind_speed: float) -> int:
     """Where in ``piece`` the row begins that a wind speed >= 0 falls into."""
-    bucket = min(int(wind_speed * machines.per_speed[kind]), machines.bucket_count[kind] - 1)
-    row = machines.bucket[machines.bucket_first[kind] + bucket]
+    bucket = min(int(wind_speed * machines.per_speed[type_index]), machines.bucket_count[type_index] - 1)
+    row = machines.bucket[machines.bucket_first[type_index] + bucket]
     while wind_speed >= machines.piece[row + 11]:
         row += COLUMNS
     return row
 
 
 @scalar
-def curves_at(machines: TurbineArrays, kind: int, wind_speed: float) -> tuple[float, float]:
+def curves_at(machines: TurbineArrays, type_index: int, wind_speed: float) -> tuple[float, float]:
     """Power (W) and thrust coefficient of a type."""
     wind_speed = max(wind_speed, 0.0)
-    row = locate(machines, kind, wind_speed)
+    row = locate(machines, type_index, wind_speed)
     p = machines.piece[row : row + COLUMNS]
     t = wind_speed - p[10]
     return ((p[3] * t + p[2]) * t + p[1]) * t + p[0], p[5] * t + p[4]
@@ -147,13 +147,13 @@ def curves_at(machines: TurbineArrays, kind: int, wind_speed: float) -> tuple[fl
 
 @scalar
 def curves_with_slopes(
-    machines: TurbineArrays, kind: int, wind_speed: float
+    machines: TurbineArrays, type_index: int, wind_speed: float
 ) -> tuple[float, float, float, float]:
     """Power, thrust coefficient and the slopes of both with wind speed."""
     if wind_speed <= 0.0:
-        power, thrust = curves_at(machines, kind, 0.0)
+        power, thrust = curves_at(machines, type_index, 0.0)
         return power, thrust, 0.0, 0.0
-    row = locate(machines, kind, wind_speed)
+    row = locate(machines, type_index, wind_speed)
     p = machines.piece[row : row + COLUMNS]
     t = wind_speed - p[10]
     power = ((p[3] * t + p[2]) * t + p[1]) * t + p[0]

@@ -4,27 +4,23 @@ Every direction is worked off by itself: the turbines are sorted downwind; each 
 from the wakes gathered so far, then its thrust, and then casts its own wake on those downwind of it that it
 can reach. Wind speeds are innermost and contiguous. Nothing larger than turbines x speeds is kept.
 
-The gradient is the same in reverse, by hand: from the last turbine to the first, the share of each wind speed
-in the total is passed upwind through superposition, deficit, thrust and place. It costs about as much as
-twice the power, however many turbines there are.
-
-``direct_kernels`` compiles these loops around a model's functions. ``tabulated`` has a faster pair loop for
-models whose deficit depends on thrust and place alone.
+``direct_kernels`` compiles these loops around a model's functions; ``direct_back`` has the way back, for the gradient.
+``tabulated`` has a faster pair loop for models whose deficit depends on thrust and place alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
 from typing import NamedTuple
-
-import numpy as np
 
 from vindeby.wake.compiling.compiled import kernel, named, scalar
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.curves import curves_at, curves_with_slopes
+from vindeby.wake.curves import curves_at
+from vindeby.wake.direct_back import make_walk_back, new_shares
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.wind import BLOCK, clear, count_up, turn_into_wind
+from vindeby.wake.rotation import new_turned, turn, turn_back, turn_into_wind
+from vindeby.wake.superposition import superposition_of, turbulence_in_wakes
+from vindeby.wake.wind import BLOCK, clear, count_up, new_waked, wind_from
 
 __all__ = ["DirectKernels", "direct_kernels"]
 
@@ -40,236 +36,145 @@ class DirectKernels(NamedTuple):
     field: Callable[..., None]
 
 
-def _make_walks(  # noqa: C901  one loop nest, and its reverse
-    model: WakeModel,
-) -> tuple[Callable[..., None], Callable[..., None]]:
-    """The walk downwind, and the walk back that gives the gradient, of one direction."""
-    deficit, slopes, reach = model.deficit, model.deficit_with_slopes, model.reach
-    added, added_slopes = model.turbulence_functions
-    adds = model.added_turbulence is not None
-    squares = model.superposition == "squares"
-    free = model.reference == "free"
+@once_per_model
+def direct_kernels(model: WakeModel) -> DirectKernels:
+    """Compile, or load from disk, the loops for a model."""
+    walk = _make_walk(model)
+    return DirectKernels(_make_power(model, walk), _make_gradient(model, walk), _make_field(model))
 
-    def downwind_walk(
-        data, machines, kind, order, along, across, speed, turbulence, u, ct, summed, ti, extra
-    ):
-        n, count = order.size, speed.size
+
+def _make_walk(model: WakeModel) -> Callable[..., None]:
+    """The walk downwind in one direction."""
+    deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
+    adds = model.added_turbulence is not None
+    together = superposition_of(model)
+    scale, term, wind_speed = together.scale, together.term, together.wind_speed
+
+    @scalar
+    def settle(machines, type_index, states, waked, a):
+        """Wind speeds, thrusts and turbulence of the turbine at ``a``; returns the largest of the last two."""
+        most_thrust = most_turbulence = 0.0
+        for k in range(states.speed.size):
+            waked.u[a, k] = wind_speed(states.speed[k], waked.summed[a, k])
+            waked.ct[a, k] = curves_at(machines, type_index, waked.u[a, k])[1]
+            waked.ti[a, k] = states.turbulence[k]
+            if adds:
+                waked.ti[a, k] = turbulence_in_wakes(states.turbulence[k], waked.extra[a, k])
+            most_thrust = max(most_thrust, waked.ct[a, k])
+            most_turbulence = max(most_turbulence, waked.ti[a, k])
+        return most_thrust, most_turbulence
+
+    def downwind_walk(data, machines, turned, states, waked):
+        n = turned.order.size
+        free, free_turbulence, u, ct, ti = states.speed, states.turbulence, waked.u, waked.ct, waked.ti
         for a in range(n):
-            clear(summed[a])
-            clear(extra[a])
+            clear(waked.summed[a])
+            clear(waked.extra[a])
         for a in range(n):
-            source = kind[order[a]]
-            most_thrust = most_turbulence = 0.0
-            for k in range(count):
-                u[a, k] = speed[k] * (1.0 - sqrt(summed[a, k])) if squares else speed[k] - summed[a, k]
-                ct[a, k] = curves_at(machines, source, u[a, k])[1]
-                ti[a, k] = turbulence[k]
-                if adds:
-                    ti[a, k] = sqrt(turbulence[k] * turbulence[k] + extra[a, k] * extra[a, k])
-                most_thrust = max(most_thrust, ct[a, k])
-                most_turbulence = max(most_turbulence, ti[a, k])
+            source = turned.type_index[turned.order[a]]
+            most_thrust, most_turbulence = settle(machines, source, states, waked, a)
             diameter, height = machines.diameter[source], machines.hub_height[source]
             for b in range(a + 1, n):
-                target = kind[order[b]]
+                target = turned.type_index[turned.order[b]]
                 rotor = machines.diameter[target]
-                far, aside = along[b] - along[a], across[b] - across[a]
+                far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
                 if abs(aside) >= reach(data, far, diameter, rotor, most_thrust, most_turbulence):
                     continue
                 rise = machines.hub_height[target] - height
                 heights = machines.hub_height[target] + height
                 thrust = local = -1.0
                 value = 0.0
-                for k in range(count):
+                for k in range(free.size):
                     if ct[a, k] != thrust or ti[a, k] != local:
                         thrust, local = ct[a, k], ti[a, k]
                         value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, local)
-                    whole = value if free else value * u[a, k]
-                    if free and not squares:
-                        whole = value * speed[k]
-                    if squares and not free:
-                        whole = value * u[a, k] / speed[k]
-                    summed[b, k] += whole * whole if squares else whole
+                    waked.summed[b, k] += term(value * scale(u[a, k], free[k]))
                     if adds:
                         plus = added(
-                            data, far, aside, rise, heights, diameter, rotor, thrust, local, turbulence[k]
-                        )
-                        extra[b, k] = max(extra[b, k], plus)
+                            data, far, aside, rise, heights, diameter, rotor, thrust, local, free_turbulence[k]
+                        )  # fmt: skip
+                        waked.extra[b, k] = max(waked.extra[b, k], plus)
 
-    def upwind_walk(  # noqa: C901
-        data, machines, kind, order, along, across, speed, turbulence, weight, counted,
-        u, ct, summed, ti, extra, of_summed, of_extra, of_u, of_ct, of_ti, of_along, of_across,
-    ):  # fmt: skip
-        n, count = order.size, speed.size
-        for a in range(n - 1, -1, -1):
-            source = kind[order[a]]
-            most_thrust = most_turbulence = 0.0
-            for k in range(count):
-                of_u[k] = of_ct[k] = of_ti[k] = 0.0
-                most_thrust = max(most_thrust, ct[a, k])
-                most_turbulence = max(most_turbulence, ti[a, k])
-            diameter, height = machines.diameter[source], machines.hub_height[source]
-            of_place = of_side = 0.0
-            for b in range(a + 1, n):
-                target = kind[order[b]]
-                rotor = machines.diameter[target]
-                far, aside = along[b] - along[a], across[b] - across[a]
-                if abs(aside) >= reach(data, far, diameter, rotor, most_thrust, most_turbulence):
-                    continue
-                rise = machines.hub_height[target] - height
-                heights = machines.hub_height[target] + height
-                of_far = of_aside = 0.0
-                thrust = local = -1.0
-                value = d_far = d_aside = d_ct = d_ti = 0.0
-                for k in range(count):
-                    if ct[a, k] != thrust or ti[a, k] != local:
-                        thrust, local = ct[a, k], ti[a, k]
-                        value, d_far, d_aside, d_ct, d_ti = slopes(
-                            data, far, aside, rise, heights, diameter, rotor, thrust, local
-                        )
-                    scale = speed[k] if free else u[a, k]
-                    if squares:
-                        scale /= speed[k]
-                    whole = value * scale
-                    of_whole = of_summed[b, k] * (2.0 * whole if squares else 1.0)
-                    of_value = of_whole * scale
-                    if not free:
-                        of_u[k] += of_whole * (value / speed[k] if squares else value)
-                    of_far += of_value * d_far
-                    of_aside += of_value * d_aside
-                    of_ct[k] += of_value * d_ct
-                    of_ti[k] += of_value * d_ti
-                    if adds and of_extra[b, k] != 0.0:
-                        plus, p_far, p_aside, p_ct, p_ti = added_slopes(
-                            data,
-                            far,
-                            aside,
-                            rise,
-                            heights,
-                            diameter,
-                            rotor,
-                            ct[a, k],
-                            ti[a, k],
-                            turbulence[k],
-                        )
-                        if plus == extra[b, k] and plus > 0.0:
-                            of_plus = of_extra[b, k]
-                            of_extra[b, k] = (
-                                0.0  # one source has the largest, and only the first of equals counts
-                            )
-                            of_far += of_plus * p_far
-                            of_aside += of_plus * p_aside
-                            of_ct[k] += of_plus * p_ct
-                            of_ti[k] += of_plus * p_ti
-                of_along[order[b]] += of_far
-                of_across[order[b]] += of_aside
-                of_place -= of_far
-                of_side -= of_aside
-            of_along[order[a]] += of_place
-            of_across[order[a]] += of_side
-            share = 1.0 if order[a] < counted else 0.0
-            for k in range(count):
-                slope_power, slope_thrust = curves_with_slopes(machines, source, u[a, k])[2:]
-                of_speed = of_u[k] + share * weight[k] * slope_power + of_ct[k] * slope_thrust
-                of_summed[a, k] = -of_speed
-                if squares:
-                    root = sqrt(summed[a, k])
-                    of_summed[a, k] = -0.5 * speed[k] * of_speed / root if root > 0.0 else 0.0
-                if adds:
-                    of_extra[a, k] = of_ti[k] * extra[a, k] / ti[a, k] if ti[a, k] > 0.0 else 0.0
-
-    return scalar(named(downwind_walk, model.identity)), scalar(named(upwind_walk, model.identity))
+    return scalar(named(downwind_walk, model.identity))
 
 
-@once_per_model
-def direct_kernels(model: WakeModel) -> DirectKernels:  # noqa: C901  three loops side by side
-    """Compile, or load from disk, the loops for a model."""
-    walk, walk_back = _make_walks(model)
-    deficit = model.deficit
-    squares = model.superposition == "squares"
-    free = model.reference == "free"
-    identity = model.identity
-
-    @kernel(identity)
+def _make_power(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
+    @kernel(model.identity)
     def power(
-        data, machines, x, y, kind, counted, wind, block_from, block_to, out, keep_power, keep_speed, keep_ct, keep_ti
+        data, machines, x, y, type_index, counted, wind, block_from, block_to, out,
+        keep_power, keep_speed, keep_ct, keep_ti,
     ):  # fmt: skip
-        n = x.size
-        order, along, across = np.empty(n, np.int64), np.empty(n), np.empty(n)
-        u, ct, summed = np.empty((n, wind.most)), np.empty((n, wind.most)), np.empty((n, wind.most))
-        ti, extra = np.empty((n, wind.most)), np.empty((n, wind.most))
+        turned, waked = new_turned(type_index), new_waked(x.size, wind.most)
         for block in range(block_from, block_to):
-            count_up(order)
+            count_up(turned.order)
             for d in range(block * BLOCK, min((block + 1) * BLOCK, wind.cosine.size)):
-                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], order, along, across)
-                first = wind.first[d]
-                here = slice(first, wind.first[d + 1])
-                speed, weight, turbulence = wind.speed[here], wind.weight[here], wind.turbulence[here]
-                walk(data, machines, kind, order, along, across, speed, turbulence, u, ct, summed, ti, extra)
-                for a in range(n):
-                    i = order[a]
-                    for k in range(speed.size if i < counted else 0):
-                        watts = curves_at(machines, kind[i], u[a, k])[0]
-                        out[block, i] += weight[k] * watts
+                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], turned.order, turned.along, turned.across)
+                states, first = wind_from(wind, d), wind.first[d]
+                walk(data, machines, turned, states, waked)
+                for a in range(x.size):
+                    i = turned.order[a]
+                    for k in range(states.speed.size if i < counted else 0):
+                        watts = curves_at(machines, type_index[i], waked.u[a, k])[0]
+                        out[block, i] += states.weight[k] * watts
                         if keep_power.size > 0:
                             keep_power[i, first + k] = watts
-                            keep_speed[i, first + k] = u[a, k]
-                            keep_ct[i, first + k] = ct[a, k]
-                            keep_ti[i, first + k] = ti[a, k]
+                            keep_speed[i, first + k] = waked.u[a, k]
+                            keep_ct[i, first + k] = waked.ct[a, k]
+                            keep_ti[i, first + k] = waked.ti[a, k]
 
-    @kernel(identity)
-    def gradient(data, machines, x, y, kind, counted, wind, block_from, block_to, out, out_x, out_y):
+    return power
+
+
+def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
+    walk_back = make_walk_back(model)
+
+    @kernel(model.identity)
+    def gradient(
+        data, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
+    ):  # fmt: skip
         n = x.size
-        order, along, across = np.empty(n, np.int64), np.empty(n), np.empty(n)
-        u, ct, summed = np.empty((n, wind.most)), np.empty((n, wind.most)), np.empty((n, wind.most))
-        ti, extra = np.empty((n, wind.most)), np.empty((n, wind.most))
-        of_summed, of_extra = np.empty((n, wind.most)), np.empty((n, wind.most))
-        of_u, of_ct, of_ti = np.empty(wind.most), np.empty(wind.most), np.empty(wind.most)
-        of_along, of_across = np.empty(n), np.empty(n)
+        turned, waked, shares = new_turned(type_index), new_waked(n, wind.most), new_shares(n, wind.most)
         for block in range(block_from, block_to):
-            count_up(order)
+            count_up(turned.order)
             for d in range(block * BLOCK, min((block + 1) * BLOCK, wind.cosine.size)):
-                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], order, along, across)
-                here = slice(wind.first[d], wind.first[d + 1])
-                speed, weight, turbulence = wind.speed[here], wind.weight[here], wind.turbulence[here]
-                walk(data, machines, kind, order, along, across, speed, turbulence, u, ct, summed, ti, extra)
+                cosine, sine = wind.cosine[d], wind.sine[d]
+                turn_into_wind(x, y, cosine, sine, turned.order, turned.along, turned.across)
+                states = wind_from(wind, d)
+                walk(data, machines, turned, states, waked)
                 for a in range(n):
-                    if order[a] < counted:
-                        for k in range(speed.size):
-                            watts = curves_at(machines, kind[order[a]], u[a, k])[0]
-                            out[block, order[a]] += weight[k] * watts
-                clear(of_along)
-                clear(of_across)
-                walk_back(
-                    data, machines, kind, order, along, across, speed, turbulence, weight, counted,
-                    u, ct, summed, ti, extra, of_summed, of_extra, of_u, of_ct, of_ti, of_along, of_across,
-                )  # fmt: skip
+                    i = turned.order[a]
+                    for k in range(states.speed.size if i < counted else 0):
+                        watts = curves_at(machines, type_index[i], waked.u[a, k])[0]
+                        out[block, i] += states.weight[k] * watts
+                walk_back(data, machines, turned, states, counted, waked, shares)
                 for i in range(n):
-                    out_x[block, i] += wind.sine[d] * of_across[i] - wind.cosine[d] * of_along[i]
-                    out_y[block, i] -= wind.cosine[d] * of_across[i] + wind.sine[d] * of_along[i]
+                    of_x, of_y = turn_back(cosine, sine, shares.along[i], shares.across[i])
+                    out_x[block, i] += of_x
+                    out_y[block, i] += of_y
 
-    @kernel(identity)
-    def field(data, machines, x, y, kind, cosine, sine, speed, u, ct, ti, point_x, point_y, height, out):
+    return gradient
+
+
+def _make_field(model: WakeModel) -> Callable[..., None]:
+    deficit = model.deficit
+    together = superposition_of(model)
+    scale, term, wind_speed = together.scale, together.term, together.wind_speed
+
+    @kernel(model.identity)
+    def field(
+        data, machines, x, y, type_index, cosine, sine, free, u, ct, ti, point_x, point_y, height, out
+    ):  # fmt: skip
         for p in range(point_x.size):
-            total = 0.0
+            summed = 0.0
             for i in range(x.size):
-                far = -cosine * (point_x[p] - x[i]) - sine * (point_y[p] - y[i])
+                far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
                 if far <= 0.0:
                     continue
-                aside = sine * (point_x[p] - x[i]) - cosine * (point_y[p] - y[i])
-                hub = machines.hub_height[kind[i]]
+                hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
                 value = deficit(
-                    data,
-                    far,
-                    aside,
-                    height - hub,
-                    height + hub,
-                    machines.diameter[kind[i]],
-                    0.0,
-                    ct[i],
-                    ti[i],
-                )
-                whole = value * (speed if free else u[i])
-                total += whole * whole if squares else whole
-            out[p] = speed - (sqrt(total) if squares else total)
+                    data, far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i]
+                )  # fmt: skip
+                summed += term(value * scale(u[i], free))
+            out[p] = wind_speed(free, summed)
 
-    return DirectKernels(power, gradient, field)
+    return field

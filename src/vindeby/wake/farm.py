@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
+from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.curves import machines_of
 from vindeby.wake.direct import direct_kernels
@@ -41,6 +42,9 @@ class Neighbours:
     y: npt.ArrayLike
     types: npt.ArrayLike = 0
 
+    def __repr__(self) -> str:
+        return f"<Neighbours: {plural(np.size(self.x), 'turbine')}>"
+
 
 @dataclass(frozen=True, eq=False)
 class FlowMap:
@@ -51,7 +55,13 @@ class FlowMap:
     wind_speed: FloatArray
     direction: float
     speed: float
-    height: float
+    height_m: float
+
+    def __repr__(self) -> str:
+        return (
+            f"<FlowMap: {len(self.y)} x {len(self.x)} points at {self.height_m:g} m, "
+            f"{self.speed:g} m/s from {self.direction:g} degrees>"
+        )
 
 
 class WindFarm:
@@ -113,6 +123,11 @@ class WindFarm:
             self._checked_layout(neighbours.x, neighbours.y, neighbours.types) if neighbours else None
         )
 
+    def __repr__(self) -> str:
+        turbines = ", ".join(map(repr, self.turbines[:3])) + (", ..." if len(self.turbines) > 3 else "")
+        beside = "" if self.neighbours is None else f"; {self.neighbours!r}"
+        return f"<WindFarm: {turbines}; {self.site!r}; wake {self.model.name!r}{beside}>"
+
     def aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """Annual energy production of the layout in GWh."""
         return float(self.turbine_aep(x, y, types).sum())
@@ -150,11 +165,11 @@ class WindFarm:
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
         """AEP in GWh that this many turbines would have if none stood in a wake."""
-        kind = self._checked_types(types, count)
+        type_index = self._checked_types(types, count)
         alone = [
             float((t.power_at(self.states.speed) * self.states.probability).sum()) for t in self.turbines
         ]
-        return mean_power_to_aep_gwh(float(np.array(alone)[kind].sum()))
+        return mean_power_to_aep_gwh(float(np.array(alone)[type_index].sum()))
 
     def wake_loss(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """The fraction of the wake-free AEP that wakes take; 0 for an empty layout."""
@@ -171,12 +186,12 @@ class WindFarm:
         speed: float,
         grid_x: npt.ArrayLike,
         grid_y: npt.ArrayLike,
-        height: float | None = None,
+        height_m: float | None = None,
         turbulence: float | None = None,
     ) -> FlowMap:
         """Wind speed on a grid for one direction (degrees) and free wind speed (m/s), for pictures.
 
-        ``height`` is that of the map, by default the hub height of the first turbine type; ``turbulence`` is
+        ``height_m`` is that of the map, by default the hub height of the first turbine type; ``turbulence`` is
         the intensity of the free wind, by default the site's mean.
         """
         if turbulence is None:
@@ -184,20 +199,20 @@ class WindFarm:
         east, north = (np.atleast_1d(np.array(g, np.float64)) for g in (grid_x, grid_y))
         if not (np.isfinite(east).all() and np.isfinite(north).all()):
             raise ArgumentError("grid_x and grid_y must hold finite numbers")
-        at = self.turbines[0].hub_height if height is None else float(height)
-        (px, py, kind), _ = self._layout(x, y, types)
+        at = self.turbines[0].hub_height_m if height_m is None else float(height_m)
+        (px, py, type_index), _ = self._layout(x, y, types)
         point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
         out = np.full(point_x.shape, float(speed))
         if len(px):
             wind = wind_of(UniformSite((1.0,), speed, turbulence).states([direction]))
             arrays = [np.zeros((len(px), 1)) for _ in range(4)]
             self._kernels.power(
-                self.data, self.machines, *self._centred(px, py), kind, len(px), wind, 0, 1,
+                self.data, self.machines, *self._centred(px, py), type_index, len(px), wind, 0, 1,
                 np.zeros((1, len(px))), *arrays,
             )  # fmt: skip
             u, ct, ti = (np.ascontiguousarray(a[:, 0]) for a in arrays[1:])
             self._kernels.field(
-                self.data, self.machines, px, py, kind, wind.cosine[0], wind.sine[0], float(speed),
+                self.data, self.machines, px, py, type_index, wind.cosine[0], wind.sine[0], float(speed),
                 u, ct, ti, point_x, point_y, at, out,
             )  # fmt: skip
         return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
@@ -211,8 +226,8 @@ class WindFarm:
         counted: int,
         *out: FloatArray,
     ) -> None:
-        x, y, kind = layout
-        arguments = (*before, self.machines, *self._centred(x, y), kind, counted, self.wind)
+        x, y, type_index = layout
+        arguments = (*before, self.machines, *self._centred(x, y), type_index, counted, self.wind)
         shares = min(self.threads, blocks)
         if shares <= 1:
             kernel(*arguments, 0, blocks, *out)
@@ -250,8 +265,8 @@ class WindFarm:
         counted = len(own[0])
         if self._neighbours is None:
             return own, counted
-        px, py, kind = (np.concatenate(pair) for pair in zip(own, self._neighbours, strict=True))
-        return (px, py, kind), counted
+        px, py, type_index = (np.concatenate(pair) for pair in zip(own, self._neighbours, strict=True))
+        return (px, py, type_index), counted
 
     def _checked_layout(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
@@ -276,7 +291,7 @@ class WindFarm:
         given = np.asarray(types)
         if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
             raise ArgumentError(f"types must be one index or {count}, whole numbers, not {types!r}")
-        kind = np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
-        if count and (kind.min() < 0 or kind.max() >= len(self.turbines)):
+        type_index = np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
+        if count and (type_index.min() < 0 or type_index.max() >= len(self.turbines)):
             raise ArgumentError(f"types must be from 0 to {len(self.turbines) - 1}, not {types!r}")
-        return kind
+        return type_index

@@ -7,14 +7,13 @@ and contiguous, square roots apart from what cannot be vectorised.
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.curves import COLUMNS
 from vindeby.wake.pair_tables import LINE, NODES, PAGE
 from vindeby.wake.splines import slope_weights, weights
+from vindeby.wake.superposition import superposition_of_words
 
 __all__ = [
     "add_wake",
@@ -28,18 +27,17 @@ __all__ = [
     "wake_back",
 ]
 
+# What tables hold; ``WakeModel`` refuses them to models of any other way of adding wakes.
+_TOGETHER = superposition_of_words("squares", "free")
+_term, _term_back = _TOGETHER.term, _TOGETHER.term_back
+_wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
+
 
 @inlined
 def find_pairs(tables, farm):
     """List the pairs that see each other: those of ``a`` are ``other[first[a]:first[a + 1]]``, all after it."""
-    kind, order, along, across, first, other = (
-        farm.kind,
-        farm.order,
-        farm.along,
-        farm.across,
-        farm.first,
-        farm.other,
-    )
+    type_index, order, along, across = farm.type_index, farm.order, farm.along, farm.across
+    first, other = farm.first, farm.other
     n = order.size
     count = 0
     for a in range(n):
@@ -52,7 +50,7 @@ def find_pairs(tables, farm):
                 count += abs(across[b] - side) < reach + slope * (along[b] - place)
         else:
             for b in range(a + 1, n):
-                pair = kind[order[a]] * tables.types + kind[order[b]]
+                pair = type_index[order[a]] * tables.types + type_index[order[b]]
                 other[count] = b
                 count += abs(across[b] - side) < tables.reach[pair] + tables.reach_slope[pair] * (
                     along[b] - place
@@ -70,11 +68,11 @@ def outside(tables, source, far):
 @inlined
 def read(tables, farm, a, b, row):
     """The pair's coefficients along the thrust axis, for all wind speeds."""
-    source = farm.kind[farm.order[a]]
+    source = farm.type_index[farm.order[a]]
     far, aside = farm.along[b] - farm.along[a], abs(farm.across[b] - farm.across[a])
     if outside(tables, source, far):
         return
-    pair = source * tables.types + farm.kind[farm.order[b]]
+    pair = source * tables.types + farm.type_index[farm.order[b]]
     u = (far / (far + tables.middle[source]) - tables.first_downwind) * tables.per_downwind
     v = aside / (tables.reach[pair] + tables.reach_slope[pair] * far) * tables.per_crosswind
     i, j = np.uint32(u), np.uint32(v)
@@ -99,11 +97,11 @@ def read(tables, farm, a, b, row):
 @inlined
 def read_with_slopes(tables, farm, a, b, rows):
     """The same, then the slopes with downwind and with crosswind distance: three rows, one after another."""
-    source = farm.kind[farm.order[a]]
+    source = farm.type_index[farm.order[a]]
     far, aside = farm.along[b] - farm.along[a], abs(farm.across[b] - farm.across[a])
     if outside(tables, source, far):
         return
-    pair = source * tables.types + farm.kind[farm.order[b]]
+    pair = source * tables.types + farm.type_index[farm.order[b]]
     total = far + tables.middle[source]
     u = (far / total - tables.first_downwind) * tables.per_downwind
     edge = tables.reach[pair] + tables.reach_slope[pair] * far
@@ -136,17 +134,18 @@ def read_with_slopes(tables, farm, a, b, rows):
 
 
 @inlined
-def settle(machines, tables, kind, speed, weight, summed, u, node, share):
+def settle(machines, tables, type_index, states, summed, u, node, share):
     """A turbine's wind speed and place on the thrust axis, once its wakes are summed; returns its mean power.
 
     ``share`` holds the first weight of all wind speeds, then the second, third and fourth.
     """
-    per_speed, last = machines.per_speed[kind], machines.bucket_count[kind] - 1
-    bucket, piece = machines.bucket[machines.bucket_first[kind] :], machines.piece
+    per_speed, last = machines.per_speed[type_index], machines.bucket_count[type_index] - 1
+    bucket, piece = machines.bucket[machines.bucket_first[type_index] :], machines.piece
+    speed, weight = states.speed, states.weight
     count = speed.size
     s0, s1, s2, s3 = share[0], share[1], share[2], share[3]
     for k in range(count):
-        left = speed[k] * (1.0 - sqrt(summed[k]))
+        left = _wind_speed(speed[k], summed[k])
         u[k] = left if left > 0.0 else 0.0  # noqa: FURB136  a comparison vectorises, max does not
     power = 0.0
     for k in range(count):
@@ -172,7 +171,7 @@ def add_wake(row, node, share, summed):
     for k in range(node.size):
         m = node[k]
         value = (s0[k] * row[m] + s1[k] * row[m + 1]) + (s2[k] * row[m + 2] + s3[k] * row[m + 3])
-        summed[k] += value * value
+        summed[k] += _term(value)
 
 
 @inlined
@@ -185,10 +184,11 @@ def slopes_of_shares(share, slope):
 
 
 @inlined
-def settle_back(machines, tables, kind, speed, weight, counts, summed, u, of_t, of_summed):
+def settle_back(machines, tables, type_index, states, counts, summed, u, of_t, of_summed):
     """The share of a turbine's sum of squares in the total, from those of its power and its thrust."""
-    per_speed, last = machines.per_speed[kind], machines.bucket_count[kind] - 1
-    bucket, piece = machines.bucket[machines.bucket_first[kind] :], machines.piece
+    per_speed, last = machines.per_speed[type_index], machines.bucket_count[type_index] - 1
+    bucket, piece = machines.bucket[machines.bucket_first[type_index] :], machines.piece
+    speed, weight = states.speed, states.weight
     for k in range(speed.size):
         row = bucket[min(np.int64(u[k] * per_speed), last)]
         while u[k] >= piece[row + 11]:
@@ -199,10 +199,8 @@ def settle_back(machines, tables, kind, speed, weight, counts, summed, u, of_t, 
         slope_t = ((3.0 * c[9] * along + 2.0 * c[8]) * along + c[7]) * tables.per_thrust
         of_summed[k] = counts * weight[k] * slope_power + of_t[k] * slope_t
     for k in range(speed.size):
-        # Without a wake the root is 0, and so is its slope with places; a stopped turbine stays stopped.
-        root = sqrt(summed[k])
-        moves = root > 0.0 and u[k] > 0.0
-        of_summed[k] = -0.5 * speed[k] * of_summed[k] / root if moves else 0.0
+        of_sum = _wind_speed_back(of_summed[k], speed[k], summed[k])
+        of_summed[k] = of_sum if u[k] > 0.0 else 0.0  # a stopped turbine stays stopped
 
 
 @inlined
@@ -215,7 +213,7 @@ def wake_back(rows, node, share, slope, of_summed, of_t):
         m = node[k]
         w0, w1, w2, w3 = s0[k], s1[k], s2[k], s3[k]
         r0, r1, r2, r3 = rows[m], rows[m + 1], rows[m + 2], rows[m + 3]
-        of_value = 2.0 * of_summed[k] * ((w0 * r0 + w1 * r1) + (w2 * r2 + w3 * r3))
+        of_value = _term_back(of_summed[k], (w0 * r0 + w1 * r1) + (w2 * r2 + w3 * r3))
         of_t[k] += of_value * ((d0[k] * r0 + d1[k] * r1) + (d2[k] * r2 + d3[k] * r3))
         m += np.uint32(NODES)
         of_far += of_value * ((w0 * rows[m] + w1 * rows[m + 1]) + (w2 * rows[m + 2] + w3 * rows[m + 3]))

@@ -139,7 +139,7 @@ def pair_tables(model: WakeModel, turbines: Sequence[Turbine], turbulence: float
     high = max(t.thrust_range()[1] for t in turbines)
     # A little wider, so that no thrust falls on the last point, and never of no width.
     thrusts = (max(0.0, low - 0.01), min(high + 0.01, 0.5 * (high + model.thrust_limit)))
-    sizes = [(t.rotor_diameter, t.hub_height) for t in turbines]
+    sizes = [(t.rotor_diameter_m, t.hub_height_m) for t in turbines]
     made = [_table(model, s, t, turbulence, thrusts) for s in sizes for t in sizes]
     diameter = np.array([d for d, _ in sizes])
     first, last = NEAREST / (NEAREST + MIDDLE), FARTHEST / (FARTHEST + MIDDLE)

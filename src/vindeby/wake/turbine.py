@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.units import mw_to_w
+from vindeby.units import mw_to_w, w_to_mw
 
 __all__ = ["Turbine", "iea37_10mw", "iea37_335mw"]
 
@@ -31,14 +31,14 @@ class Turbine:
     """
 
     name: str
-    rotor_diameter: float
-    hub_height: float
+    rotor_diameter_m: float
+    hub_height_m: float
     start: FloatArray
     power: FloatArray
     thrust: FloatArray
 
     def __post_init__(self) -> None:
-        for field in ("rotor_diameter", "hub_height"):
+        for field in ("rotor_diameter_m", "hub_height_m"):
             value = getattr(self, field)
             if not (np.isfinite(value) and value > 0):
                 raise ArgumentError(
@@ -53,23 +53,28 @@ class Turbine:
         if np.any(self.power[-1, 1:] != 0) or self.thrust[-1, 1] != 0:
             raise ArgumentError(f"turbine {self.name}: the last piece has no end, so it must be constant")
 
+    def __repr__(self) -> str:
+        rated_mw = w_to_mw(float(self.power_at(self.start).max()))
+        size = f"rotor {self.rotor_diameter_m:g} m, hub {self.hub_height_m:g} m"
+        return f"<Turbine {self.name!r}: {rated_mw:.4g} MW, {size}>"
+
     @staticmethod
     def tabulated(
         name: str,
-        rotor_diameter: float,
-        hub_height: float,
+        rotor_diameter_m: float,
+        hub_height_m: float,
         wind_speed: npt.ArrayLike,
-        power: npt.ArrayLike,
+        power_w: npt.ArrayLike,
         thrust_coefficient: npt.ArrayLike,
     ) -> Turbine:
         """Make a turbine from a table (wind speed in m/s, power in W, thrust coefficient), linear between."""
-        speed, watts, thrust = (np.array(v, np.float64) for v in (wind_speed, power, thrust_coefficient))
+        speed, watts, thrust = (np.array(v, np.float64) for v in (wind_speed, power_w, thrust_coefficient))
         if speed.ndim != 1 or speed.shape != watts.shape or speed.shape != thrust.shape or len(speed) < 1:
             raise ArgumentError(
-                f"turbine {name}: wind_speed, power and thrust_coefficient must be lists of one length, "
+                f"turbine {name}: wind_speed, power_w and thrust_coefficient must be lists of one length, "
                 f"not of shapes {speed.shape}, {watts.shape}, {thrust.shape}"
             )
-        for label, values in (("wind_speed", speed), ("power", watts), ("thrust_coefficient", thrust)):
+        for label, values in (("wind_speed", speed), ("power_w", watts), ("thrust_coefficient", thrust)):
             if not np.all(np.isfinite(values)) or np.any(values < 0):
                 raise ArgumentError(f"turbine {name}: {label} must hold finite numbers >= 0")
         if np.any(np.diff(speed) <= 0):
@@ -80,26 +85,26 @@ class Turbine:
             raise ArgumentError(
                 f"turbine {name}: thrust_coefficient {thrust.max()} is not a thrust coefficient (> 1.5)"
             )
-        return Turbine(name, float(rotor_diameter), float(hub_height), *_pieces(speed, watts, thrust))
+        return Turbine(name, float(rotor_diameter_m), float(hub_height_m), *_pieces(speed, watts, thrust))
 
     @staticmethod
-    def generic(name: str, rated_power_mw: float, rotor_diameter: float, hub_height: float) -> Turbine:
+    def generic(name: str, rated_power_mw: float, rotor_diameter_m: float, hub_height_m: float) -> Turbine:
         """Make a turbine from its rating alone, with the curves of PyWake's ``GenericWindTurbine``."""
-        if not (np.isfinite(rated_power_mw) and rated_power_mw > 0 and rotor_diameter > 0):
+        if not (np.isfinite(rated_power_mw) and rated_power_mw > 0 and rotor_diameter_m > 0):
             raise ArgumentError(
                 f"turbine {name}: rated power and rotor diameter must be positive, "
-                f"not {rated_power_mw} MW and {rotor_diameter} m"
+                f"not {rated_power_mw} MW and {rotor_diameter_m} m"
             )
         return Turbine.tabulated(
-            name, rotor_diameter, hub_height, *_generic_curves(rated_power_mw, rotor_diameter)
+            name, rotor_diameter_m, hub_height_m, *_generic_curves(rated_power_mw, rotor_diameter_m)
         )
 
     @staticmethod
     def cubic(
         name: str,
         rated_power_mw: float,
-        rotor_diameter: float,
-        hub_height: float,
+        rotor_diameter_m: float,
+        hub_height_m: float,
         *,
         cut_in: float,
         rated_speed: float,
@@ -113,7 +118,7 @@ class Turbine:
         start = np.array([0.0, cut_in, rated_speed, np.nextafter(cut_out, np.inf)])
         power = np.array([[0, 0, 0, 0], [0, 0, 0, steepness], [rated, 0, 0, 0], [0, 0, 0, 0]], np.float64)
         thrust = np.array([[thrust_coefficient, 0.0]] * 4)
-        return Turbine(name, float(rotor_diameter), float(hub_height), start, power, thrust)
+        return Turbine(name, float(rotor_diameter_m), float(hub_height_m), start, power, thrust)
 
     def power_at(self, wind_speed: npt.ArrayLike) -> FloatArray:
         """Power in W at these wind speeds."""

@@ -1,4 +1,4 @@
-"""The wind and the farm as the compiled loops see them, and the turning of a farm into the wind."""
+"""The wind as the compiled loops see it: the free wind, and room for that at the turbines, in their wakes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import scalar
+from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.site import WindStates
 
-__all__ = ["BLOCK", "Legs", "Wind", "clear", "count_up", "legs_of", "turn_into_wind", "wind_of"]
+__all__ = [
+    "BLOCK",
+    "DirectionWind",
+    "Legs",
+    "Waked",
+    "Wind",
+    "clear",
+    "count_up",
+    "legs_of",
+    "new_waked",
+    "wind_from",
+    "wind_of",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -43,6 +55,42 @@ def wind_of(states: WindStates) -> Wind:
         turbulence=states.turbulence,
         most=int(np.diff(states.first).max()),
     )
+
+
+class DirectionWind(NamedTuple):
+    """The wind states of one direction."""
+
+    speed: FloatArray
+    weight: FloatArray
+    turbulence: FloatArray
+
+
+@inlined
+def wind_from(wind: Wind, d: int) -> DirectionWind:
+    """The wind states of direction ``d``."""
+    here = slice(wind.first[d], wind.first[d + 1])
+    return DirectionWind(wind.speed[here], wind.weight[here], wind.turbulence[here])
+
+
+class Waked(NamedTuple):
+    """By turbine, from upwind to downwind, and wind speed: what wakes make of the wind.
+
+    Wind speed, thrust coefficient, summed wakes, turbulence intensity, and the largest turbulence that a wake adds.
+    """
+
+    u: FloatArray
+    ct: FloatArray
+    summed: FloatArray
+    ti: FloatArray
+    extra: FloatArray
+
+
+@scalar
+def new_waked(n: int, most: int) -> Waked:
+    """Room for ``n`` turbines and up to ``most`` wind speeds."""
+    return Waked(
+        np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most))
+    )  # fmt: skip
 
 
 class Legs(NamedTuple):
@@ -82,34 +130,3 @@ def clear(array: FloatArray) -> None:
     """Fill with zeros."""
     for k in range(array.size):
         array[k] = 0.0
-
-
-@scalar
-def turn_into_wind(
-    x: FloatArray,
-    y: FloatArray,
-    cosine: float,
-    sine: float,
-    order: IntArray,
-    downwind: FloatArray,
-    crosswind: FloatArray,
-) -> None:
-    """Fill ``order`` with the turbines from upwind to downwind, and their places in that order.
-
-    ``order`` must hold every number once; that of the neighbouring direction is nearly right already, which
-    insertion takes advantage of.
-    """
-    n = x.size
-    for a in range(n):
-        i = order[a]
-        place = -cosine * x[i] - sine * y[i]
-        b = a
-        while b > 0 and downwind[b - 1] > place:
-            downwind[b] = downwind[b - 1]
-            order[b] = order[b - 1]
-            b -= 1
-        downwind[b] = place
-        order[b] = i
-    for a in range(n):
-        i = order[a]
-        crosswind[a] = sine * x[i] - cosine * y[i]

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.values import Fraction, Increasing, Number, OneOf, Positive, Section, refusal
+from vindeby.text import plural
 
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
 Interpolation = Literal["linear", "nearest"]
@@ -116,6 +117,14 @@ class Site(OneOf):
 
     weibull: Weibull | None = None
     table: ProbabilityTable | None = None
+
+    def __repr__(self) -> str:
+        if self.weibull is not None:
+            kind, sectors, speeds = "Weibull", len(self.weibull.sectors), self.weibull.wind_speeds
+        else:
+            assert self.table is not None
+            kind, sectors, speeds = "table", len(self.table.wind_directions), self.table.wind_speeds
+        return f"<Site: {kind}, {plural(sectors, 'sector')}, {speeds[0]:g} to {speeds[-1]:g} m/s>"
 
     def identity(self) -> dict[str, Any]:
         """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""

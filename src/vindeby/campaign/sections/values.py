@@ -17,6 +17,9 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
+    def __str__(self) -> str:
+        return repr(self)
+
 
 class OneOf(Section):
     """A part of which exactly one of several alternatives is given, each under a key of its own."""

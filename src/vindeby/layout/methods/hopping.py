@@ -111,8 +111,8 @@ def _worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[
         return whole
     middle = problem.boundary.parts[-1]
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
-    kind = np.append(layout.types, beside.types)
-    moves, (settle, gained, _), _ = mover_of(farm, x, y, kind, problem.n_turbines)
+    type_index = np.append(layout.types, beside.types)
+    moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.n_turbines)
     settle(farm.data, farm.machines, farm.wind, moves)
 
     def elsewhere(px: float, py: float) -> float:

@@ -54,6 +54,14 @@ class SmartStart(Method):
         if not 0.0 <= self.random_pct <= 100.0:
             raise ArgumentError(f"random_pct must be from 0 to 100, not {self.random_pct!r}")
 
+    def __repr__(self) -> str:
+        chosen = "".join(
+            f", {name}=<{len(values)} values>"
+            for name in ("wind_speeds", "wind_directions")
+            if (values := getattr(self, name)) is not None
+        )
+        return f"SmartStart(grid_size={self.grid_size}, random_pct={self.random_pct:g}{chosen})"
+
     def prepare(self, problem: Problem) -> Search:
         """Work out the grid and the wakes on it."""
         prepared = _Prepared(self, problem)
@@ -114,8 +122,8 @@ class _Prepared:
         types = problem.types_in_order()
         choose_type = problem.types is None and len(spacing) > 1
         for i in range(problem.n_turbines):
-            kinds = np.arange(len(spacing)) if choose_type else types[i : i + 1]
-            point, types[i] = self._choose(draw, state, allowed[:, kinds], kinds, i)
+            candidates = np.arange(len(spacing)) if choose_type else types[i : i + 1]
+            point, types[i] = self._choose(draw, state, allowed[:, candidates], candidates, i)
             chosen[i] = point
             x0, y0 = self.x[point], self.y[point]
             self._clear(allowed, x0, y0, 0.5 * (spacing + spacing[types[i]]), state)
@@ -131,7 +139,7 @@ class _Prepared:
         draw: np.random.RandomState,
         state: State,
         allowed: npt.NDArray[np.bool_],
-        kinds: IntArray,
+        types: IntArray,
         i: int,
     ) -> tuple[int, int]:
         """One of the best points, and the type to stand there."""
@@ -139,15 +147,15 @@ class _Prepared:
         if not len(free):
             raise TaskError(self._no_room(i))
         if self.method.random_pct < 100.0:
-            worth = np.where(allowed[free], state.energy.sum(axis=2)[free][:, kinds], -np.inf)
+            worth = np.where(allowed[free], state.energy.sum(axis=2)[free][:, types], -np.inf)
         else:
             worth = np.where(allowed[free], 0.0, -np.inf)
         best = max(1, int(np.round(self.method.random_pct / 100 * worth.size)))
         least = np.sort(worth.ravel())[-best]
         choices = np.argwhere((worth >= least) & allowed[free])
         # What ``draw.choice`` of a list draws, without making the list.
-        point, kind = choices[draw.randint(0, len(choices))]
-        return int(free[point]), int(kinds[kind])
+        point, type_index = choices[draw.randint(0, len(choices))]
+        return int(free[point]), int(types[type_index])
 
     def _clear(
         self, allowed: npt.NDArray[np.bool_], x0: float, y0: float, spacing: FloatArray, state: State
@@ -157,17 +165,17 @@ class _Prepared:
         allowed &= square[:, None] >= spacing**2
         state.occupant[self.cell[~allowed.any(axis=1) & (state.occupant[self.cell] > 0)]] = 0
 
-    def _stand(self, state: State, a: int, x0: float, y0: float, kind: int) -> None:
+    def _stand(self, state: State, a: int, x0: float, y0: float, type_index: int) -> None:
         """Put turbine ``a`` into the wind."""
         state.place[a] = x0 - self.middle[0], y0 - self.middle[1]
-        state.kind[a] = kind
+        state.type_index[a] = type_index
         farm = self.farm
         self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, len(self.problem.neighbours.x))
 
     def _no_room(self, fitted: int) -> str:
         problem, size = self.problem, self.method.grid_size
         spacing = problem.spacing_by_type.max()
-        diameters = spacing / self.farm.turbines[0].rotor_diameter
+        diameters = spacing / self.farm.turbines[0].rotor_diameter_m
         finer = next((more for more in range(size + 1, 4 * size + 20) if self._fits(more)), None)
         remedy = "use" if finer is None else f"use grid_size >= {finer},"
         return (

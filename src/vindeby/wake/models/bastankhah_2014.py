@@ -72,4 +72,5 @@ def bastankhah_2014(growth: float = 0.0324555) -> WakeModel:
         reach=_reach,
         superposition="linear",
         reference="source",
+        growth_constants=(0,),
     )

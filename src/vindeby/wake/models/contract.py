@@ -118,6 +118,9 @@ class WakeModel:
     wakes of others. ``thrust_limit``: above this thrust coefficient the functions have a kink (see
     ``vindeby.wake.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only for squares of
     fractions of the free wind speed and without added turbulence, which is all that the loops over tables know.
+    ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
+    searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
+    searches use the true wakes from the beginning.
     """
 
     name: str
@@ -133,6 +136,7 @@ class WakeModel:
     added_turbulence_with_slopes: Callable[..., tuple[float, float, float, float, float]] | None = None
     tabulate: bool = False
     thrust_limit: float = 1.0
+    growth_constants: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares"))
@@ -144,6 +148,26 @@ class WakeModel:
             )
         if self.tabulate:
             self._require_that_tables_hold()
+        for index in self.growth_constants:
+            if index not in range(len(self.constants)):
+                raise ArgumentError(
+                    f"wake model {self.name!r}: growth_constants holds {index!r}, but the model has "
+                    f"{len(self.constants)} constants; count them from 0"
+                )
+
+    def widened(self, factor: float) -> WakeModel | None:
+        """This model with wakes that grow ``factor`` times as fast; None if it does not say how they grow."""
+        if not self.growth_constants:
+            return None
+        constants = enumerate(self.constants)
+        grown = tuple(c * factor if i in self.growth_constants else c for i, c in constants)
+        return replace(self, constants=grown)
+
+    def __repr__(self) -> str:
+        constants = ", ".join(f"{value:g}" for value in self.constants)
+        of = "the free wind" if self.reference == "free" else "the wind at the source"
+        how = f"superposition {self.superposition}, deficits of {of}"
+        return f"<WakeModel {self.name!r}: constants ({constants}), {how}>"
 
     @property
     def identity(self) -> str:

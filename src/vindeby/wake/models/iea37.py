@@ -67,4 +67,5 @@ def iea37(growth: float = 0.0324555) -> WakeModel:
         reach=_reach,
         superposition="squares",
         reference="free",
+        growth_constants=(0,),
     )

@@ -78,4 +78,5 @@ def jensen(growth: float = 0.1) -> WakeModel:
         reach=_reach,
         superposition="squares",
         reference="free",
+        growth_constants=(0,),
     )

@@ -151,4 +151,5 @@ def niayifar_2016(growth: tuple[float, float] = (0.3837, 0.003678)) -> WakeModel
         needs_turbulence=True,
         added_turbulence=_added_turbulence,
         added_turbulence_with_slopes=_added_turbulence_with_slopes,
+        growth_constants=(0, 1),
     )

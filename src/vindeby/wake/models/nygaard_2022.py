@@ -141,4 +141,5 @@ def nygaard_2022(expansion: float = 0.04) -> WakeModel:
         needs_turbulence=True,
         tabulate=True,
         thrust_limit=0.96,
+        growth_constants=(0,),
     )

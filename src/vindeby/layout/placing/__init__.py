@@ -1,0 +1,17 @@
+"""What one more turbine changes, on the grid of a smart start.
+
+Kept between steps, for every wind direction and speed: the wind at each placed turbine, and the wakes gathered
+at each free point. Placing a turbine changes the thrust of the turbines in its wake, of those in theirs, and
+so on downwind; each of these passes on the difference between its new wake and its old one. Nothing else is
+touched: not the turbines upwind, not the points outside those wakes.
+
+Turbines that stand off the grid (neighbours) take part in the same way; their pairs are computed, not looked
+up. Turbines are numbered in the order in which they come, neighbours first.
+
+``state`` is what is kept, ``gathering`` and ``spreading`` are the parts of a step, ``step`` puts them together.
+"""
+
+from vindeby.layout.placing.state import State, new_state
+from vindeby.layout.placing.step import placing_kernel
+
+__all__ = ["State", "new_state", "placing_kernel"]

@@ -1,0 +1,146 @@
+"""The wind at a turbine: the wakes it stands in, and what they make of its wind speed and thrust."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vindeby.layout.placing.pairs import Pairs
+from vindeby.layout.placing.state import (
+    CT,
+    NEW_CT,
+    NEW_SCALE,
+    NEW_TI,
+    OLD_CT,
+    OLD_SCALE,
+    OLD_TI,
+    SUM,
+    TI,
+    WHICH,
+    U,
+    between,
+)
+from vindeby.layout.placing.thrust_pieces import look_up, to_powers
+from vindeby.wake import WakeModel
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.curves import curves_at
+from vindeby.wake.superposition import superposition_of, turbulence_in_wakes
+
+__all__ = ["make_pull", "make_renew"]
+
+
+def make_pull(model: WakeModel, tabulated: bool, pairs: Pairs) -> Callable[..., None]:
+    """Make the step that gathers wakes at a new turbine."""
+    pull_from = _make_pull_from(model, tabulated, pairs)
+
+    @inlined
+    def pull(data, machines, wind, wakes, state, d, a, at, neighbours):
+        """Gather the wakes of all upwind turbines at a new one."""
+        for k in range(wind.first[d + 1] - wind.first[d]):
+            state.turbine[d, a, k, SUM] = 0.0
+        if state.cell[a] >= 0:
+            for e in range(wakes.first[d], wakes.first[d + 1]):
+                there = state.occupant[state.cell[a] - wakes.step[e]]
+                if there < 0:
+                    pull_from(
+                        data, machines, wind, wakes, state, d, a, -there - 1, e, wakes.far[e], wakes.aside[e]
+                    )
+        if neighbours == 0:
+            return
+        for upwind in range(at):
+            b = state.order[d, upwind]
+            if state.cell[a] < 0 or state.cell[b] < 0:
+                far, aside = between(wind.cosine[d], wind.sine[d], state.place, b, state.place, a)
+                if far > 1e-10:
+                    pull_from(data, machines, wind, wakes, state, d, a, b, -1, far, aside)
+
+    return pull
+
+
+def _make_pull_from(model: WakeModel, tabulated: bool, pairs: Pairs) -> Callable[..., None]:
+    computed, together = pairs.computed, superposition_of(model)
+    scale, term = together.scale, together.term
+
+    @inlined
+    def pull_from(data, machines, wind, wakes, state, d, a, b, e, far, aside):
+        """Add the wake of turbine ``b`` at turbine ``a``; ``e`` is its place in the table, if it has one."""
+        first, turbine = wind.first[d], state.turbine
+        for k in range(wind.first[d + 1] - first):
+            ct = turbine[d, b, k, CT]
+            if tabulated and e >= 0:
+                pieces = wakes.rotors[e, state.type_index[b], state.type_index[a]]
+                value = look_up(pieces, wakes.lowest_thrust, wakes.per_piece, ct)
+            else:
+                source, target = state.type_index[b], state.type_index[a]
+                value = computed(data, machines, far, aside, source, target, ct, turbine[d, b, k, TI])
+            turbine[d, a, k, SUM] += value * term(scale(turbine[d, b, k, U], wind.speed[first + k]))
+
+    return pull_from
+
+
+def make_renew(model: WakeModel, tabulated: bool) -> Callable[..., tuple[int, float, float]]:
+    """Make the step that follows a change of a turbine's wakes."""
+    adds = model.added_turbulence is not None
+    turbulence_at = _make_turbulence_at(model)
+    together = superposition_of(model)
+    scale, term, wind_speed = together.scale, together.term, together.wind_speed
+
+    @inlined
+    def renew(data, machines, wind, wakes, state, d, a, at, fresh):
+        """Give a turbine its wind speed and thrust anew; say in how many states something has changed.
+
+        What has is in ``state.change``; the largest thrust and turbulence of both before and after are
+        returned too.
+        """
+        change, change_at, turbine, first = state.change, state.change_at, state.turbine, wind.first[d]
+        count = 0
+        most_thrust = most_turbulence = 0.0
+        for k in range(wind.first[d + 1] - first):
+            speed = wind.speed[first + k]
+            u = wind_speed(speed, max(turbine[d, a, k, SUM], 0.0))
+            ct = curves_at(machines, state.type_index[a], u)[1]
+            turbulence = wind.turbulence[first + k]
+            if adds:
+                turbulence = turbulence_at(data, machines, wind, state, d, a, at, k)
+            change[k, OLD_CT], change[k, OLD_TI] = turbine[d, a, k, CT], turbine[d, a, k, TI]
+            change[k, NEW_CT], change[k, NEW_TI] = ct, turbulence
+            change[k, OLD_SCALE] = 0.0 if fresh else term(scale(turbine[d, a, k, U], speed))
+            change[k, NEW_SCALE] = term(scale(u, speed))
+            turbine[d, a, k, U], turbine[d, a, k, CT], turbine[d, a, k, TI] = u, ct, turbulence
+            if (
+                change[k, OLD_CT] == ct
+                and change[k, OLD_TI] == turbulence
+                and change[k, OLD_SCALE] == change[k, NEW_SCALE]
+            ):
+                continue
+            change_at[count, WHICH] = k
+            count += 1
+            most_thrust = max(most_thrust, ct, change[k, OLD_CT])
+            most_turbulence = max(most_turbulence, turbulence, change[k, OLD_TI])
+            if tabulated:
+                to_powers(wakes, change, change_at, k)
+        return count, most_thrust, most_turbulence
+
+    return renew
+
+
+def _make_turbulence_at(model: WakeModel) -> Callable[..., float]:
+    added = model.turbulence_functions[0]
+
+    @scalar
+    def turbulence_at(data, machines, wind, state, d, a, at, k):
+        """The largest addition of any upwind turbine, on top of the free wind's turbulence."""
+        place, type_index, turbine = state.place, state.type_index, state.turbine
+        most = 0.0
+        alone = wind.turbulence[wind.first[d] + k]
+        for upwind in range(at):
+            b = state.order[d, upwind]
+            far, aside = between(wind.cosine[d], wind.sine[d], place, b, place, a)
+            other, height = machines.hub_height[type_index[a]], machines.hub_height[type_index[b]]
+            plus = added(
+                data, far, aside, other - height, other + height, machines.diameter[type_index[b]],
+                machines.diameter[type_index[a]], turbine[d, b, k, CT], turbine[d, b, k, TI], alone,
+            )  # fmt: skip
+            most = max(most, plus)
+        return turbulence_in_wakes(alone, most)
+
+    return turbulence_at

@@ -1,0 +1,122 @@
+"""What changes from step to step of a smart start, and the columns of its arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.layout.grid_wakes import GridWakes
+from vindeby.wake import WindFarm
+from vindeby.wake.compiling.compiled import inlined, kernel
+from vindeby.wake.curves import curves_at
+from vindeby.wake.rotation import downwind_of, turn
+
+__all__ = ["State", "between", "insert", "new_state", "soil"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+OFF_GRID = -1
+
+# The numbers of a turbine in one wind state: wind speed, thrust coefficient, turbulence, gathered wakes.
+U, CT, TI, SUM = 0, 1, 2, 3
+# The numbers of a change in one wind state: before and after; then the powers of the place in the table.
+OLD_CT, NEW_CT, OLD_TI, NEW_TI, OLD_SCALE, NEW_SCALE, NEW_POWERS, OLD_POWERS = 0, 1, 2, 3, 4, 5, 6, 12
+# Its whole numbers: a wind state that has changed, and the pieces of the table.
+WHICH, OLD_PIECE, NEW_PIECE = 0, 1, 2
+
+
+class State(NamedTuple):
+    """Everything that changes during one smart start.
+
+    ``occupant`` says of each cell of the padded grid: 0 nothing, c + 1 free point c, -(a + 1) turbine a.
+    ``point`` and ``place`` are positions of points and turbines; ``type_index`` and ``cell`` (or OFF_GRID) belong to
+    turbines. ``order``, by direction: the turbines from upwind to downwind. ``turbine`` has four numbers (U, CT, TI,
+    SUM) by direction, turbine and wind speed, ``gathered`` the deficits or their squares by direction, point and
+    speed. ``energy`` is what each type would make, by point, type and direction. The others are room to work in.
+    """
+
+    occupant: npt.NDArray[np.int32]
+    point: FloatArray
+    point_cell: IntArray
+    place: FloatArray
+    type_index: IntArray
+    cell: IntArray
+    order: npt.NDArray[np.int32]
+    turbine: FloatArray
+    gathered: FloatArray
+    energy: FloatArray
+    change: FloatArray
+    change_at: IntArray
+    changed: npt.NDArray[np.bool_]
+    dirty: IntArray
+    mark: IntArray
+
+
+def new_state(farm: WindFarm, wakes: GridWakes, point: FloatArray, cell: IntArray, most: int) -> State:
+    """No turbine yet, all points free. ``most`` turbines can come, neighbours among them."""
+    directions, speeds, types, points = len(farm.wind.cosine), farm.wind.most, len(farm.turbines), len(point)
+    occupant = np.zeros(wakes.stride * wakes.stride, np.int32)
+    occupant[cell] = np.arange(1, points + 1)
+    state = State(
+        occupant=occupant,
+        point=point,
+        point_cell=cell,
+        place=np.zeros((most, 2)),
+        type_index=np.zeros(most, np.int64),
+        cell=np.full(most, OFF_GRID, np.int64),
+        order=np.zeros((directions, most), np.int32),
+        turbine=np.zeros((directions, most, speeds, 4)),
+        gathered=np.zeros((directions, points, speeds)),
+        energy=np.zeros((points, types, directions)),
+        change=np.zeros((speeds, 18)),
+        change_at=np.zeros((speeds, 3), np.int64),
+        changed=np.zeros(most, np.bool_),
+        dirty=np.zeros(points + 1, np.int64),
+        mark=np.zeros(points, np.int64),
+    )
+    _undisturbed(farm.machines, farm.wind, state.energy)
+    return state
+
+
+@kernel("placing")
+def _undisturbed(machines, wind, energy):
+    """What each type makes in the free wind, at every point alike."""
+    for d in range(wind.cosine.size):
+        for t in range(machines.diameter.size):
+            total = 0.0
+            for s in range(wind.first[d], wind.first[d + 1]):
+                total += wind.weight[s] * curves_at(machines, t, wind.speed[s])[0]
+            energy[:, t, d] = total
+
+
+@inlined
+def insert(cosine, sine, state, d, a):
+    """Put a turbine into the order from upwind to downwind; the place it gets."""
+    at = a
+    along = downwind_of(cosine, sine, state.place[a, 0], state.place[a, 1])
+    while at > 0:
+        b = state.order[d, at - 1]
+        if downwind_of(cosine, sine, state.place[b, 0], state.place[b, 1]) <= along:
+            break
+        state.order[d, at] = b
+        at -= 1
+    state.order[d, at] = a
+    return at
+
+
+@inlined
+def between(cosine, sine, place, a, other, b):
+    """How far ``other[b]`` is downwind of ``place[a]``, and how far aside."""
+    return turn(cosine, sine, other[b, 0] - place[a, 0], other[b, 1] - place[a, 1])
+
+
+@inlined
+def soil(dirty, mark, c, d):
+    """Put a point on the list (its length comes first) of those whose energy is to be computed anew."""
+    if mark[c] != d:
+        mark[c] = d
+        dirty[0] += 1
+        dirty[dirty[0]] = c

@@ -1,0 +1,72 @@
+"""One step of a smart start: a turbine comes, and all that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vindeby.layout.placing.gathering import make_pull, make_renew
+from vindeby.layout.placing.pairs import make_pairs
+from vindeby.layout.placing.spreading import make_spread_off_grid, make_spread_on_grid
+from vindeby.layout.placing.state import insert
+from vindeby.wake import WakeModel
+from vindeby.wake.compiling.compiled import inlined, kernel
+from vindeby.wake.compiling.per_model import once_per_model
+from vindeby.wake.curves import curves_at
+from vindeby.wake.superposition import superposition_of
+
+__all__ = ["placing_kernel"]
+
+
+@once_per_model
+def placing_kernel(model: WakeModel, tabulated: bool) -> Callable[..., None]:
+    """Compile the step for a model: put turbine ``a``, whose place is in the state already, into the wind."""
+    pairs = make_pairs(model)
+    pull, renew = make_pull(model, tabulated, pairs), make_renew(model, tabulated)
+    spread_on_grid = make_spread_on_grid(tabulated, pairs)
+    spread_off_grid, value_points = make_spread_off_grid(model, pairs), _make_value_points(model)
+
+    @kernel(f"{model.identity} {tabulated}", counts_references=False)
+    def place(data, machines, wind, wakes, state, a, neighbours):
+        for c in range(state.mark.size):
+            state.mark[c] = -1
+        for d in range(wind.cosine.size):
+            state.dirty[0] = 0
+            for b in range(a):
+                state.changed[b] = False
+            state.changed[a] = True
+            mine = insert(wind.cosine[d], wind.sine[d], state, d, a)
+            pull(data, machines, wind, wakes, state, d, a, mine, neighbours)
+            for at in range(mine, a + 1):
+                b = state.order[d, at]
+                if not state.changed[b]:
+                    continue
+                count, thrust, turbulence = renew(data, machines, wind, wakes, state, d, b, at, b == a)
+                if count == 0:
+                    continue
+                if state.cell[b] >= 0:
+                    spread_on_grid(data, machines, wakes, state, d, b, count)
+                if neighbours > 0:
+                    others = min(neighbours, a + 1) if state.cell[b] >= 0 else a + 1
+                    spread_off_grid(data, machines, wind, state, d, b, others, count, thrust, turbulence)
+            value_points(machines, wind, state, d)
+
+    return place
+
+
+def _make_value_points(model: WakeModel) -> Callable[..., None]:
+    wind_speed = superposition_of(model).wind_speed
+
+    @inlined
+    def value_points(machines, wind, state, d):
+        """What each type would make at the points whose wakes have changed."""
+        first = wind.first[d]
+        for n in range(1, state.dirty[0] + 1):
+            c = state.dirty[n]
+            for t in range(machines.diameter.size):
+                energy = 0.0
+                for s in range(first, wind.first[d + 1]):
+                    u = wind_speed(wind.speed[s], max(state.gathered[d, c, s - first], 0.0))
+                    energy += wind.weight[s] * curves_at(machines, t, u)[0]
+                state.energy[c, t, d] = energy
+
+    return value_points
