@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.board.serving import board
+from tests.board.serving import board, wait_until
 from tests.board.test_browser import CHROMIUM, FLAGS, SLOW
 from tests.campaign.examples import small
 from tests.results.examples import campaign, events, publish, set_aside
@@ -80,8 +80,12 @@ def test_the_energy_plot_uses_the_width_and_follows_it(address: str, browser: Br
     )
     assert last > 850
     page.set_viewport_size({"width": 700, "height": 900})
-    page.wait_for_function(
-        "document.querySelector('#energy svg').getAttribute('width') == document.getElementById('energy').clientWidth"
+    wait_until(
+        lambda: (
+            int(plot.get_attribute("width") or 0)
+            == page.evaluate("document.getElementById('energy').clientWidth")
+        ),
+        "the plot has the new width",
     )
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.close()

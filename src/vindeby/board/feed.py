@@ -120,7 +120,7 @@ class Feed:
     def _best_of_farms(self) -> list[str]:
         """The best result of each farm, the farm with the most energy first."""
         best: dict[int, tuple[float, str]] = {}
-        for key, farm, _, _, aep in self.rows:
+        for key, farm, _, _, aep, _ in self.rows:
             if aep is not None and (farm not in best or aep > best[farm][0]):
                 best[farm] = aep, key
         return [key for _, key in sorted(best.values(), key=lambda found: -found[0])[:_MOST_FARMS]]
