@@ -215,9 +215,7 @@ class _Reader:
             self.refuse("merge keys (<<) are not supported", mark, remedy="write the fields out")
         if key in frame.value:
             first = self.origins[(*frame.path, key)].line
-            self.refuse(
-                f"duplicate key {key!r}, first on line {first}", mark, remedy="remove one of them"
-            )
+            self.refuse(f"duplicate key {key!r}, first on line {first}", mark, remedy="remove one of them")
         frame.key, frame.key_line = key, mark.line + 1
 
     def _next_path(self) -> Path:
