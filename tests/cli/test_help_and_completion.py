@@ -116,3 +116,10 @@ def test_the_help_of_init_lists_every_preset_in_one_line() -> None:
     for name in presets.names():
         [line] = [line for line in lines if line.split()[:1] == [name]]
         assert len(line.split()) > 4
+
+
+def test_the_names_of_pictures_are_those_that_can_be_drawn() -> None:
+    from vindeby.cli.show import PICTURE_NAMES
+    from vindeby.plots import PICTURES
+
+    assert tuple(PICTURES) == PICTURE_NAMES

@@ -1,7 +1,8 @@
 """The command ``vindeby``: one file per command, and one place where errors become messages and exit statuses.
 
 Each module named in ``COMMANDS`` has a typer function ``command``. Only the module of the command that was asked
-for is loaded, so that ``vindeby check`` does not wait for what only ``vindeby merge`` needs.
+for is loaded, and it imports what it computes with inside its functions: so help pages and the completion of words
+in a shell load nothing heavy.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from vindeby.cli.options import SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
-from vindeby.results.observer import Observer
 
 
 def command(
@@ -30,6 +29,8 @@ def command(
     seeds: SeedsOption = None,
 ) -> None:
     """Show a campaign in the browser while it runs; reads only. Ctrl-C ends it."""
+    from vindeby.results.observer import Observer
+
     if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
         raise ArgumentError("--token: must have 8 characters or more, all of them printable ASCII")
     try:

@@ -7,7 +7,6 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from vindeby.campaign.survey import survey
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
 from vindeby.cli.output import echo_text, say
 from vindeby.printable import one_line
@@ -25,6 +24,8 @@ def command(
     campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, json_: JsonOption = False
 ) -> None:
     """Say whether a campaign file is right, and what it would run."""
+    from vindeby.campaign.survey import survey
+
     loaded = load_campaign(campaign, set_, seeds)
     found = survey(loaded)
     if json_:

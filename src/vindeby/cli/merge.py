@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.assembly.done import BeforeMerge, judged, not_done
-from vindeby.assembly.merging import merge_options
-from vindeby.assembly.same_campaign import refuse_another_campaign
-from vindeby.campaign import Campaign
 from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
 from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
@@ -23,13 +19,11 @@ from vindeby.cli.results import (
     say,
 )
 from vindeby.printable import one_line
-from vindeby.results.campaign_lookup import campaign_of
-from vindeby.store.disk.output_path import check_output
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.merge.audit import MergeReport
-from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
-from vindeby.store.missing import find_missing
-from vindeby.store.read.database import Database
+
+if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
+    from vindeby.store.disk.run_directory import RunDirectory
+    from vindeby.store.merge.audit import MergeReport
 
 _SHOWN = 10
 
@@ -64,6 +58,14 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
+    from vindeby.assembly.done import BeforeMerge
+    from vindeby.assembly.merging import merge_options
+    from vindeby.assembly.same_campaign import refuse_another_campaign
+    from vindeby.results.campaign_lookup import campaign_of
+    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.run_directory import RunDirectory
+    from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
+
     run = RunDirectory(check_output(output))
     loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
     if loaded is not None:
@@ -110,6 +112,10 @@ def _print(report: MergeReport, as_json: bool) -> None:
 
 def _falls_short(run: RunDirectory, report: MergeReport, campaign: Campaign | None) -> bool:
     """Are results missing after bad files were left out?"""
+    from vindeby.assembly.done import judged, not_done
+    from vindeby.store.missing import find_missing
+    from vindeby.store.read.database import Database
+
     if campaign is None:
         return True
     expected = campaign.fingerprints()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.assembly.done import Judge, judged, not_done
 from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo_text
 from vindeby.cli.results import CampaignOption, required_campaign, say
 from vindeby.errors import ArgumentError
-from vindeby.results.sources import Folder, NothingYet, open_source
-from vindeby.store.disk.events import read_failures
-from vindeby.store.missing import as_csv, as_json, as_text, find_missing
-from vindeby.store.read.database import Database
+
+if TYPE_CHECKING:
+    from vindeby.results.sources import Folder
 
 
 def command(
@@ -31,6 +29,12 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """List the configurations that have no valid result, with the reason; exit 1 when there are any."""
+    from vindeby.assembly.done import Judge, judged, not_done
+    from vindeby.results.sources import Folder, NothingYet, open_source
+    from vindeby.store.disk.events import read_failures
+    from vindeby.store.missing import as_csv, as_json, as_text, find_missing
+    from vindeby.store.read.database import Database
+
     formats = {"text": as_text, "csv": as_csv, "json": as_json}
     chosen = "json" if json_ else format
     if chosen not in formats:

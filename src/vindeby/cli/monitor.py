@@ -17,9 +17,6 @@ from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campai
 from vindeby.cli.output import echo_text
 from vindeby.cli.results import CampaignOption
 from vindeby.errors import ArgumentError
-from vindeby.monitor.view import failures_in_full, whole
-from vindeby.results.observer import Observer
-from vindeby.results.snapshot import DIMENSIONS
 
 _WIDTH_OF_A_FILE = 120
 _SHORTEST_S = 0.1
@@ -51,6 +48,9 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Say how far a campaign is; reads only, and works whatever state it is in."""
+    from vindeby.monitor.view import failures_in_full, whole
+    from vindeby.results.observer import Observer
+
     dimensions = _dimensions(by)
     if watch and json_:
         raise ArgumentError("--watch and --json exclude each other; run `monitor --json` again and again")
@@ -73,6 +73,8 @@ def command(
 
 
 def _dimensions(by: str | None) -> tuple[str, ...]:
+    from vindeby.results.snapshot import DIMENSIONS
+
     if by is None:
         return ()
     chosen = tuple(name.strip() for name in by.split(","))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vindeby.cli.completion import campaigns
-from vindeby.results.campaign_lookup import ChangedCampaign
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
@@ -43,6 +42,8 @@ def load_campaign(campaign: str, set_: list[str] | None, seeds: str | None) -> C
 
 def given_campaign(campaign: str | None, set_: list[str] | None, seeds: str | None) -> GivenCampaign:
     """The campaign to read results by: the one named, or the one kept with them, with what is overridden in it."""
+    from vindeby.results.campaign_lookup import ChangedCampaign
+
     overrides = _overrides(set_, seeds)
     return ChangedCampaign(campaign, tuple(overrides)) if overrides else campaign
 

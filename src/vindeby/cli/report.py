@@ -10,10 +10,6 @@ import typer
 from vindeby.cli.options import SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, OutputArgument, say
-from vindeby.report import build_report
-from vindeby.results.atomic_write import write_whole
-from vindeby.results.observer import Observer
-from vindeby.results.result_set import ResultSet
 
 
 def command(
@@ -27,6 +23,11 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Write one HTML file with everything: summary, pictures, every layout, failures, provenance."""
+    from vindeby.report import build_report
+    from vindeby.results.atomic_write import write_whole
+    from vindeby.results.observer import Observer
+    from vindeby.results.result_set import ResultSet
+
     given = given_campaign(campaign, set_, seeds)
     result_set = ResultSet(output, campaign=given)
     observer = Observer(output, campaign=given)

@@ -10,16 +10,11 @@ import typer
 from vindeby.cli.completion import campaigns
 from vindeby.cli.output import say as say
 from vindeby.errors import ArgumentError
-from vindeby.results.campaign_lookup import campaign_of
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.record import Attribute
-from vindeby.store.format.seal import SealedFile, SealError
-from vindeby.store.read.guard import Guard
-from vindeby.store.read.reading import read_any
 
 if TYPE_CHECKING:  # options are completed without loading what a command needs
     from vindeby.campaign import Campaign
     from vindeby.results.campaign_lookup import GivenCampaign
+    from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.format.record import Attribute
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUT.h5", help="The database.")]
@@ -42,6 +37,8 @@ LayoutOption = Annotated[str | None, typer.Option("--layout", hidden=True)]
 
 def required_campaign(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign:
     """The campaign that belongs to these results, where there must be one."""
+    from vindeby.results.campaign_lookup import campaign_of
+
     campaign = campaign_of(run, given, kept)
     if campaign is None:
         raise ArgumentError(
@@ -52,6 +49,10 @@ def required_campaign(run: RunDirectory, given: GivenCampaign, kept: Attribute |
 
 def kept_campaign(output: Path) -> Attribute | None:
     """The campaign inside a database, sealed or not; None where there is none or the file cannot be read."""
+    from vindeby.store.format.seal import SealedFile, SealError
+    from vindeby.store.read.guard import Guard
+    from vindeby.store.read.reading import read_any
+
     try:
         file = SealedFile.open(output)
     except (OSError, SealError):

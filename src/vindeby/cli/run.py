@@ -17,9 +17,7 @@ from vindeby.cli.options import (
     load_campaign,
 )
 from vindeby.cli.output import echo_text, say
-from vindeby.cli.run_view import summary_text, watching
 from vindeby.errors import ArgumentError
-from vindeby.runner.running import run
 
 DEFAULT_OUTPUT = Path("layouts.h5")
 
@@ -71,6 +69,9 @@ def command(
     ] = 10.0,
 ) -> None:
     """Run what is missing of a campaign, merge and validate; rerun the same command to resume after any crash."""
+    from vindeby.cli.run_view import summary_text, watching
+    from vindeby.runner.running import run
+
     loaded = load_campaign(campaign, set_, seeds)
     on_progress, held = watching(quiet=quiet, interval_s=interval)
     with held:

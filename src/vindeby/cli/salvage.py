@@ -8,11 +8,6 @@ from typing import Annotated
 
 import typer
 
-from vindeby.assembly.done import judged, not_done
-from vindeby.assembly.energy import fill_in_energies
-from vindeby.campaign.outline import write_outline
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
-from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
@@ -23,13 +18,6 @@ from vindeby.cli.results import (
     say,
 )
 from vindeby.errors import ArgumentError, DataError
-from vindeby.results.campaign_lookup import campaign_of
-from vindeby.store.disk.output_path import check_output
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.array_attributes import stated
-from vindeby.store.missing import Reason, find_missing
-from vindeby.store.read.database import Database
-from vindeby.store.salvage import salvage
 
 
 def command(
@@ -55,6 +43,19 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
+    from vindeby.assembly.done import judged, not_done
+    from vindeby.assembly.energy import fill_in_energies
+    from vindeby.campaign.outline import write_outline
+    from vindeby.campaign.result_arrays import RESULT_ARRAYS
+    from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
+    from vindeby.results.campaign_lookup import campaign_of
+    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.run_directory import RunDirectory
+    from vindeby.store.format.array_attributes import stated
+    from vindeby.store.missing import Reason, find_missing
+    from vindeby.store.read.database import Database
+    from vindeby.store.salvage import salvage
+
     run = RunDirectory(check_output(output))
     loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
     if recompute_aep and loaded is None:

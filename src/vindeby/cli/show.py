@@ -11,15 +11,14 @@ from vindeby.cli.options import SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
-from vindeby.plots import PICTURES, compare, gallery, layout, save
-from vindeby.plots.style import format_of
-from vindeby.results.result_set import ResultSet
 
-_NAMES = ", ".join(PICTURES)
+PICTURE_NAMES = ("energy", "best", "density", "map", "wind", "completion", "durations")
+"""The keys of ``plots.PICTURES``, known here without loading matplotlib."""
+_NAMES = ", ".join(PICTURE_NAMES)
 
 
 def _pictures(incomplete: str) -> list[str]:
-    return [name for name in PICTURES if name.startswith(incomplete)]
+    return [name for name in PICTURE_NAMES if name.startswith(incomplete)]
 
 
 def command(
@@ -62,13 +61,17 @@ def command(
     seeds: SeedsOption = None,
 ) -> None:
     """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
+    from vindeby.plots import PICTURES, compare, gallery, layout, save
+    from vindeby.plots.style import format_of
+    from vindeby.results.result_set import ResultSet
+
     if [key, gallery_, picture].count(None) != 2:
         raise ArgumentError("show: give one of KEY, --gallery PATTERN or --picture NAME")
     if compare_ is not None and key is None:
         raise ArgumentError("--compare: needs a KEY to compare with")
     if every and gallery_ is None:
         raise ArgumentError("--all: needs --gallery PATTERN")
-    if picture is not None and picture not in PICTURES:
+    if picture is not None and picture not in PICTURE_NAMES:
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     path = to or Path(_default_name(key, compare_, gallery_, picture))
     format_of(path)

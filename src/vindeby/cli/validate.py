@@ -8,22 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.assembly.energy import Filled, fill_in_energies
-from vindeby.assembly.physics import CampaignCheck, physics_checks
 from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import CampaignOption, kept_campaign, say
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
-from vindeby.results.campaign_lookup import campaign_of
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import write_verdicts
-from vindeby.store.missing import Reason
-from vindeby.store.validate import repeated, validate
 
 if TYPE_CHECKING:
     from vindeby.assembly.energy import Filled
     from vindeby.campaign import Campaign
+    from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.validate import Check, ValidationReport
 
 _SHOWN = 50
@@ -47,6 +41,12 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
+    from vindeby.assembly.physics import physics_checks
+    from vindeby.results.campaign_lookup import campaign_of
+    from vindeby.store.disk.run_directory import RunDirectory
+    from vindeby.store.disk.verdicts import write_verdicts
+    from vindeby.store.validate import validate
+
     if output.is_dir() and output.name.endswith(".h5.run"):
         output = output.with_name(output.name.removesuffix(".run"))
     run = RunDirectory(output)
@@ -74,6 +74,8 @@ def command(
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
+    from vindeby.assembly.energy import fill_in_energies
+
     output = run.output
     if output.is_dir():
         raise ArgumentError(f"{output}: --fix-aep needs a database; salvage the folder with --recompute-aep")
@@ -86,11 +88,16 @@ def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
 
 def _skipped(report: ValidationReport, checks: list[Check]) -> dict[str, int]:
     """How many records were not computed again, by reason."""
+    from vindeby.assembly.physics import CampaignCheck
+
     deep = [check for check in checks if isinstance(check, CampaignCheck)]
     return dict(deep[0].not_computed_again) if deep else {"no campaign": report.records}
 
 
 def _print(report: ValidationReport) -> None:
+
+    from vindeby.store.missing import Reason
+    from vindeby.store.validate import repeated
 
     verdict = "valid" if report.valid else "NOT valid"
     skipped = sum(report.not_computed_again.values())
