@@ -63,8 +63,8 @@ def freeze(output: Path, campaign: Campaign) -> RunDirectory:
     return run
 
 
-def make(output: Path, count: int, layout: str | None) -> Campaign:
-    """A run directory with this many results in shards, or a database of them in this layout.
+def make(output: Path, count: int, file_format: str | None) -> Campaign:
+    """A run directory with this many results in shards, or a database of them in this file format.
 
     Small ones have as many shards as a campaign of this size leaves when a worker publishes every second.
     """
@@ -73,8 +73,8 @@ def make(output: Path, count: int, layout: str | None) -> Campaign:
     every, batch = list(records(campaign, iter(campaign.tasks()))), 6 if count < 10_000 else 200
     for start in range(0, len(every), batch):
         writer.publish(every[start : start + batch])
-    if layout is not None:
-        merge(output, MergeOptions(root=campaign.root_attributes(), layout=layout))
+    if file_format is not None:
+        merge(output, MergeOptions(root=campaign.root_attributes(), file_format=file_format))
     return campaign
 
 
@@ -84,9 +84,9 @@ def children_s() -> float:
 
 
 def time_monitor(folder: Path) -> None:
-    for count, layout in ((3000, None), (3000, "classic"), (99960, "table")):
-        output = folder / f"{count}-{layout}.h5"
-        make(output, count, layout)
+    for count, file_format in ((3000, None), (3000, "classic"), (99960, "table")):
+        output = folder / f"{count}-{file_format}.h5"
+        make(output, count, file_format)
         walls, works = [], []
         for _ in range(5):
             began, before = time.perf_counter(), children_s()
@@ -99,8 +99,8 @@ def time_monitor(folder: Path) -> None:
         observer.look()
         again = time.process_time() - began
         print(
-            f"monitor, {count:,} results, {layout or 'in shards'}: {min(walls):.2f} s, {min(works):.2f} s of processor"
-            f"; a second look in the same process: {again * 1000:.0f} ms of processor"
+            f"monitor, {count:,} results, {file_format or 'in shards'}: {min(walls):.2f} s, {min(works):.2f} s of "
+            f"processor; a second look in the same process: {again * 1000:.0f} ms of processor"
         )
 
 

@@ -164,8 +164,10 @@ def bench_merge(folder: Path, count: int) -> None:
         writer.publish(batch)
         classic_append(workers / f"worker_{start // BATCH % 32}.h5", batch)
     works: dict[str, Callable[[], object]] = {"H5Ocopy loop": lambda: copy_loop(workers, folder / "loop.h5")}
-    for layout in ("classic", "table"):
-        works[layout] = partial(merge_anew, run.output, MergeOptions(layout=layout, keep_shards=True))
+    for file_format in ("classic", "table"):
+        works[file_format] = partial(
+            merge_anew, run.output, MergeOptions(file_format=file_format, keep_shards=True)
+        )
     wall, processor = dict.fromkeys(works, float("inf")), dict.fromkeys(works, float("inf"))
     for _ in range(ROUNDS):
         for name, work in works.items():
@@ -228,7 +230,7 @@ def step(name: str, output: Path, count: int) -> None:
     """One step in a process of its own, so that its memory is its own."""
     expected = {f"farm0_t0_s{number}": f"{number:064x}" for number in range(count)} if name != "merge" else {}
     if name == "merge":
-        seconds = timed(lambda: merge(output, MergeOptions(layout="table")))
+        seconds = timed(lambda: merge(output, MergeOptions(file_format="table")))
     elif name == "missing":
         seconds = timed(lambda: [find_missing(Database(output), expected)])
     else:

@@ -49,17 +49,17 @@ def store(data: bytes, path: Path) -> None:
 
 
 def draw_all(output: Path, folder: Path) -> None:
-    sight = ResultSet(output)
-    losses = np.where(np.isnan(sight.wake_losses()), np.inf, sight.wake_losses())
-    best = sight.rows[int(np.argmin(losses))]
+    result_set = ResultSet(output)
+    losses = np.where(np.isnan(result_set.wake_losses()), np.inf, result_set.wake_losses())
+    best = result_set.rows[int(np.argmin(losses))]
     key = best["key"].decode()
     cell = key.rsplit("_", 1)[0]
-    every = sight.matching(f"{cell}_*")
-    store(as_bytes(plots.layout(sight, key).figure), folder / "layout.png")
-    store(as_bytes(plots.compare(sight, every[-1], every[0]).figure), folder / "compare.png")
-    store(as_bytes(plots.gallery(sight, f"{cell}_*", most=20)[0].figure), folder / "gallery.png")
+    every = result_set.matching(f"{cell}_*")
+    store(as_bytes(plots.layout(result_set, key).figure), folder / "layout.png")
+    store(as_bytes(plots.compare(result_set, every[-1], every[0]).figure), folder / "compare.png")
+    store(as_bytes(plots.gallery(result_set, f"{cell}_*")[0].figure), folder / "gallery.png")
     for name, (picture, _) in plots.PICTURES.items():
-        store(as_bytes(picture(sight).figure), folder / f"{name}.png")
+        store(as_bytes(picture(result_set).figure), folder / f"{name}.png")
 
 
 @contextlib.contextmanager

@@ -10,13 +10,47 @@ import pytest
 import vindeby
 from vindeby import errors, units
 
+PUBLIC = {
+    "__version__",
+    *("Campaign", "Database", "Record", "ResultSet", "Summary", "open_database", "run"),
+    *("Neighbours", "FlowMap", "Turbine", "WakeModel", "WindFarm", "wake_models"),
+    *("TableSite", "TimeSeriesSite", "UniformSite", "WeibullSite"),
+    *("Boundary", "Layout", "Problem", "Result"),
+    *("Annealing", "Gradient", "Hopping", "Method", "Pipeline", "RandomSearch", "RandomStart", "SmartStart"),
+    *("VindebyError", "errors", "plots"),
+}
+
 
 def test_the_public_names_are_these() -> None:
     """A name here is a promise; adding or removing one is a decision."""
-    classes = {"Campaign", "Database", "Turbine", "VindebyError", "WeibullSite", "WindFarm"}
-    assert set(vindeby.__all__) == classes | {"__version__", "open", "run"}
+    assert set(vindeby.__all__) == PUBLIC
+    assert len(vindeby.__all__) == len(PUBLIC)
+    assert dir(vindeby) == sorted([*PUBLIC, "open"])
     for name in vindeby.__all__:
         assert getattr(vindeby, name) is not None
+
+
+def test_the_modules_among_the_public_names_are_reached_without_importing_them() -> None:
+    """In a process of its own: here another test may have imported them."""
+    code = "import vindeby; print(vindeby.errors.__name__, vindeby.plots.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "vindeby.errors vindeby.plots\n"
+
+
+def test_open_is_short_for_open_database_and_no_star_import_takes_the_builtin_away() -> None:
+    assert vindeby.open is vindeby.open_database
+    namespace: dict[str, object] = {}
+    exec("from vindeby import *", namespace)  # the point of the test
+    assert "open" not in namespace
+    assert namespace["open_database"] is vindeby.open_database
+
+
+def test_a_type_checker_sees_the_public_names_that_there_are() -> None:
+    source = inspect.getsource(vindeby)
+    imported = source[source.index("if TYPE_CHECKING") : source.index("_LAYOUT,")]
+    names = {line.split(" as ")[1].split()[0] for line in imported.splitlines() if " import " in line}
+    assert names == PUBLIC - {"__version__"}
+    assert "    open = open_database" in imported
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -37,6 +71,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         "h5py",
         "pydantic",
         "shapely",
+        "pandas",
         "xarray",
         "rich",
         "typer",

@@ -11,9 +11,9 @@ VindebyError
 ├── ShortfallError    1    the work or the data falls short: read the list, then run or merge again
 │   ├── DataError          ... a file or record is damaged or missing
 │   └── TaskError          ... a task cannot give a valid result
-├── StorageError      1    make room or mend the disk, then run the same command; what was finished is safe
+├── StorageError      1    make room or fix the disk, then run the same command; what was finished is safe
 ├── BusyError         1    somebody else holds it: wait, or stop them
-└── StoppedError    130    you stopped it; the same command goes on from there
+└── StoppedError    130    you stopped it; rerun the same command to resume
 ```
 """
 
@@ -22,6 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+
+from vindeby.printable import one_line
 
 __all__ = [
     "ArgumentError",
@@ -39,9 +41,12 @@ __all__ = [
 
 
 class VindebyError(Exception):
-    """The root: catch this to catch everything that vindeby raises on purpose."""
+    """The root: catch this to catch everything that vindeby raises on purpose; each argument is a line of its text."""
 
     exit_status: ClassVar[int] = 1
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
 
 class InputError(VindebyError):
@@ -52,7 +57,7 @@ class InputError(VindebyError):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with an input: where it stands, what it is, what would be right."""
+    """One thing that is wrong with an input: where it stands, what it is, what would be right; one line as text."""
 
     source: str
     field: str
@@ -66,7 +71,7 @@ class Problem:
         text = f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
         if self.value is not None:
             text += f" (got {self.value})"
-        return text if self.remedy is None else f"{text}; {self.remedy}"
+        return one_line(text if self.remedy is None else f"{text}; {self.remedy}")
 
 
 class CampaignError(InputError):
@@ -74,7 +79,7 @@ class CampaignError(InputError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__(*map(str, self.problems))
 
     def __reduce__(self) -> tuple[type[CampaignError], tuple[tuple[Problem, ...]]]:
         return type(self), (self.problems,)

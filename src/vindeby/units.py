@@ -10,6 +10,9 @@ from __future__ import annotations
 HOURS_PER_YEAR = 8760.0
 """The year of wind-energy practice: 365 days, no leap day."""
 
+TOLERANCE_M = 1e-6
+"""A turbine may be this far outside its boundary, and two this much too near to each other: rounding, not room."""
+
 
 def mw_to_w(power_mw: float) -> float:
     """Megawatts to watts."""

@@ -75,6 +75,7 @@ def test_the_board_follows_a_real_campaign(tmp_path: Path, watched: Watched) -> 
             expect(page.locator("#newest figure svg circle.turbine").first).to_be_attached(timeout=SLOW)
             expect(page.locator("#energy circle.point").first).to_be_attached(timeout=SLOW)
             expect(page.locator("#workers tr")).to_have_count(3, timeout=SLOW)
+            assert "undefined" not in (page.locator("#workers").text_content() or "")
             failure = page.locator("#failures details").first
             expect(failure).to_be_attached(timeout=SLOW)
             assert "<script>alert(1)</script> cannot be placed" in (
@@ -155,7 +156,8 @@ def test_the_report_works_from_disk_with_no_network(tmp_path: Path, browser: Bro
     assert later[0] <= energies[-1]
     page.fill("#filter", "farm1_t1_s7")
     expect(rows).to_have_count(1)
-    page.get_by_role("button", name="farm1_t1_s7").press("Enter")
+    page.locator("#rows").get_by_role("link", name="farm1_t1_s7").press("Enter")
+    expect(page.locator("#drawing h3")).to_have_text("farm1_t1_s7")
     assert page.locator("#drawing svg circle.turbine").count() == 15
     assert page.locator("#drawing svg path.area").count() == 3
     page.fill("#filter", EVIL)

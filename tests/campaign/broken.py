@@ -48,7 +48,7 @@ BROKEN: dict[str, Broken] = {
     ),
     "two documents": Broken(SMALL + "---\nname: more\n", ("second document", "remove the line")),
     "key twice": _with(
-        "seeds: 3", "seeds: 3\nwake: jensen", "'wake' stands twice, first on line 32", "remove one"
+        "seeds: 3", "seeds: 3\nwake: jensen", "duplicate key 'wake', first on line 32", "remove one"
     ),
     "key is a number": _with("seeds: 3", "seeds: 3\n7: 8", "key must be text", "got 7", "quotes"),
     "merge key": _with("wake: nygaard-2022", "<<: {a: 1}", "merge keys", "write the fields out"),

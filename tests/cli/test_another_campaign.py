@@ -88,7 +88,7 @@ def test_an_edited_campaign_belongs_and_what_it_replaces_is_kept(tmp_path: Path)
     run(campaign, output)
     old = results(output)
     edited = one_cell(calling("slow", 2, {"seconds": 0.001}))
-    assert len(run(edited, output).standing.stale) == 2
+    assert len(run(edited, output).resume_state.stale) == 2
     assert run(edited, output, replace_stale=True).complete
     directory = RunDirectory(output)
     assert [path.read_text() for path in directory.campaigns.glob("*.yaml")] == [campaign.dumps()]
@@ -117,7 +117,9 @@ def test_an_edited_campaign_belongs_and_what_it_replaces_is_kept(tmp_path: Path)
 )
 def test_a_campaign_that_grows_or_is_edited_is_not_refused(changed: Any, tmp_path: Path) -> None:
     run(first(), tmp_path / "layouts.h5")
-    refuse_another_campaign(tmp_path / "layouts.h5", Campaign.from_data(changed(first().to_data())))
+    refuse_another_campaign(
+        RunDirectory(tmp_path / "layouts.h5"), Campaign.from_data(changed(first().to_data()))
+    )
 
 
 def test_a_campaign_without_results_gives_its_place_to_another_and_its_text_is_kept(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.energy import fill_in_energies
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign, Task
+from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import run
@@ -28,7 +29,7 @@ from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
-NAMING = "farm{farm_idx}_t{type_idx}_s{ss_seed}"
+NAMING = KEY_OF_ATTRIBUTES
 
 
 @pytest.fixture(autouse=True)
@@ -128,11 +129,11 @@ def test_every_command_calls_the_same_results_invalid(
         why = not_done(database, judge(database, Judge(campaign)))
     assert list(why) == ["farm0_t0_s0"]
     assert words in why["farm0_t0_s0"]
-    report = validate(output, expected=Judge(campaign).expected, checks=Judge(campaign).checks)
+    report = validate(output, expected=campaign.fingerprints(), checks=Judge(campaign).checks)
     assert [(entry.key, entry.reason) for entry in report.missing] == [("farm0_t0_s0", "result invalid")]
     assert np.isnan(ResultSet(output).rows["aep"]).sum() == 1
     left = run(campaign, output, keep_invalid=True)
-    assert (left.done, left.standing.done, list(left.standing.invalid), left.complete) == (
+    assert (left.done, left.resume_state.done, list(left.resume_state.invalid), left.complete) == (
         0,
         3,
         list(why),
@@ -140,7 +141,7 @@ def test_every_command_calls_the_same_results_invalid(
     )
     assert counts(output) == (3, 1, 1)
     summary = run(campaign, output)
-    assert (summary.done, summary.standing.done, summary.complete) == (1, 3, True)
+    assert (summary.done, summary.resume_state.done, summary.complete) == (1, 3, True)
     assert counts(output) == (4, 0, 0)
     (replaced,) = RunDirectory(output).replaced.glob("*.h5")
     assert list(results(replaced)) == ["farm0_t0_s0"]
@@ -178,7 +179,7 @@ def test_what_was_computed_again_counts_before_it_is_merged(tmp_path: Path) -> N
     assert counts(output) == (3, 0, 0)
     assert vindeby(tmp_path, "missing", "o.h5").returncode == 0
     again = run(campaign, output, part="1/1")
-    assert (again.done, again.standing.done) == (0, 3)
+    assert (again.done, again.resume_state.done) == (0, 3)
     assert vindeby(tmp_path, "merge", "o.h5").returncode == 0
     assert all(float(record.aep) < 51 for record in results(output).values())
     assert len(results(*RunDirectory(output).replaced.glob("*.h5"))) == 3
@@ -218,7 +219,7 @@ def test_a_function_whose_layouts_are_impossible_fails_and_is_not_computed_for_e
         assert summary.failures == {Kind.INVALID: 2}
         assert "6 turbines stand outside the boundary" in summary.failed["farm0_t0_s0"].reason
         again = run(campaign, output)
-    assert (again.done, len(again.standing.failed), again.complete) == (0, 2, False)
+    assert (again.done, len(again.resume_state.failed), again.complete) == (0, 2, False)
 
 
 def test_energies_of_good_layouts_are_computed_and_marked(tmp_path: Path) -> None:
@@ -267,7 +268,7 @@ def test_validate_fixes_energies_and_changes_nothing_else(tmp_path: Path) -> Non
     for key, record in results(output).items():
         assert np.array_equal(record.arrays["layout"], before[key].arrays["layout"])
         assert {**before[key].attributes, "aep_origin": "recomputed"} == record.attributes
-    assert fill_in_energies(output, campaign).amended == []
+    assert fill_in_energies(RunDirectory(output), campaign).amended == []
     assert run(campaign, output).done == 0
 
 
@@ -299,7 +300,7 @@ def test_verdicts_of_another_campaign_are_not_used(tmp_path: Path) -> None:
     run(campaign, output)
     data["farms"][0]["boundary"] = [[0, 0], [1300, 0], [1300, 3000], [0, 3000]]
     smaller = Campaign.from_data(data)
-    assert len(run(smaller, output).standing.stale) == 2
+    assert len(run(smaller, output).resume_state.stale) == 2
     assert Observer(output).look().stale == 2
-    assert run(campaign, output).standing.done == 2
+    assert run(campaign, output).resume_state.done == 2
     assert counts(output) == (2, 0, 0)

@@ -155,7 +155,7 @@ def test_a_signal_lets_running_tasks_finish_and_the_same_command_goes_on(
         output, messages = process.communicate(timeout=100)
     assert (process.returncode, output) == (130, ""), messages
     assert "vindeby: stopped; " in messages
-    assert "the same command goes on from there" in messages
+    assert "rerun the same command to resume" in messages
     assert "Traceback" not in messages
     assert marked_processes(f"VINDEBY_MARK=cli-{tmp_path}") == []
     safe = int(messages.rpartition("stopped; ")[2].split()[0])

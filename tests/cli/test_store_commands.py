@@ -46,7 +46,7 @@ def publish(folder: Path, batch: list[Record]) -> Path:
 def test_merge_validate_and_missing_of_a_run(campaign: Campaign, tmp_path: Path) -> None:
     publish(tmp_path, [result(campaign, number) for number in range(4)])
     merged = vindeby(tmp_path, "merge", "out.h5")
-    assert (merged.returncode, merged.stdout) == (0, "out.h5: 4 records, classic layout; done\n")
+    assert (merged.returncode, merged.stdout) == (0, "out.h5: 4 records, classic format; done\n")
     with h5py.File(tmp_path / "out.h5") as file:
         assert file.attrs["grid_size"] == 18
         assert file.attrs["random_pct"] == 30.0
@@ -67,7 +67,7 @@ def test_merge_validate_and_missing_of_a_run(campaign: Campaign, tmp_path: Path)
 def test_a_complete_run_is_valid(campaign: Campaign, tmp_path: Path) -> None:
     publish(tmp_path, [result(campaign, number) for number in range(6)])
     publish(tmp_path, [result(campaign, number) for number in range(6)])
-    assert vindeby(tmp_path, "merge", "out.h5", "--layout", "table").returncode == 0
+    assert vindeby(tmp_path, "merge", "out.h5", "--format", "table").returncode == 0
     report = json.loads(vindeby(tmp_path, "validate", "out.h5", "--json").stdout)
     assert report["issues"] == []
     assert len(report["missing"]) == 6
@@ -163,7 +163,7 @@ def test_the_story_of_the_lost_campaign(tmp_path: Path) -> None:
         (["validate", "text.h5"], 1, ""),
         (["salvage", "text.h5", "-o", "x.h5"], 1, "no result could be saved from 1 files"),
         (["missing", "text.h5", "--format", "xml"], 2, "use text, csv or json"),
-        (["merge", "text.h5", "--layout", "rows"], 2, "there are: classic, table"),
+        (["merge", "text.h5", "--format", "rows"], 2, "there are: classic, table"),
     ],
 )
 def test_a_mistake_gives_a_message_and_a_status_and_no_traceback(
@@ -175,3 +175,18 @@ def test_a_mistake_gives_a_message_and_a_status_and_no_traceback(
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / "text.h5").read_text() == "hello\n" * 100
+
+
+def test_the_former_name_of_format_still_works_with_a_note(campaign: Campaign, tmp_path: Path) -> None:
+    publish(tmp_path, [result(campaign, 0)])
+    merged = vindeby(tmp_path, "merge", "out.h5", "--layout", "table", "--json")
+    assert merged.returncode == 0
+    assert json.loads(merged.stdout)["layout"] == "table"
+    assert "vindeby: --layout is now called --format; the old name still works\n" in merged.stderr
+    saved = vindeby(tmp_path, "salvage", "out.h5", "-o", "new.h5", "--layout", "classic")
+    assert "--layout is now called --format" in saved.stderr
+    with h5py.File(tmp_path / "new.h5") as file:
+        assert file.attrs["layout"] == "classic"
+    twice = vindeby(tmp_path, "merge", "out.h5", "--layout", "table", "--format", "classic")
+    assert (twice.returncode, "contradict each other" in twice.stderr) == (2, True)
+    assert "--layout" not in vindeby(tmp_path, "merge", "--help").stdout

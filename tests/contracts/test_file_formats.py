@@ -1,4 +1,4 @@
-"""What every layout of the database must do, each held to the same."""
+"""What every file format of the database must do, each held to the same."""
 
 from __future__ import annotations
 
@@ -38,49 +38,49 @@ def content(batch: list[Record]) -> Content:
     return Content(len(batch), tuple(sorted({s.schema for s in segments})), widths, ROOT, segments)
 
 
-def read(layout: FileFormat, path: Path) -> dict[str, Record]:
+def read(file_format: FileFormat, path: Path) -> dict[str, Record]:
     found: dict[str, Record] = {}
     with open_sealed(path) as file:
-        for number in range(layout.chunk_count(file.seal.directory)):
-            segments = layout.read_chunk(file, number)
+        for number in range(file_format.chunk_count(file.seal.directory)):
+            segments = file_format.read_chunk(file, number)
             assert all(segment.intact().all() for segment in segments)
             keys = sorted(key for segment in segments for key in segment.rows["key"].tolist())
-            assert keys == sorted(layout.read_keys(file, number).tolist())
+            assert keys == sorted(file_format.read_keys(file, number).tolist())
             found |= {one.key: one for segment in segments for one in segment.records()}
     return found
 
 
-@pytest.fixture(params=FILE_FORMATS.values(), ids=lambda layout: layout.name)
-def layout(request: pytest.FixtureRequest) -> FileFormat:
+@pytest.fixture(params=FILE_FORMATS.values(), ids=lambda file_format: file_format.name)
+def file_format(request: pytest.FixtureRequest) -> FileFormat:
     chosen: FileFormat = request.param
     return chosen
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 33, 1500, 3000])
-def test_it_gives_back_what_was_written(layout: FileFormat, count: int, tmp_path: Path) -> None:
+def test_it_gives_back_what_was_written(file_format: FileFormat, count: int, tmp_path: Path) -> None:
     batch = records(count)
-    layout.write(tmp_path / "a.h5", content(batch))
-    layout.look(tmp_path / "a.h5", count)
-    assert read(layout, tmp_path / "a.h5") == {one.key: one for one in batch}
+    file_format.write(tmp_path / "a.h5", content(batch))
+    file_format.look(tmp_path / "a.h5", count)
+    assert read(file_format, tmp_path / "a.h5") == {one.key: one for one in batch}
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batch=st.lists(any_record(), max_size=8, unique_by=lambda one: one.key))
-def test_it_gives_back_any_records(layout: FileFormat, batch: list[Record], tmp_path: Path) -> None:
+def test_it_gives_back_any_records(file_format: FileFormat, batch: list[Record], tmp_path: Path) -> None:
     path = tmp_path / "any.h5"
     path.unlink(missing_ok=True)
-    layout.write(path, content(batch))
-    layout.look(path, len(batch))
-    assert read(layout, path) == {one.key: one for one in batch}
+    file_format.write(path, content(batch))
+    file_format.look(path, len(batch))
+    assert read(file_format, path) == {one.key: one for one in batch}
 
 
-def test_it_gives_the_fields_that_are_asked_for_as_they_are(layout: FileFormat, tmp_path: Path) -> None:
+def test_it_gives_the_fields_that_are_asked_for_as_they_are(file_format: FileFormat, tmp_path: Path) -> None:
     batch = records(700)
-    layout.write(tmp_path / "a.h5", content(batch))
+    file_format.write(tmp_path / "a.h5", content(batch))
     wanted = ("key", "fingerprint", "array:aep", "attribute:farm_idx")
     with open_sealed(tmp_path / "a.h5") as file:
-        for number in range(layout.chunk_count(file.seal.directory)):
-            every, some = layout.read_chunk(file, number), layout.read_chunk(file, number, wanted)
+        for number in range(file_format.chunk_count(file.seal.directory)):
+            every, some = file_format.read_chunk(file, number), file_format.read_chunk(file, number, wanted)
             assert len(every) == len(some)
             for one, other in zip(every, some, strict=True):
                 assert one.schema == other.schema
@@ -88,25 +88,25 @@ def test_it_gives_the_fields_that_are_asked_for_as_they_are(layout: FileFormat, 
                     assert np.array_equal(one.rows[field], other.rows[field])
 
 
-def test_damage_is_found_whatever_fields_are_asked_for(layout: FileFormat, tmp_path: Path) -> None:
-    layout.write(tmp_path / "a.h5", content(records(1000)))
+def test_damage_is_found_whatever_fields_are_asked_for(file_format: FileFormat, tmp_path: Path) -> None:
+    file_format.write(tmp_path / "a.h5", content(records(1000)))
     with open_sealed(tmp_path / "a.h5") as file:
-        rows = layout.read_chunk(file, 0)[0].rows
+        rows = file_format.read_chunk(file, 0)[0].rows
     data = bytearray((tmp_path / "a.h5").read_bytes())
     middle = rows["array:layout"][len(rows) // 2]
     data[data.index(middle[0, :2].tobytes()) + 3] ^= 4
     (tmp_path / "a.h5").write_bytes(data)
     with open_sealed(tmp_path / "a.h5") as file, pytest.raises(SealError, match="checksum mismatch"):
-        layout.read_chunk(file, 0, ("key", "array:aep"))
+        file_format.read_chunk(file, 0, ("key", "array:aep"))
 
 
-def test_the_root_attributes_are_there_for_hdf5(layout: FileFormat, tmp_path: Path) -> None:
-    layout.write(tmp_path / "a.h5", content(records(3)))
+def test_the_root_attributes_are_there_for_hdf5(file_format: FileFormat, tmp_path: Path) -> None:
+    file_format.write(tmp_path / "a.h5", content(records(3)))
     with h5py.File(tmp_path / "a.h5") as file:
         assert {name: file.attrs[name] for name in ROOT} == ROOT
 
 
-def test_nothing_is_left_when_writing_fails(layout: FileFormat, tmp_path: Path) -> None:
+def test_nothing_is_left_when_writing_fails(file_format: FileFormat, tmp_path: Path) -> None:
     good = content(records(5))
 
     def failing() -> object:
@@ -115,26 +115,26 @@ def test_nothing_is_left_when_writing_fails(layout: FileFormat, tmp_path: Path) 
 
     broken = Content(6, good.schemas, good.widths, good.root, failing())  # type: ignore[arg-type]
     with pytest.raises(OSError, match="No space left"):
-        layout.write(tmp_path / "a.h5", broken)
+        file_format.write(tmp_path / "a.h5", broken)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_never_writes_over_a_file(layout: FileFormat, tmp_path: Path) -> None:
+def test_it_never_writes_over_a_file(file_format: FileFormat, tmp_path: Path) -> None:
     (tmp_path / "a.h5").write_text("mine")
     with pytest.raises(FileExistsError):
-        layout.write(tmp_path / "a.h5", content(records(1)))
+        file_format.write(tmp_path / "a.h5", content(records(1)))
     assert (tmp_path / "a.h5").read_text() == "mine"
 
 
-def test_a_damaged_chunk_is_refused(layout: FileFormat, tmp_path: Path) -> None:
+def test_a_damaged_chunk_is_refused(file_format: FileFormat, tmp_path: Path) -> None:
     path = tmp_path / "a.h5"
-    layout.write(path, content(records(3)))
+    file_format.write(path, content(records(3)))
     data = bytearray(path.read_bytes())
     at = bytes(data).index(record(1, 5).layout.tobytes()[:8])
     data[at] ^= 1
     path.write_bytes(data)
     with open_sealed(path) as file, pytest.raises(SealError, match="checksum mismatch in bytes"):
-        layout.read_chunk(file, 0)
+        file_format.read_chunk(file, 0)
 
 
 def test_old_readers_find_the_classic_form(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ BATCH = 4
 
 def main() -> None:
     job, output = sys.argv[1], Path(sys.argv[2])
-    layout = sys.argv[3] if len(sys.argv) > 3 else "classic"
+    file_format = sys.argv[3] if len(sys.argv) > 3 else "classic"
     quick = Retry(attempts=3, first_wait_s=0.001)
     vars(rundir)["Retry"] = lambda: quick  # small files must not wait long either
     try:
@@ -35,7 +35,7 @@ def main() -> None:
                 lines = [f"{key} {text}\n" for key, text in zip(receipt.keys, receipt.checksums, strict=True)]
                 os.writev(1, ["".join(lines).encode()])
         else:
-            merge(output, MergeOptions(layout=layout))
+            merge(output, MergeOptions(file_format=file_format))
     except VindebyError as error:
         os.writev(2, [f"vindeby: {error}\n".encode()])
         os._exit(1)

@@ -33,7 +33,7 @@ def subject(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path]
     shard = publish(run, BATCH).path
     if request.param == "shard":
         return shard, run.output
-    merge(run.output, MergeOptions(layout=request.param, root={"campaign": "name: x", "grid_size": 18}))
+    merge(run.output, MergeOptions(file_format=request.param, root={"campaign": "name: x", "grid_size": 18}))
     return run.output, run.output
 
 
@@ -150,31 +150,33 @@ def test_a_damaged_block_costs_only_the_records_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("turbines", [2, 6000], ids=["small", "large"])
-@pytest.mark.parametrize("layout", ["classic", "table"])
+@pytest.mark.parametrize("file_format", ["classic", "table"])
 def test_a_damaged_number_inside_a_database_costs_only_its_record(
-    layout: str, turbines: int, tmp_path: Path
+    file_format: str, turbines: int, tmp_path: Path
 ) -> None:
     """The length of a text, or the number of a schema, is wrong; in a large file, the keys are in another block."""
     run = RunDirectory(tmp_path / "out.h5")
     batch = [record(1, turbines), record(2, turbines)]
     publish(run, batch)
-    merge(run.output, MergeOptions(layout=layout))
+    merge(run.output, MergeOptions(file_format=file_format))
     file = SealedFile.open(run.output)
     assert file is not None
     with file:
         directory = file.seal.directory
-    if layout == "table":
+    if file_format == "table":
         at = directory["places"][-1][0] + 4
     else:
         (chunk,) = directory["chunks"]
         (offsets,) = directory["offsets"]
         at = chunk["rows"] + offsets["stride"] + dict(offsets["texts"])["fingerprint"]
-    set_byte(run.output, at, 0x7F if layout == "table" else 0x03)
+    set_byte(run.output, at, 0x7F if file_format == "table" else 0x03)
     with Database(run.output) as database:
         found = [one for segment in database.segments() for one in segment.records()]
-        assert found == (batch if layout == "table" else batch[:1])  # one schema: nothing else can be meant
+        assert found == (
+            batch if file_format == "table" else batch[:1]
+        )  # one schema: nothing else can be meant
         assert database[batch[0].key] == batch[0]
         assert run.output in database.findings
-        if layout == "classic":
+        if file_format == "classic":
             with pytest.raises((DataError, KeyError), match=r"checksum mismatch|farm0_t1_s2"):
                 database[batch[1].key]

@@ -66,9 +66,9 @@ def test_publishing_onto_a_full_disk(size: str, tmp_path: Path) -> None:
     assert bool(promised) == (size != "4k")
 
 
-@pytest.mark.parametrize("layout", ["classic", "table"])
+@pytest.mark.parametrize("file_format", ["classic", "table"])
 @pytest.mark.parametrize("spare", [0, 8, 24])
-def test_merging_onto_a_full_disk(spare: int, layout: str, tmp_path: Path) -> None:
+def test_merging_onto_a_full_disk(spare: int, file_format: str, tmp_path: Path) -> None:
     start = tmp_path / "start"
     start.mkdir()
     run = RunDirectory(start / "out.h5")
@@ -77,7 +77,7 @@ def test_merging_onto_a_full_disk(spare: int, layout: str, tmp_path: Path) -> No
     publish(run, records(60, start=10))
     promised = sums([*records(4), *records(60, start=10)])
     used = sum(-(-path.stat().st_size // 4096) * 4 for path in start.rglob("*") if path.is_file())
-    arguments = command("merge", tmp_path / "mount" / "out.h5", layout)
+    arguments = command("merge", tmp_path / "mount" / "out.h5", file_format)
     status, _, messages, disk = on_small_disk(tmp_path, f"{used + spare}k", start, arguments)
     assert "Traceback" not in messages
     assert status == 1

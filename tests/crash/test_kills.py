@@ -105,19 +105,19 @@ def test_merging(
     tmp_path: Path,
 ) -> None:
     inject, most = FAULTS[fault]
-    layout, calls = merge_calls
+    file_format, calls = merge_calls
     source, promised = template
     points = sampled(calls[call], most)
-    tell(f"merging, {layout}, {fault}, {call}: {len(points)} of {calls[call]} points")
+    tell(f"merging, {file_format}, {fault}, {call}: {len(points)} of {calls[call]} points")
     for number in points:
         folder = tmp_path / str(number)
         shutil.copytree(source, folder)
         output = folder / "out.h5"
-        done = traced(call, inject.format(n=number), command("merge", output, layout), tmp_path / "log")
+        done = traced(call, inject.format(n=number), command("merge", output, file_format), tmp_path / "log")
         assert "Traceback" not in done.stderr
         assert done.returncode in ({0, 137, -9} if fault == "kill" else {0, 1}), done.stderr
         assert_nothing_lost(output, promised)
-        report = merge(output, MergeOptions(layout=layout))
+        report = merge(output, MergeOptions(file_format=file_format))
         assert report.records == len(promised)
         assert_nothing_lost(output, promised)
         assert RunDirectory(output).shard_paths() == []
@@ -130,12 +130,12 @@ def test_the_sweep_reaches_the_calls_that_matter(
     assert publish_calls["write"] >= 3
     assert publish_calls["rename"] == 3
     assert publish_calls["fsync"] >= 9
-    layout, calls = merge_calls
+    file_format, calls = merge_calls
     assert calls["pwrite64"] >= 3
     assert calls["rename"] >= 5
     assert calls["unlink"] >= 4
     assert calls["fsync"] >= 9
-    if layout == "table":
+    if file_format == "table":
         assert calls["ftruncate"] >= 1
 
 

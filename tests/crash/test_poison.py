@@ -139,7 +139,7 @@ def test_what_failed_is_not_tried_again_unless_asked(tmp_path: Path) -> None:
     campaign = one_cell(calling("poisonous", 6, {"poisons": {"2": "nan"}}))
     assert run(campaign, tmp_path / "out.h5").failures == {Kind.INVALID: 1}
     again = run(campaign, tmp_path / "out.h5")
-    assert (again.done, list(again.standing.failed), again.complete) == (0, ["farm0_t0_s2"], False)
+    assert (again.done, list(again.resume_state.failed), again.complete) == (0, ["farm0_t0_s2"], False)
     retried = run(campaign, tmp_path / "out.h5", retry_failed=True)
     assert (retried.done, retried.failures) == (0, {Kind.INVALID: 1})
 

@@ -93,14 +93,14 @@ class StoreMachine(RuleBasedStateMachine):
         with Database(alone) as database:
             return dict(database)
 
-    @rule(layout=st.sampled_from(["classic", "table", None]), keep=st.booleans())
-    def merge_strictly(self, layout: str | None, keep: bool) -> None:
+    @rule(file_format=st.sampled_from(["classic", "table", None]), keep=st.booleans())
+    def merge_strictly(self, file_format: str | None, keep: bool) -> None:
         before = self.run.output.read_bytes() if self.run.output.exists() else b""
         if not self.run.output.exists() and not self.shards:
             return
         refused: list[Path] = []
         try:
-            merge(self.run.output, MergeOptions(layout=layout, keep_shards=keep))
+            merge(self.run.output, MergeOptions(file_format=file_format, keep_shards=keep))
         except BadFilesError as error:
             refused = [Path(entry.path) for entry in error.report.bad_files]
         if refused:
@@ -110,9 +110,9 @@ class StoreMachine(RuleBasedStateMachine):
             self._after_merge()
 
     @precondition(lambda self: self.shards)
-    @rule(layout=st.sampled_from(["classic", "table"]))
-    def merge_leaving_bad_files_out(self, layout: str) -> None:
-        report = merge(self.run.output, MergeOptions(layout=layout, on_bad="skip"))
+    @rule(file_format=st.sampled_from(["classic", "table"]))
+    def merge_leaving_bad_files_out(self, file_format: str) -> None:
+        report = merge(self.run.output, MergeOptions(file_format=file_format, on_bad="skip"))
         for entry in report.bad_files:
             assert Path(entry.path) in self.bad
             assert entry.fate.startswith("moved to ")

@@ -67,22 +67,24 @@ def various() -> list[Record]:
     ]
 
 
-def make(path: Path, batch: list[Record], layout: str) -> None:
+def make(path: Path, batch: list[Record], file_format: str) -> None:
     """A database with these records, without its run directory."""
     run = RunDirectory(path)
     ShardWriter(run.create()).publish(batch)
-    merge(run.output, MergeOptions(layout=layout, root=ROOT))
+    merge(run.output, MergeOptions(file_format=file_format, root=ROOT))
     shutil.rmtree(run.path)
 
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / "shard.h5").write_bytes(build_image(records()).data)
-    for layout in ("classic", "table"):
-        make(FOLDER / f"{layout}.h5", records(), layout)
-        make(FOLDER / f"various_{layout}.h5", various(), layout)
+    for file_format in ("classic", "table"):
+        make(FOLDER / f"{file_format}.h5", records(), file_format)
+        make(FOLDER / f"various_{file_format}.h5", various(), file_format)
         # A database that another program copied: what was sealed is gone, what HDF5 does not see is lost.
-        subprocess.run(["h5repack", FOLDER / f"{layout}.h5", FOLDER / f"repacked_{layout}.h5"], check=True)
+        subprocess.run(
+            ["h5repack", FOLDER / f"{file_format}.h5", FOLDER / f"repacked_{file_format}.h5"], check=True
+        )
 
 
 if __name__ == "__main__":

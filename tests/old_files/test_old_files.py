@@ -24,18 +24,18 @@ def test_there_are_old_files() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-@pytest.mark.parametrize("layout", ["classic", "table"])
-def test_an_old_database_is_read_and_merged(folder: Path, layout: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("file_format", ["classic", "table"])
+def test_an_old_database_is_read_and_merged(folder: Path, file_format: str, tmp_path: Path) -> None:
     path = tmp_path / "old.h5"
-    shutil.copy(folder / f"{layout}.h5", path)
+    shutil.copy(folder / f"{file_format}.h5", path)
     expected = {one.key: one for one in records()}
     with Database(path) as database:
         assert database.sealed
         assert dict(database) == expected
         assert database.attributes.items() >= ROOT.items()
     assert validate(path).issues == []
-    other = "table" if layout == "classic" else "classic"
-    assert merge(path, MergeOptions(layout=other)).records == 4
+    other = "table" if file_format == "classic" else "classic"
+    assert merge(path, MergeOptions(file_format=other)).records == 4
     with Database(path) as database:
         assert dict(database) == expected
 

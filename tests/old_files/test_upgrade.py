@@ -24,7 +24,7 @@ def version(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(params=["classic", "table"])
-def layout(request: pytest.FixtureRequest) -> str:
+def file_format(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
@@ -38,9 +38,9 @@ def copied(source: Path, folder: Path) -> Path:
     ("name", "batch"), [("", records()), ("various_", various())], ids=["usual", "various"]
 )
 def test_a_merge_alone_makes_the_newest_form_of_an_old_database(
-    version: Path, layout: str, name: str, batch: list[Record], tmp_path: Path
+    version: Path, file_format: str, name: str, batch: list[Record], tmp_path: Path
 ) -> None:
-    path = copied(version / f"{name}{layout}.h5", tmp_path)
+    path = copied(version / f"{name}{file_format}.h5", tmp_path)
     expected = {one.key: one for one in batch}
     with Database(path) as database:
         assert database.sealed
@@ -51,7 +51,7 @@ def test_a_merge_alone_makes_the_newest_form_of_an_old_database(
         assert dict(database) == expected
         assert database.attributes.items() >= {**ROOT, "format_version": 2}.items()
     assert validate(path).valid
-    merge(path, MergeOptions(layout="classic"))
+    merge(path, MergeOptions(file_format="classic"))
     with h5py.File(path) as file:
         for one in batch:
             group = file[one.key]
@@ -60,9 +60,9 @@ def test_a_merge_alone_makes_the_newest_form_of_an_old_database(
 
 
 def test_what_another_program_changed_in_an_old_database_is_read_by_its_checksums(
-    layout: str, tmp_path: Path
+    file_format: str, tmp_path: Path
 ) -> None:
-    path = copied(VERSIONS[0] / f"{layout}.h5", tmp_path)
+    path = copied(VERSIONS[0] / f"{file_format}.h5", tmp_path)
     with h5py.File(path, "r+") as file:
         file.attrs["note"] = "mine"
     with Database(path) as database:
@@ -70,8 +70,8 @@ def test_what_another_program_changed_in_an_old_database_is_read_by_its_checksum
         assert dict(database) == {one.key: one for one in records()}
 
 
-def test_a_copy_of_the_newest_form_by_h5repack_has_lost_nothing(layout: str, tmp_path: Path) -> None:
-    path = copied(VERSIONS[-1] / f"repacked_{layout}.h5", tmp_path)
+def test_a_copy_of_the_newest_form_by_h5repack_has_lost_nothing(file_format: str, tmp_path: Path) -> None:
+    path = copied(VERSIONS[-1] / f"repacked_{file_format}.h5", tmp_path)
     for _ in range(2):
         with Database(path) as database:
             assert dict(database) == {one.key: one for one in records()}

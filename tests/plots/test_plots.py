@@ -25,16 +25,16 @@ CREATED = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 
 @pytest.fixture(scope="module")
-def sight(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
+def result_set(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
     path = tmp_path_factory.mktemp("plots") / "o.h5"
     run = finished(path, campaign(seeds=4, farm="$x^$ & <b>"))
     events(run, [{"event": "published", "tasks": 8, "time": 1e9 + 10 * number} for number in range(2)])
     return ResultSet(path)
 
 
-def test_a_layout_shows_area_turbines_spacing_and_numbers(sight: ResultSet) -> None:
-    axes = plots.layout(sight, "farm1_t1_s2", direction=270.0, speed=9.0)
-    count = sight.layout("farm1_t1_s2").shape[1]
+def test_a_layout_shows_area_turbines_spacing_and_numbers(result_set: ResultSet) -> None:
+    axes = plots.layout(result_set, "farm1_t1_s2", direction=270.0, speed=9.0)
+    count = result_set.layout("farm1_t1_s2").shape[1]
     rotors = next(part for part in axes.collections if isinstance(part, LineCollection))
     assert len(rotors.get_segments()) == count
     lengths = [np.hypot(*(ends[1] - ends[0])) for ends in rotors.get_segments()]
@@ -49,24 +49,24 @@ def test_a_layout_shows_area_turbines_spacing_and_numbers(sight: ResultSet) -> N
     assert len(axes.images) == 1
 
 
-def test_wakes_lie_downwind_of_the_turbines(sight: ResultSet) -> None:
-    axes = plots.layout(sight, "farm0_t0_s0", direction=270.0, speed=9.0)
+def test_wakes_lie_downwind_of_the_turbines(result_set: ResultSet) -> None:
+    axes = plots.layout(result_set, "farm0_t0_s0", direction=270.0, speed=9.0)
     image = axes.images[0]
     field = np.asarray(image.get_array())
     left, right, _, _ = image.get_extent()
     x = np.linspace(left, right, field.shape[1])
-    first = sight.layout("farm0_t0_s0")[0].min() / 1000
+    first = result_set.layout("farm0_t0_s0")[0].min() / 1000
     upwind, downwind = field[:, x < first - 0.1], field[:, x > first + 0.3]
     assert np.allclose(upwind, 9.0, rtol=1e-3)
     assert downwind.min() < 7.0
 
 
-def test_the_figures_beside_a_layout_are_those_of_the_engine(sight: ResultSet) -> None:
+def test_the_figures_beside_a_layout_are_those_of_the_engine(result_set: ResultSet) -> None:
     from vindeby.plots.layout import prepare
 
-    drawn = prepare(sight, "farm0_t0_s0")
+    drawn = prepare(result_set, "farm0_t0_s0")
     facts = dict(drawn.facts)
-    energy = float(sight.record("farm0_t0_s0").aep)
+    energy = float(result_set.record("farm0_t0_s0").aep)
     assert facts["turbines"] == "6"
     assert facts["capacity"] == "30 MW"
     assert facts["AEP"] == f"{energy:,.1f} GWh"
@@ -79,8 +79,8 @@ def test_the_figures_beside_a_layout_are_those_of_the_engine(sight: ResultSet) -
 
 @pytest.mark.parametrize("name", plots.PICTURES)
 @pytest.mark.parametrize("dark", [False, True])
-def test_every_picture_of_a_campaign_can_be_drawn(name: str, dark: bool, sight: ResultSet) -> None:
-    axes = plots.PICTURES[name][0](sight, dark=dark)
+def test_every_picture_of_a_campaign_can_be_drawn(name: str, dark: bool, result_set: ResultSet) -> None:
+    axes = plots.PICTURES[name][0](result_set, dark=dark)
     assert isinstance(axes.figure, Figure)
     width, height = axes.figure.get_size_inches()
     assert 3 < width < 20
@@ -90,32 +90,34 @@ def test_every_picture_of_a_campaign_can_be_drawn(name: str, dark: bool, sight: 
         assert axes.get_facecolor()[:3] == to_rgb("#16191d")
 
 
-def test_the_energy_picture_has_every_seed_the_median_and_the_best(sight: ResultSet) -> None:
-    axes = plots.PICTURES["energy"][0](sight)
-    values = sight.rows["aep"][(sight.rows["farm_idx"] == 0) & (sight.rows["type_idx"] == 1)]
+def test_the_energy_picture_has_every_seed_the_median_and_the_best(result_set: ResultSet) -> None:
+    axes = plots.PICTURES["energy"][0](result_set)
+    values = result_set.rows["aep"][(result_set.rows["farm_idx"] == 0) & (result_set.rows["type_idx"] == 1)]
     drawn = [np.asarray(line.get_ydata()) for line in axes.lines]
     assert any(np.array_equal(line, values) for line in drawn)
     assert any(np.allclose(line, [np.median(values)] * 2) for line in drawn if len(line) == 2)
     assert any(np.allclose(line, [values.max()]) for line in drawn if len(line) == 1)
 
 
-def test_a_gallery_has_the_best_first(sight: ResultSet) -> None:
-    every = plots.gallery(sight, "farm0_t1_*")
-    best = max(range(4), key=lambda seed: float(sight.record(f"farm0_t1_s{seed}").aep))
+def test_a_gallery_has_the_best_first(result_set: ResultSet) -> None:
+    every = plots.gallery(result_set, "farm0_t1_*", every=True)
+    best = max(range(4), key=lambda seed: float(result_set.record(f"farm0_t1_s{seed}").aep))
     assert len(every) == 4
-    assert every[0].get_title(loc="left").startswith(f"s{best}  ")
+    assert every[0].get_title(loc="left").startswith(f"s{best}, ")
     with pytest.raises(ArgumentError, match="names are like farm0_t0_s0, so write farm0_t0_\\*"):
-        plots.gallery(sight, "farm7*")
+        plots.gallery(result_set, "farm7*")
 
 
-def test_a_comparison_says_what_changed_and_draws_every_way(sight: ResultSet) -> None:
-    axes = plots.compare(sight, "farm0_t0_s0", "farm0_t0_s1")
-    one, other = (float(sight.record(key).aep) for key in ("farm0_t0_s0", "farm0_t0_s1"))
+def test_a_comparison_says_what_changed_and_draws_every_way(result_set: ResultSet) -> None:
+    axes = plots.compare(result_set, "farm0_t0_s0", "farm0_t0_s1")
+    one, other = (float(result_set.record(key).aep) for key in ("farm0_t0_s0", "farm0_t0_s1"))
     assert f"{one:,.1f} → {other:,.1f} GWh ({100 * (other / one - 1):+.2f} %)" in axes.get_title(loc="left")
     assert len(axes.texts) == 6
     with pytest.raises(ArgumentError, match="different farms"):
-        plots.compare(sight, "farm0_t0_s0", "farm1_t0_s0")
-    assert len(plots.compare(sight, "farm0_t0_s0", "farm0_t1_s1").texts) == 6  # 6 turbines before, 15 after
+        plots.compare(result_set, "farm0_t0_s0", "farm1_t0_s0")
+    assert (
+        len(plots.compare(result_set, "farm0_t0_s0", "farm0_t1_s1").texts) == 6
+    )  # 6 turbines before, 15 after
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -134,10 +136,12 @@ def test_pairs_are_the_best_of_all_possible_ones(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", plots.FORMATS)
 def test_pictures_are_files_of_each_format_and_always_the_same(
-    kind: str, sight: ResultSet, tmp_path: Path
+    kind: str, result_set: ResultSet, tmp_path: Path
 ) -> None:
     for name in ("a", "b"):
-        plots.save(plots.compare(sight, "farm0_t0_s0", "farm0_t0_s1").figure, tmp_path / f"{name}.{kind}")
+        plots.save(
+            plots.compare(result_set, "farm0_t0_s0", "farm0_t0_s1").figure, tmp_path / f"{name}.{kind}"
+        )
     one, other = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("a", "b"))
     assert one.startswith(CREATED[kind])
     assert one == other
@@ -153,24 +157,24 @@ def test_colours_keep_their_order_in_black_and_white() -> None:
             assert min(abs(value - page) for value in grey) > 0.1
 
 
-def test_drawing_leaves_the_settings_of_others_alone(sight: ResultSet) -> None:
+def test_drawing_leaves_the_settings_of_others_alone(result_set: ResultSet) -> None:
     before = dict(mpl.rcParams)
-    plots.PICTURES["energy"][0](sight)
+    plots.PICTURES["energy"][0](result_set)
     assert dict(mpl.rcParams) == before
 
 
 def test_a_file_without_a_campaign_shows_the_layout_alone(tmp_path: Path) -> None:
     old_file(tmp_path / "old.h5", ["farm0_t0_s0", "farm0_t0_s1"])
-    sight = ResultSet(tmp_path / "old.h5")
-    axes = plots.layout(sight, "farm0_t0_s0")
+    result_set = ResultSet(tmp_path / "old.h5")
+    axes = plots.layout(result_set, "farm0_t0_s0")
     assert not axes.images
     assert not axes.patches
     assert len(axes.texts) == 6
     with pytest.raises(ArgumentError, match="without a campaign no wakes"):
-        plots.layout(sight, "farm0_t0_s0", direction=10.0)
-    for name in ("density", "map", "completion", "durations"):
+        plots.layout(result_set, "farm0_t0_s0", direction=10.0)
+    for name in ("density", "map", "wind", "completion", "durations"):
         with pytest.raises(DataError):
-            plots.PICTURES[name][0](sight)
+            plots.PICTURES[name][0](result_set)
 
 
 def test_show_writes_a_picture_that_can_be_opened(tmp_path: Path) -> None:

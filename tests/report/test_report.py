@@ -67,7 +67,12 @@ def test_the_page_says_everything(made: tuple[Path, str]) -> None:
     page = Page(made[1])
     assert page.texts["h1"] == ["small"]
     headings = page.texts["h2"]
-    assert headings[:3] == ["The best of each farm and type", "Pictures", "All results"]
+    assert headings[:4] == [
+        "The best layout, and how it was found",
+        "The best of each farm and type",
+        "Pictures",
+        "All results",
+    ]
     assert "Failures (1)" in headings
     assert "Missing (1)" in headings
     assert "Where this comes from" in headings
@@ -78,15 +83,15 @@ def test_the_page_says_everything(made: tuple[Path, str]) -> None:
 
 
 def test_every_layout_is_in_the_page_as_it_is_in_the_database(made: tuple[Path, str]) -> None:
-    sight, data = ResultSet(made[0]), data_of(made[1])
+    result_set, data = ResultSet(made[0]), data_of(made[1])
     assert len(data["results"]) == 11
     for result in data["results"]:
         farm = data["farms"][result["farm"]]
         numbers = np.frombuffer(base64.b64decode(result["layout"]), "<u2").reshape(-1, 2)
         left, bottom, width, height = farm["frame"]
         places = np.array([left, bottom]) + numbers / 65535 * [width, height]
-        assert np.abs(places - sight.layout(result["key"]).T).max() < 0.2
-        assert result["aep"] == pytest.approx(float(sight.record(result["key"]).aep), abs=1e-3)
+        assert np.abs(places - result_set.layout(result["key"]).T).max() < 0.2
+        assert result["aep"] == pytest.approx(float(result_set.record(result["key"]).aep), abs=1e-3)
 
 
 def test_names_from_the_database_are_text_and_never_markup(made: tuple[Path, str]) -> None:
@@ -103,7 +108,7 @@ def test_the_page_needs_nothing_from_elsewhere(made: tuple[Path, str]) -> None:
     page = Page(made[1])
     for tag, attributes in page.elements:
         for name in ("src", "href", "srcset"):
-            assert (attributes.get(name) or "data:").startswith("data:"), tag
+            assert (attributes.get(name) or "data:").startswith(("data:", "#layout-")), tag
         assert not any(name.startswith("on") or name == "style" for name in attributes), tag
     (policy,) = [
         attributes["content"]
@@ -121,8 +126,8 @@ def test_the_page_needs_nothing_from_elsewhere(made: tuple[Path, str]) -> None:
 def test_pictures_come_for_light_and_for_dark(made: tuple[Path, str]) -> None:
     tags = [tag for tag, _ in Page(made[1]).elements]
     assert (
-        tags.count("img") == tags.count("source") == 5
-    )  # all but completion: nothing was published by a run
+        tags.count("img") == tags.count("source") == 7
+    )  # the best layout, the wind, and all but completion: nothing was published by a run
 
 
 def test_a_report_of_an_older_file_and_of_an_empty_run(tmp_path: Path) -> None:

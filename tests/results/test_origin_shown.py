@@ -20,7 +20,7 @@ def test_monitor_validate_and_report_show_what_is_of_unverified_origin(tmp_path:
     salvage([tmp_path / "worker.h5"], output, naming=NAMING)
     publish(RunDirectory(output), [record(10), record(11)])
     merge(output)
-    commands = build(["monitor", "validate", "report"])
+    commands = build()
     said = "3 of unverified origin (salvaged)"
 
     def answer(*words: str) -> str:

@@ -89,6 +89,6 @@ def test_what_cannot_be_stored_is_refused_when_it_is_returned_and_the_rest_is_me
     assert type(found["subclass"].arrays["extra"]) is np.ndarray
     assert found["nothing"].arrays["extra"].shape == (0, 3)
     assert np.array_equal(found["shared"].arrays["extra"], np.full(3, float(names.index("shared"))))
-    merge(output, MergeOptions(layout="table"))
+    merge(output, MergeOptions(file_format="table"))
     assert validate(output).valid
     assert len(results(output)) == len(KEPT) + 3

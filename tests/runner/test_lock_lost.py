@@ -132,7 +132,7 @@ def test_a_run_on_a_machine_that_is_gone_is_taken_over_when_asked_to(
     held_by(directory.path / f"{held}.lock", host="node17", pid=42)
     said: list[str] = []
     asked = one_cell(calling("good", 2))
-    assert run(asked, tmp_path / "out.h5", part=part, take_over=True, say=said.append).complete
+    assert run(asked, tmp_path / "out.h5", part=part, take_over=True, on_message=said.append).complete
     assert "process 42 on node17 holds it" in said[0]
     assert said[0].endswith("; it is taken over")
 
@@ -154,6 +154,6 @@ def test_a_killed_run_is_resumed_under_another_host_name(
     claim.write_text(json.dumps({**json.loads(claim.read_text()), "host": "the-old-container"}))
     monkeypatch.setattr(lock, "LEASE", Lease(stale_s=0.5, watch_s=0.2))
     said: list[str] = []
-    assert run(one_cell(calling("good", 2)), directory.output, say=said.append).complete
+    assert run(one_cell(calling("good", 2)), directory.output, on_message=said.append).complete
     assert "on the-old-container holds it (run)" in said[0]
     assert "watching whether it still lives" in said[0]

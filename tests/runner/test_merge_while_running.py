@@ -8,18 +8,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
 import pytest
 
 from tests.runner.campaigns import calling, one_cell, results
 from tests.runner.misbehaving import campaign_of
 from vindeby.campaign import Campaign
-from vindeby.errors import InputError
+from vindeby.errors import BusyError, InputError
 from vindeby.runner import Summary, run
 from vindeby.runner import periodic_merge as merging
 from vindeby.runner.progress import Progress
 from vindeby.store.disk.events import event_files, read_events
 from vindeby.store.disk.locks.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.verdicts import Invalid, Verdicts, write_verdicts
+from vindeby.store.format.record import Record
+from vindeby.store.format.rows import checksum_of
+from vindeby.store.merge.merge import merge
+from vindeby.store.publish import ShardWriter
 from vindeby.store.validate import validate
 
 SEEDS, FREE = 60, 20
@@ -43,7 +50,7 @@ def watched(folder: Path, watch: Callable[[Progress], bool], said: list[str], **
         if watch(progress):
             (folder / "gate").touch()
 
-    return run(gated(folder, **more), folder / "out.h5", watch=look, say=said.append)
+    return run(gated(folder, **more), folder / "out.h5", on_progress=look, on_message=said.append)
 
 
 SLOW = """
@@ -104,7 +111,7 @@ def test_workers_publish_while_a_merge_stands_still_and_killing_it_loses_nothing
     assert (summary.done, summary.complete) == (SEEDS, True)
     assert len(results(output)) == SEEDS
     assert not list(tmp_path.glob(".out.h5.merge-*.tmp"))
-    assert not (RunDirectory(output).path / "merge.lock").exists()
+    assert Lock(RunDirectory(output).path / "merge.lock", "merge").holder() is None
 
 
 def test_a_merge_that_fails_in_between_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
@@ -132,3 +139,41 @@ def test_merging_in_between_is_off_unless_asked_for_and_never_enters_a_fingerpri
     assert events(tmp_path / "out.h5", "merge started") == []
     with pytest.raises(InputError, match="merge_every_s"):
         run(plain, tmp_path / "out.h5", merge_every_s=0.0)
+
+
+def replaced_while_running(folder: Path) -> tuple[Campaign, RunDirectory]:
+    """An invalid result in the database, the one that replaces it in a shard, and the verdict of the run."""
+    campaign, output = one_cell(calling("good", 1)), folder / "out.h5"
+    (task,) = campaign.tasks()
+    directory = RunDirectory(output).create()
+    directory.freeze_campaign(campaign.dumps())
+    layout = np.stack([np.arange(6) * 500.0 + 100.0, np.full(6, 100.0)])
+    bad, good = (
+        Record(task.key, task.fingerprint, {"layout": layout, "aep": np.array(aep)}) for aep in (1e6, 5.0)
+    )
+    ShardWriter(directory).publish([bad])
+    merge(output)
+    invalid = Invalid(task.key, checksum_of(bad), "aep is too large", task.fingerprint)
+    write_verdicts(directory, campaign.dumps(), Verdicts.of([invalid], ""))
+    ShardWriter(directory).publish([good])
+    return campaign, directory
+
+
+def test_a_merge_in_between_knows_units_and_what_is_invalid(tmp_path: Path) -> None:
+    campaign, directory = replaced_while_running(tmp_path)
+    with directory.lock("run") as lock:
+        merging.merge_now(directory, lock.path, lock.token)
+    (record,) = results(directory.output).values()
+    assert float(record.aep) == 5.0
+    assert directory.shard_names() == []
+    with h5py.File(directory.output) as file:
+        assert file[f"{record.key}/aep"].attrs["units"] == "GWh/year"
+        assert file.attrs["total_configs"] == campaign.total_configs
+
+
+def test_a_merge_in_between_changes_nothing_once_the_run_has_lost_its_lock(tmp_path: Path) -> None:
+    _, directory = replaced_while_running(tmp_path)
+    before = directory.output.read_bytes(), directory.shard_names()
+    with directory.lock("run") as lock, pytest.raises(BusyError, match="another process has taken over"):
+        merging.merge_now(directory, lock.path, "the token of a former owner")
+    assert (directory.output.read_bytes(), directory.shard_names()) == before

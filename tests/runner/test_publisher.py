@@ -12,7 +12,8 @@ import pytest
 
 from vindeby.errors import ArgumentError, StorageError
 from vindeby.runner.failures import Kind
-from vindeby.runner.local.messages import DiskTrouble, Durable, TaskFailed
+from vindeby.runner.pool import DiskTrouble, TasksDurable
+from vindeby.runner.protocol import Failed
 from vindeby.runner.publisher import Publisher
 from vindeby.store.format.record import Record
 from vindeby.store.publish import Receipt
@@ -41,11 +42,18 @@ def record(number: int) -> Record:
 
 
 def publisher(disk: Disk, said: list[object], *, flush_s: float = 0.0, wait: bool = False) -> Publisher:
-    return Publisher(disk, said.append, flush_s=flush_s, wait_for_disk=wait)  # type: ignore[arg-type]
+    return Publisher(
+        disk,  # type: ignore[arg-type]
+        on_durable=lambda tasks, shard, seconds: said.append(TasksDurable(0, tasks, shard, seconds)),
+        on_failed=lambda task, failure: said.append(Failed(0, task, failure)),
+        on_disk_trouble=lambda reason: said.append(DiskTrouble(0, reason)),
+        flush_s=flush_s,
+        wait_for_disk=wait,
+    )
 
 
 def done(said: list[object]) -> list[int]:
-    return sorted(task for message in said if isinstance(message, Durable) for task in message.tasks)
+    return sorted(task for message in said if isinstance(message, TasksDurable) for task in message.tasks)
 
 
 def test_results_share_a_file_and_are_reported_after_it_is_written() -> None:
@@ -99,7 +107,7 @@ def test_a_full_disk_ends_it_if_not_told_to_wait_and_nothing_is_reported() -> No
     writer = publisher(disk, said)
     writer.add(0, record(0), 0.1)
     assert not writer.close()
-    assert DiskTrouble("the disk is full") in said
+    assert DiskTrouble(0, "the disk is full") in said
     assert done(said) == []
 
 
@@ -124,6 +132,6 @@ def test_a_record_that_cannot_be_stored_fails_and_its_neighbours_are_published()
         writer.add(number, record(number), 0.1)
     assert writer.close()
     assert done(said) == [0, 1, 3, 4]
-    (failed,) = [message for message in said if isinstance(message, TaskFailed)]
+    (failed,) = [message for message in said if isinstance(message, Failed)]
     assert (failed.task, failed.failure.kind) == (2, Kind.INVALID)
     assert "too many bytes" in failed.failure.reason

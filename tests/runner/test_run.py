@@ -64,9 +64,9 @@ def test_the_same_again_computes_nothing_and_more_seeds_are_added(tmp_path: Path
     trace = {"seconds": 0.0, "trace": str(tmp_path / "trace")}
     assert run(calling("slow", 2, trace), tmp_path / "out.h5").done == 8
     again = run(calling("slow", 2, trace), tmp_path / "out.h5")
-    assert (again.done, again.standing.done, again.complete) == (0, 8, True)
+    assert (again.done, again.resume_state.done, again.complete) == (0, 8, True)
     more = run(calling("slow", 3, trace), tmp_path / "out.h5")
-    assert (more.done, more.standing.done, more.complete) == (4, 8, True)
+    assert (more.done, more.resume_state.done, more.complete) == (4, 8, True)
     calls = (tmp_path / "trace").read_text().split()
     assert len(calls) == len(set(calls)) == 12
 
@@ -95,8 +95,8 @@ def test_results_of_a_changed_campaign_are_left_unless_they_may_be_replaced(tmp_
     run(before, output)
     old = results(output)
     changed = calling("slow", 3, {"seconds": 0.001})
-    kept = run(changed, output, say=said.append)
-    assert (kept.done, len(kept.standing.stale), kept.complete) == (4, 8, False)
+    kept = run(changed, output, on_message=said.append)
+    assert (kept.done, len(kept.resume_state.stale), kept.complete) == (4, 8, False)
     assert any("8 results answer an older version" in line for line in said)
     assert all(results(output)[key] == record for key, record in old.items())
     replaced = run(changed, output, replace_stale=True)
@@ -111,7 +111,7 @@ def test_a_replacement_that_is_not_merged_yet_is_not_computed_again(tmp_path: Pa
     changed = calling("slow", 2, {"seconds": 0.001})
     run(changed, output, part="1/1", replace_stale=True)
     again = run(changed, output)
-    assert (again.done, again.standing.done, again.standing.stale, again.complete) == (0, 8, [], True)
+    assert (again.done, again.resume_state.done, again.resume_state.stale, again.complete) == (0, 8, [], True)
     marks = {task.key: task.fingerprint for task in changed.tasks()}
     assert {key: record.fingerprint for key, record in results(output).items()} == marks
 
@@ -123,7 +123,7 @@ def test_parts_share_a_run_directory_and_together_make_the_whole(tmp_path: Path)
     assert all(part.complete for part in parts)
     assert not output.exists()
     whole = run(campaign, output)
-    assert (whole.done, whole.standing.done, whole.complete) == (0, 20, True)
+    assert (whole.done, whole.resume_state.done, whole.complete) == (0, 20, True)
 
 
 def test_a_campaign_larger_than_a_pipe_holds_reaches_the_workers(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_with_rerun_what_is_bad_is_kept_in_quarantine_and_computed_again(tmp_pat
     bad = shard.read_bytes()
     summary = run(one_cell(calling("good", 4)), output, on_bad="rerun")
     assert summary.complete
-    assert (summary.standing.done, summary.done) == (1, 3)
+    assert (summary.resume_state.done, summary.done) == (1, 3)
     assert equal(results(output), results(tmp_path / "whole.h5"))
     kept = [path for path in RunDirectory(output).quarantine.iterdir() if path.suffix == ".h5"]
     assert [path.read_bytes() for path in kept] == [bad]
@@ -257,7 +257,7 @@ def test_a_damaged_database_is_completed_and_a_copy_of_it_is_kept(tmp_path: Path
 
 def test_progress_is_told_and_ends_complete(tmp_path: Path) -> None:
     told: list[Progress] = []
-    run(calling("slow", 10, {"seconds": 0.02}), tmp_path / "out.h5", watch=told.append)
+    run(calling("slow", 10, {"seconds": 0.02}), tmp_path / "out.h5", on_progress=told.append)
     assert told[-1].done == told[-1].total == 40
     assert [progress.done for progress in told] == sorted(progress.done for progress in told)
     busy = [view for progress in told for view in progress.workers if view.task]

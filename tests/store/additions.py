@@ -25,9 +25,9 @@ IN_RECORDS = (
 IN_COLUMNS = ("arrays/wake_loss", "attributes/reviewed", "arrays/extra", "arrays/layout@datum", "key@datum")
 
 
-def merged(run: RunDirectory, count: int = 6, layout: str = "classic") -> Path:
+def merged(run: RunDirectory, count: int = 6, file_format: str = "classic") -> Path:
     publish(run, records(count))
-    merge(run.output, MergeOptions(layout=layout))
+    merge(run.output, MergeOptions(file_format=file_format))
     return run.output
 
 

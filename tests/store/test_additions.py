@@ -61,7 +61,7 @@ def kept(run: RunDirectory) -> list[Path]:
 @pytest.mark.parametrize("form", FORMS)
 def test_what_a_user_adds_outlives_merges_byte_for_byte(run: RunDirectory, form: str) -> None:
     add, names = FORMS[form]
-    path = merged(run, layout=form)
+    path = merged(run, file_format=form)
     add(path)
     assert not is_sealed(path)
     before = seen(path, names)
@@ -82,7 +82,7 @@ def test_what_a_user_adds_outlives_merges_byte_for_byte(run: RunDirectory, form:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_database_with_additions_reads_as_before_and_is_valid(run: RunDirectory, form: str) -> None:
     add, _ = FORMS[form]
-    path = merged(run, layout=form)
+    path = merged(run, file_format=form)
     add(path)
     assert {key: checksum_of(one) for key, one in contents(path).items()} == sums(records(6))
     report = validate(path)
@@ -120,9 +120,9 @@ def test_root_additions_outlive_a_change_of_form_and_back(run: RunDirectory) -> 
     path = merged(run)
     add_to_root(path)
     before = seen(path, ROOT)
-    merge(path, MergeOptions(layout="table"))
+    merge(path, MergeOptions(file_format="table"))
     assert seen(path, ROOT) == before
-    merge(path, MergeOptions(layout="classic"))
+    merge(path, MergeOptions(file_format="classic"))
     assert seen(path, ROOT) == before
     assert {key: checksum_of(one) for key, one in contents(path).items()} == sums(records(6))
 
@@ -132,7 +132,7 @@ def test_what_has_no_place_in_the_other_form_stops_the_merge_by_name(run: RunDir
     add_to_record(path)
     data = path.read_bytes()
     with pytest.raises(DataError, match="nothing was changed") as error:
-        merge(path, MergeOptions(layout="table"))
+        merge(path, MergeOptions(file_format="table"))
     assert f"{KEY}/wake_loss" in str(error.value)
     assert f"{KEY}@reviewed" in str(error.value)
     assert path.read_bytes() == data
@@ -279,7 +279,7 @@ def test_additions_to_a_result_that_is_replaced_are_kept_with_the_old_file(run: 
 
 
 def test_a_column_of_a_user_stays_beside_its_rows(run: RunDirectory) -> None:
-    path = merged(run, layout="table")
+    path = merged(run, file_format="table")
     with h5py.File(path, "r+") as file:
         file["rank"] = np.arange(6)
         order = file["key"][:].tolist()
@@ -295,4 +295,4 @@ def test_a_column_of_a_user_stays_beside_its_rows(run: RunDirectory) -> None:
     with pytest.raises(DataError, match="rank"):
         merge(path, MergeOptions(asked={KEY: "f" * 64}))
     with pytest.raises(DataError, match="rank"):
-        merge(path, MergeOptions(layout="classic"))
+        merge(path, MergeOptions(file_format="classic"))

@@ -32,7 +32,7 @@ def checksums(path: Path) -> dict[str, str]:
 @pytest.mark.parametrize("form", ["classic", "table"])
 def test_what_pytables_adds_is_carried(run: RunDirectory, form: str) -> None:
     tables = pytest.importorskip("tables")
-    path = merged(run, layout=form)
+    path = merged(run, file_format=form)
     with tables.open_file(str(path), "a") as file:
         filters = tables.Filters(complevel=1, complib="blosc")
         file.create_carray("/", "mine", obj=np.arange(1000.0), filters=filters)

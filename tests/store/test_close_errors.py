@@ -36,12 +36,12 @@ def fail_to_close(monkeypatch: pytest.MonkeyPatch, part_of_name: str) -> list[st
     return failed
 
 
-@pytest.mark.parametrize("layout", ["classic", "table"])
+@pytest.mark.parametrize("file_format", ["classic", "table"])
 def test_a_new_database_that_cannot_be_closed_is_an_error_that_names_it_and_changes_nothing(
-    run: RunDirectory, layout: str, monkeypatch: pytest.MonkeyPatch
+    run: RunDirectory, file_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(run, records(3))
-    merge(run.output, MergeOptions(layout=layout))
+    merge(run.output, MergeOptions(file_format=file_format))
     publish(run, records(3, start=10))
     failed = fail_to_close(monkeypatch, ".merge-")
     with pytest.raises(StorageError, match=r"out\.h5: cannot write .*Input/output error.*safe"):

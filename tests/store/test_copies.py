@@ -95,13 +95,13 @@ def test_a_damaged_copy_that_was_published_first_does_not_count(
 
 
 @pytest.mark.parametrize("how", ["key", "segments"])
-@pytest.mark.parametrize("layout", ["classic", "table"])
+@pytest.mark.parametrize("file_format", ["classic", "table"])
 def test_a_record_damaged_in_the_database_is_taken_from_a_shard_that_has_it(
-    run: RunDirectory, layout: str, how: str
+    run: RunDirectory, file_format: str, how: str
 ) -> None:
     batch = [record(1, 6000), record(2, 6000)]
     publish(run, batch)
-    merge(run.output, MergeOptions(layout=layout, keep_shards=True))
+    merge(run.output, MergeOptions(file_format=file_format, keep_shards=True))
     at = run.output.read_bytes().index(batch[1].layout.tobytes())
     flip(run.output, (at + 50_000) * 8)
     with Database(run.output) as database:
@@ -139,10 +139,10 @@ def test_a_database_that_shrank_while_shards_went_is_read_again_as_a_whole(
     run: RunDirectory, tmp_path: Path
 ) -> None:
     publish(run, [record(seed) for seed in range(1100)])
-    merge(run.output, MergeOptions(layout="table"))
+    merge(run.output, MergeOptions(file_format="table"))
     small = RunDirectory(tmp_path / "small.h5")
     publish(small, [record(5)])
-    merge(small.output, MergeOptions(layout="table"))
+    merge(small.output, MergeOptions(file_format="table"))
     shard = publish(run, [record(2000)]).path
     with Database(run.output) as database:
         shard.unlink()
@@ -219,15 +219,17 @@ def test_a_marked_record_counts_instead_of_an_unmarked_one(run: RunDirectory) ->
     assert contents(run.output)[record(2).key] == record(2, shift=5.0)
 
 
-@pytest.mark.parametrize("layout", ["classic", "table"])
-def test_a_database_with_an_unmarked_record_is_not_merged_silently(run: RunDirectory, layout: str) -> None:
+@pytest.mark.parametrize("file_format", ["classic", "table"])
+def test_a_database_with_an_unmarked_record_is_not_merged_silently(
+    run: RunDirectory, file_format: str
+) -> None:
     segments = segments_of([record(1), record(2)])
     segments[0].rows["status"][1] = b"failed"
     segments[0].rows["checksum"] = segments[0].computed_checksums()
-    root: dict[str, Attribute] = {"format_version": 1, "layout": layout}
+    root: dict[str, Attribute] = {"format_version": 1, "layout": file_format}
     widths = {name: segments[0].rows.dtype[name].itemsize for name in segments[0].schema.text_fields}
     content = Content(2, (segments[0].schema,), widths, root, segments)
-    file_format_named(layout).write(run.output, content)
+    file_format_named(file_format).write(run.output, content)
     with Database(run.output) as database:
         assert [one for segment in database.segments() for one in segment.records()] == [record(1)]
     with pytest.raises(BadFilesError, match="farm0_t1_s2: record without success mark"):

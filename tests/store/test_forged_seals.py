@@ -58,7 +58,7 @@ def subject(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = publish(run, records(3)).path
     if request.param == "shard":
         return path
-    merge(run.output, MergeOptions(layout=request.param))
+    merge(run.output, MergeOptions(file_format=request.param))
     return run.output
 
 

@@ -43,16 +43,16 @@ def without_booleans(one: Record) -> Record:
     return Record(one.key, one.fingerprint, one.arrays, rest)
 
 
-def made(folder: Path, layout: str, batch: list[Record]) -> Path:
-    run = RunDirectory(folder / f"{layout}.h5")
+def made(folder: Path, file_format: str, batch: list[Record]) -> Path:
+    run = RunDirectory(folder / f"{file_format}.h5")
     publish(run, batch)
-    merge(run.output, MergeOptions(layout=layout, root=ROOT, array_attributes=RESULT_ARRAYS))
+    merge(run.output, MergeOptions(file_format=file_format, root=ROOT, array_attributes=RESULT_ARRAYS))
     shutil.rmtree(run.path)
     return run.output
 
 
 @pytest.fixture(params=["classic", "table"])
-def layout(request: pytest.FixtureRequest) -> str:
+def file_format(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
@@ -103,11 +103,11 @@ def test_units_stand_beside_the_arrays_of_a_table_too(tmp_path: Path) -> None:
             assert dict(file["arrays"][name].attrs) == texts
 
 
-def test_units_are_kept_by_a_merge_that_does_not_name_them(layout: str, tmp_path: Path) -> None:
-    path = made(tmp_path, layout, BATCH)
+def test_units_are_kept_by_a_merge_that_does_not_name_them(file_format: str, tmp_path: Path) -> None:
+    path = made(tmp_path, file_format, BATCH)
     publish(RunDirectory(path), [record(99)])
-    other = "table" if layout == "classic" else "classic"
-    merge(path, MergeOptions(layout=other))
+    other = "table" if file_format == "classic" else "classic"
+    merge(path, MergeOptions(file_format=other))
     with h5py.File(path) as file:
         dataset = file["arrays/aep"] if other == "table" else file["farm0_t1_s99/aep"]
         assert dict(dataset.attrs) == {"long_name": "annual energy production", "units": "GWh/year"}
@@ -123,12 +123,12 @@ with netCDF4.Dataset(sys.argv[1]) as file:
 """
 
 
-def test_netcdf4_opens_both_forms(layout: str, tmp_path: Path) -> None:
-    path = made(tmp_path, layout, BATCH)
-    found = python("netCDF4", NETCDF, path, KEY if layout == "classic" else "arrays")
+def test_netcdf4_opens_both_forms(file_format: str, tmp_path: Path) -> None:
+    path = made(tmp_path, file_format, BATCH)
+    found = python("netCDF4", NETCDF, path, KEY if file_format == "classic" else "arrays")
     assert found["campaign"] == ROOT["campaign"]
     assert found["units"] == "m"
-    if layout == "classic":
+    if file_format == "classic":
         assert sorted(found["names"]) == NOT_BOOLEAN
         assert found["first"] == BATCH[1].layout[0, 0]
         assert found["groups"] == len(BATCH)
@@ -152,13 +152,13 @@ print(json.dumps({"texts": texts, "rows": rows, "names": names, "units": units, 
 
 
 @pytest.mark.parametrize("engine", ["netcdf4", "h5netcdf"])
-def test_xarray_opens_both_forms(engine: str, layout: str, tmp_path: Path) -> None:
-    path = made(tmp_path, layout, BATCH)
+def test_xarray_opens_both_forms(engine: str, file_format: str, tmp_path: Path) -> None:
+    path = made(tmp_path, file_format, BATCH)
     package = "netCDF4" if engine == "netcdf4" else "h5netcdf"
-    found = python(package, XARRAY, engine, path, KEY if layout == "classic" else "arrays")
-    assert found["texts"] == {"campaign": ROOT["campaign"], "layout": layout}
+    found = python(package, XARRAY, engine, path, KEY if file_format == "classic" else "arrays")
+    assert found["texts"] == {"campaign": ROOT["campaign"], "layout": file_format}
     assert found["units"] == "m"
-    if layout == "classic":
+    if file_format == "classic":
         assert sorted(found["names"]) == (NOT_BOOLEAN if engine == "netcdf4" else NAMES)
         assert found["aep"] == [101.0]
     else:
@@ -178,11 +178,11 @@ with pyfive.File(sys.argv[1]) as file:
 """
 
 
-def test_pyfive_reads_both_forms(layout: str, tmp_path: Path) -> None:
-    path = made(tmp_path, layout, BATCH)
-    found = python("pyfive", PYFIVE, path, KEY if layout == "classic" else "arrays")
+def test_pyfive_reads_both_forms(file_format: str, tmp_path: Path) -> None:
+    path = made(tmp_path, file_format, BATCH)
+    found = python("pyfive", PYFIVE, path, KEY if file_format == "classic" else "arrays")
     assert (found["campaign"], found["units"]) == (ROOT["campaign"], "m")
-    if layout == "classic":
+    if file_format == "classic":
         assert sorted(found["keys"]) == sorted(one.key for one in BATCH)
         assert sorted(found["names"]) == NAMES
         assert found["layout"] == BATCH[1].layout.tolist()
@@ -281,9 +281,11 @@ def copied(tool: str, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("tool", ["h5repack", "ptrepack"])
-def test_a_copy_by_another_program_is_unsealed_but_complete(tool: str, layout: str, tmp_path: Path) -> None:
+def test_a_copy_by_another_program_is_unsealed_but_complete(
+    tool: str, file_format: str, tmp_path: Path
+) -> None:
     batch = BATCH if tool == "h5repack" else [without_booleans(one) for one in BATCH]
-    copy = copied(tool, made(tmp_path, layout, batch))
+    copy = copied(tool, made(tmp_path, file_format, batch))
     report = validate(copy, expected={one.key: one.fingerprint for one in batch})
     assert (report.issues, report.missing) == ([], [])
     assert report.valid
@@ -293,9 +295,11 @@ def test_a_copy_by_another_program_is_unsealed_but_complete(tool: str, layout: s
 
 
 @pytest.mark.parametrize("tool", ["h5repack", "ptrepack"])
-def test_a_merge_seals_a_copy_by_another_program_without_loss(tool: str, layout: str, tmp_path: Path) -> None:
+def test_a_merge_seals_a_copy_by_another_program_without_loss(
+    tool: str, file_format: str, tmp_path: Path
+) -> None:
     batch = BATCH if tool == "h5repack" else [without_booleans(one) for one in BATCH]
-    original = made(tmp_path, layout, batch)
+    original = made(tmp_path, file_format, batch)
     copy = copied(tool, original)
     merge(copy)
     with Database(copy) as database, Database(original) as first:
@@ -323,8 +327,11 @@ def test_what_pytables_leaves_out_is_never_certified(tmp_path: Path) -> None:
     assert damaged == {one.key for one in BATCH if "converged" in one.attributes}
 
 
-def test_the_newest_samples_are_of_this_form(layout: str) -> None:
-    with h5py.File(NEWEST / f"{layout}.h5") as file, h5py.File(NEWEST / f"repacked_{layout}.h5") as repacked:
+def test_the_newest_samples_are_of_this_form(file_format: str) -> None:
+    with (
+        h5py.File(NEWEST / f"{file_format}.h5") as file,
+        h5py.File(NEWEST / f"repacked_{file_format}.h5") as repacked,
+    ):
         names: list[str] = ["/"]
         file.visit(names.append)
         for name in names:

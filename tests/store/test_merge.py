@@ -24,8 +24,8 @@ def audits(run: RunDirectory) -> list[dict[str, object]]:
     return [json.loads(path.read_text()) for path in sorted(run.audit.glob("*.json"))]
 
 
-@pytest.mark.parametrize("layout", ["classic", "table"])
-def test_shards_become_one_database_and_are_deleted(run: RunDirectory, layout: str) -> None:
+@pytest.mark.parametrize("file_format", ["classic", "table"])
+def test_shards_become_one_database_and_are_deleted(run: RunDirectory, file_format: str) -> None:
     publish(run, records(6))
     publish(run, records(6, start=6))
     root: dict[str, Attribute] = {
@@ -34,7 +34,7 @@ def test_shards_become_one_database_and_are_deleted(run: RunDirectory, layout: s
         "random_pct": 30.0,
         "total_configs": 20,
     }
-    report = merge(run.output, MergeOptions(layout=layout, root=root))
+    report = merge(run.output, MergeOptions(file_format=file_format, root=root))
     assert (report.records, report.outcome) == (12, "done")
     assert contents(run.output) == {one.key: one for one in records(12)}
     assert run.shard_paths() == []
@@ -56,10 +56,10 @@ def test_shards_can_be_kept(run: RunDirectory) -> None:
 
 def test_more_shards_join_a_standing_database(run: RunDirectory) -> None:
     publish(run, records(3))
-    merge(run.output, MergeOptions(layout="table", root={"grid_size": 18}))
+    merge(run.output, MergeOptions(file_format="table", root={"grid_size": 18}))
     publish(run, records(3, start=3))
     report = merge(run.output)
-    assert report.layout == "table"  # it stays what it was
+    assert report.file_format == "table"  # it stays what it was
     assert contents(run.output) == {one.key: one for one in records(6)}
     with h5py.File(run.output) as file:
         assert file.attrs["grid_size"] == 18
@@ -70,10 +70,10 @@ def test_one_layout_into_the_other_and_back_loses_nothing(run: RunDirectory) -> 
     merge(run.output)
     first = run.output.read_bytes()
     before = contents(run.output)
-    for layout in ("table", "classic"):
-        assert merge(run.output, MergeOptions(layout=layout)).outcome == "done"
+    for file_format in ("table", "classic"):
+        assert merge(run.output, MergeOptions(file_format=file_format)).outcome == "done"
         assert contents(run.output) == before
-    merge(run.output, MergeOptions(layout="classic"))
+    merge(run.output, MergeOptions(file_format="classic"))
     assert len(run.output.read_bytes()) == len(first)
 
 
@@ -221,7 +221,7 @@ def test_wrong_options_are_refused() -> None:
     with pytest.raises(ArgumentError, match="--on-bad: 'ignore'"):
         MergeOptions(on_bad="ignore")
     with pytest.raises(ArgumentError, match="there are: classic, table"):
-        MergeOptions(layout="columns")
+        MergeOptions(file_format="columns")
 
 
 def test_two_merges_at_once(run: RunDirectory) -> None:

@@ -27,7 +27,7 @@ from vindeby.store.merge.selection import Selection
 from vindeby.store.merge.sources import Source
 from vindeby.store.validate import validate
 
-LAYOUT_NAMES = ["classic", "table"]
+FILE_FORMAT_NAMES = ["classic", "table"]
 
 
 class Notebook:
@@ -59,14 +59,14 @@ class Notebook:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc to know the name of an open file")
-@pytest.mark.parametrize("layout", LAYOUT_NAMES)
+@pytest.mark.parametrize("file_format", FILE_FORMAT_NAMES)
 def test_the_new_database_is_on_the_disk_before_it_takes_its_place_and_shards_go_after(
-    layout: str, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+    file_format: str, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shards = [publish(run, records(3, start=start)).path for start in (0, 3)]
     with monkeypatch.context() as patches:
         notebook = Notebook(patches)
-        merge(run.output, MergeOptions(layout=layout))
+        merge(run.output, MergeOptions(file_format=file_format))
     (new,) = [
         path for name, path in notebook.steps if name == "replace" and path.name.startswith(".out.h5.merge")
     ]
@@ -136,9 +136,9 @@ def say_a_record_twice(segment: Segment) -> None:
 
 
 @pytest.mark.parametrize("change", [shift_a_turbine, shift_a_turbine_and_its_checksum, say_a_record_twice])
-@pytest.mark.parametrize("layout", LAYOUT_NAMES)
+@pytest.mark.parametrize("file_format", FILE_FORMAT_NAMES)
 def test_a_database_that_is_not_what_the_shards_hold_never_takes_its_place(
-    layout: str, change: Callable[[Segment], None], run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+    file_format: str, change: Callable[[Segment], None], run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(run, [record(1)])
     merge(run.output)
@@ -147,9 +147,9 @@ def test_a_database_that_is_not_what_the_shards_hold_never_takes_its_place(
     with monkeypatch.context() as patches:
         patches.setattr(merging, "_chosen", spoiling(change))
         # What HDF5 sees is looked at last: it must not be needed to notice this.
-        patches.setattr(FILE_FORMATS[layout], "look", lambda path, count: None)
+        patches.setattr(FILE_FORMATS[file_format], "look", lambda path, count: None)
         with pytest.raises(StorageError, match=r"not what was written|does not hold the records"):
-            merge(run.output, MergeOptions(layout=layout))
+            merge(run.output, MergeOptions(file_format=file_format))
     assert run.output.read_bytes() == before
     assert run.shard_paths() == shards
     assert [path.name for path in run.output.parent.iterdir() if path.name.startswith(".")] == []
@@ -205,7 +205,7 @@ def test_a_table_that_hdf5_reads_otherwise_never_takes_its_place(
     with monkeypatch.context() as patches:
         patches.setattr("vindeby.store.format.hdf5.table.table_segment", misreading)
         with pytest.raises(StorageError, match="HDF5 reads other values"):
-            merge(run.output, MergeOptions(layout="table"))
+            merge(run.output, MergeOptions(file_format="table"))
     assert not run.output.exists()
     assert len(contents(run.output)) == 2
 
@@ -253,11 +253,11 @@ def test_a_shard_that_lost_its_seal_is_not_merged_silently(run: RunDirectory) ->
 
 
 @pytest.mark.parametrize("number", [1, 5])
-@pytest.mark.parametrize("layout", LAYOUT_NAMES)
+@pytest.mark.parametrize("file_format", FILE_FORMAT_NAMES)
 def test_a_write_that_failed_once_is_told_with_its_reason(
-    layout: str, number: int, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+    file_format: str, number: int, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish(run, [record(seed) for seed in range(8000 if layout == "classic" else 10)])
+    publish(run, [record(seed) for seed in range(8000 if file_format == "classic" else 10)])
     write, calls = os.pwrite, itertools.count(1)
 
     def failing(descriptor: int, data: Any, offset: int) -> int:
@@ -268,6 +268,6 @@ def test_a_write_that_failed_once_is_told_with_its_reason(
     with monkeypatch.context() as patches:
         patches.setattr("os.pwrite", failing)
         with pytest.raises(StorageError, match="No space left on device"):
-            merge(run.output, MergeOptions(layout=layout))
+            merge(run.output, MergeOptions(file_format=file_format))
     assert not run.output.exists()
     assert len(run.shard_paths()) == 1

@@ -39,8 +39,8 @@ def test_foreign_records_keep_their_mark_through_merges(run: RunDirectory) -> No
     wanted |= {f"farm0_t1_s{seed}": None for seed in range(10, 13)}
     merge(run.output)
     publish(run, [record(12)])
-    merge(run.output, MergeOptions(layout="table"))
-    merge(run.output, MergeOptions(layout="classic"))
+    merge(run.output, MergeOptions(file_format="table"))
+    merge(run.output, MergeOptions(file_format="classic"))
     assert origins(run.output) == wanted
     with h5py.File(run.output) as file:
         assert file["farm0_t1_s0"].attrs["origin"] == "foreign"
@@ -94,7 +94,7 @@ def test_a_record_that_still_meets_its_checksum_needs_no_mark(run: RunDirectory)
 @pytest.mark.parametrize("form", ["classic", "table"])
 def test_what_h5repack_loses_is_marked_and_what_it_keeps_is_not(run: RunDirectory, form: str) -> None:
     publish(run, records(4))
-    merge(run.output, MergeOptions(layout=form))
+    merge(run.output, MergeOptions(file_format=form))
     repacked = run.output.with_name("repacked.h5")
     subprocess.run(["h5repack", str(run.output), str(repacked)], check=True, timeout=60)
     with h5py.File(repacked) as file:
@@ -123,7 +123,7 @@ def test_salvaged_records_are_marked_unless_their_checksum_holds(run: RunDirecto
     assert report.records == len(found) > 5
     assert {key for key, origin in found.items() if origin is None} == set(sums(records(3)))
     assert {origin for origin in found.values() if origin} == {"salvaged"}
-    merge(output, MergeOptions(layout="table"))
+    merge(output, MergeOptions(file_format="table"))
     assert origins(output) == found
 
 

@@ -28,7 +28,7 @@ def test_a_published_batch_is_read_back_equal(run: RunDirectory) -> None:
 def test_a_shard_is_an_hdf5_file_with_checksummed_chunks(run: RunDirectory) -> None:
     path = publish(run, records(9)).path
     with h5py.File(path) as file:
-        assert len(file["records"]) == 3  # one table a schema
+        assert len(file["records"]) == 3  # one table per schema
         for dataset in file["records"].values():
             assert dataset.fletcher32
             for row in dataset[:]:

@@ -166,7 +166,7 @@ def test_a_file_of_a_newer_version_is_refused_with_the_remedy(tmp_path: Path) ->
 def filled(request: pytest.FixtureRequest, run: RunDirectory) -> RunDirectory:
     publish(run, records(10))
     if request.param != "shards":
-        merge(run.output, MergeOptions(layout="classic" if request.param == "both" else request.param))
+        merge(run.output, MergeOptions(file_format="classic" if request.param == "both" else request.param))
     if request.param == "both":
         publish(run, records(5, start=10))
     else:
@@ -205,7 +205,7 @@ def test_a_database_sees_what_is_published_and_merged_meanwhile(run: RunDirector
 
 def test_all_records_as_one_dataset(filled: RunDirectory) -> None:
     with Database(filled.output) as database:
-        data = database.to_xarray()
+        data = database.to_xarray(by="key")
     one = data.sel(key="farm0_t1_s4")
     assert float(one.aep) == 104.0
     assert int(one.n_turbines) == 5

@@ -29,11 +29,11 @@ def test_an_array_of_too_many_dimensions_is_refused_when_the_record_is_made(coun
         of_dimensions(count)
 
 
-@pytest.mark.parametrize("layout", ["classic", "table"])
-def test_an_array_of_as_many_dimensions_as_allowed_is_merged(run: RunDirectory, layout: str) -> None:
+@pytest.mark.parametrize("file_format", ["classic", "table"])
+def test_an_array_of_as_many_dimensions_as_allowed_is_merged(run: RunDirectory, file_format: str) -> None:
     batch = [of_dimensions(MAXIMUM_DIMENSIONS, key) for key in ("a", "b")]
     publish(run, batch)
-    merge(run.output, MergeOptions(layout=layout))
+    merge(run.output, MergeOptions(file_format=file_format))
     assert contents(run.output) == {one.key: one for one in batch}
 
 
@@ -43,17 +43,17 @@ def test_what_an_earlier_version_stored_with_more_dimensions_is_still_read_and_m
     batch = [stored_with_dimensions(count, f"of{count}") for count in (17, 32)]
     publish(run, batch)
     assert contents(run.output) == {one.key: one for one in batch}
-    merge(run.output, MergeOptions(layout="classic"))
+    merge(run.output, MergeOptions(file_format="classic"))
     assert contents(run.output) == {one.key: one for one in batch}
 
 
 def test_a_table_refuses_an_array_of_32_dimensions_and_names_it(run: RunDirectory) -> None:
     publish(run, [stored_with_dimensions(32, "a")])
-    with pytest.raises(ArgumentError, match=r"arrays/x has 32 dimensions.*use --layout classic"):
-        merge(run.output, MergeOptions(layout="table"))
+    with pytest.raises(ArgumentError, match=r"arrays/x has 32 dimensions.*use --format classic"):
+        merge(run.output, MergeOptions(file_format="table"))
     assert not run.output.exists()
     assert len(run.shard_paths()) == 1
-    merge(run.output, MergeOptions(layout="classic"))
+    merge(run.output, MergeOptions(file_format="classic"))
 
 
 @pytest.mark.parametrize("value", [np.ma.array([1.0, 2.0], mask=[False, True]), np.ma.array([1.0, 2.0])])

@@ -36,10 +36,10 @@ def cut_seal(path: Path) -> None:
         target.truncate(length)
 
 
-def unsealed(folder: Path, layout: str, batch: list[Record]) -> Path:
-    run = RunDirectory(folder / f"{layout}.h5")
+def unsealed(folder: Path, file_format: str, batch: list[Record]) -> Path:
+    run = RunDirectory(folder / f"{file_format}.h5")
     publish(run, batch)
-    merge(run.output, MergeOptions(layout=layout))
+    merge(run.output, MergeOptions(file_format=file_format))
     cut_seal(run.output)
     return run.output
 
@@ -52,9 +52,9 @@ def all_but(batch: list[Record], *numbers: int) -> dict[str, Record]:
     return {one.key: one for number, one in enumerate(batch) if number not in numbers}
 
 
-@pytest.mark.parametrize("layout", ["classic", "table"])
-def test_a_record_that_does_not_meet_its_checksum_is_not_saved(layout: str, tmp_path: Path) -> None:
-    path = unsealed(tmp_path, layout, BATCH)
+@pytest.mark.parametrize("file_format", ["classic", "table"])
+def test_a_record_that_does_not_meet_its_checksum_is_not_saved(file_format: str, tmp_path: Path) -> None:
+    path = unsealed(tmp_path, file_format, BATCH)
     flip_in(path, BATCH[2].arrays["aep"].tobytes())
     report = salvage([path], tmp_path / "new.h5", naming=NAMING)
     assert contents(tmp_path / "new.h5") == all_but(BATCH, 2)
@@ -93,7 +93,7 @@ def test_a_key_that_a_flipped_attribute_spells_is_not_believed(tmp_path: Path) -
 
 
 def test_doubtful_records_go_to_a_separate_file_that_nothing_takes_for_results(tmp_path: Path) -> None:
-    paths = [unsealed(tmp_path, layout, BATCH) for layout in ("classic", "table")]
+    paths = [unsealed(tmp_path, file_format, BATCH) for file_format in ("classic", "table")]
     for path in paths:
         flip_in(path, BATCH[2].arrays["aep"].tobytes())
     kept = tmp_path / "doubtful.h5"

@@ -83,13 +83,13 @@ def test_turbulence_may_differ_between_sectors() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: WeibullSite(FREQUENCY[:5], WEIBULL_A, WEIBULL_K).states(), "one value a sector"),
+        (lambda: WeibullSite(FREQUENCY[:5], WEIBULL_A, WEIBULL_K).states(), "one value per sector"),
         (lambda: WeibullSite((1.5,), (9.0,), (2.0,)).states(), r"frequency\[0\] is 1.5"),
         (lambda: WeibullSite((1.0,), (-9.0,), (2.0,)).states(), r"weibull_a\[0\]"),
         (lambda: WeibullSite((1.0,), (9.0,), (2.0,)).states([0.0], [9.0, 8.0]), "must increase"),
         (lambda: WeibullSite((1.0,), (9.0,), (2.0,)).states([], [9.0]), "non-empty"),
         (lambda: WeibullSite((1.0,), (9.0,), (2.0,)).states(["north"]), "must be numbers"),
-        (lambda: TableSite([[0.5, 0.5]], [8.0]).states(), "a column a speed"),
+        (lambda: TableSite([[0.5, 0.5]], [8.0]).states(), "one column per speed"),
         (lambda: TableSite([[1.0]], [8.0]).states(None, [9.0]), "among the table's own"),
         (lambda: TimeSeriesSite([8.0], [0.0, 1.0]).states(), "one value a step"),
         (lambda: TimeSeriesSite([8.0], [0.0]).states([0.0]), "its own directions"),

@@ -15,13 +15,11 @@ A result is done when it is
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
-from pathlib import Path
 
 from vindeby.assembly.physics import physics_checks
 from vindeby.campaign import Campaign
+from vindeby.campaign.tasks import parse_key, task_key
 from vindeby.errors import DataError, InputError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import Invalid, Verdicts, read_verdicts, write_verdicts
@@ -31,8 +29,6 @@ from vindeby.store.missing import Holding, answers
 from vindeby.store.read.database import Database
 from vindeby.store.validate import Check
 
-_KEY = re.compile(r"farm(0|[1-9]\d*)_t(0|[1-9]\d*)_s(0|[1-9]\d*)")
-
 
 class Judge:
     """Checks records against one campaign, each once."""
@@ -41,25 +37,18 @@ class Judge:
         self.usual = checks is None
         """Whether the verdicts are those of the definition, and may be kept."""
         self.checks = tuple(physics_checks(campaign) if checks is None else checks)
-        self._campaign = campaign
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._seeds = frozenset(campaign.seeds)
         self._seen: dict[str, Invalid | None] = {}
 
-    @cached_property
-    def expected(self) -> dict[str, str]:
-        """The fingerprint of every task, by key, in the campaign's order."""
-        return {task.key: task.fingerprint for task in self._campaign.tasks()}
-
     def asked(self, key: str) -> str | None:
         """The fingerprint that is asked for a key; None where the campaign has no such task."""
-        match = _KEY.fullmatch(key)
-        cell = self._cells.get((int(match[1]), int(match[2]))) if match else None
-        return (
-            None
-            if match is None or cell is None or int(match[3]) not in self._seeds
-            else cell.fingerprint(int(match[3]))
-        )
+        numbers = parse_key(key)
+        if numbers is None or task_key(*numbers) != key:
+            return None
+        farm_idx, type_idx, seed = numbers
+        cell = self._cells.get((farm_idx, type_idx))
+        return None if cell is None or seed not in self._seeds else cell.fingerprint(seed)
 
     def why_not(self, record: Record) -> str:
         """Why a record is not possible, in words; empty when it is."""
@@ -117,7 +106,7 @@ def not_done(database: Database, verdicts: Verdicts) -> dict[str, str]:
 
 def judged(database: Database, campaign: Campaign) -> Verdicts:
     """Judge a database, with what the run directory knows already, and keep the verdicts there."""
-    run, text = RunDirectory(database.path), campaign.dumps()
+    run, text = database.run, campaign.dumps()
     verdicts = judge(database, Judge(campaign), read_verdicts(run, text))
     write_verdicts(run, text, verdicts)
     return verdicts
@@ -126,19 +115,19 @@ def judged(database: Database, campaign: Campaign) -> Verdicts:
 class BeforeMerge:
     """What of the verdicts a merge needs, and what is still known after it, without checking everything again."""
 
-    def __init__(self, output: Path, campaign: Campaign | None) -> None:
-        self._output, self._text = output, "" if campaign is None else campaign.dumps()
-        self._known, self._covered = read_verdicts(RunDirectory(output), self._text), False
+    def __init__(self, run: RunDirectory, campaign: Campaign | None) -> None:
+        self._run, self._text = run, "" if campaign is None else campaign.dumps()
+        self._known, self._covered = read_verdicts(run, self._text), False
         self.invalid: frozenset[str] = frozenset(self._known.invalid)
         """Checksums of records that others may replace."""
         if campaign is None:
             return
-        with contextlib.suppress(DataError, InputError), Database(output) as database:
-            self._covered = self._known.covers(database.digest) or not output.exists()
+        with contextlib.suppress(DataError, InputError), Database(run) as database:
+            self._covered = self._known.covers(database.digest) or not run.output.exists()
             copies = Judge(campaign).look_at_copies(database, database.repeated_keys())
             self.invalid |= {one.checksum for one in copies}
 
     def carry_over(self, digest: str) -> None:
         """What was checked as a whole is so after the merge: what came from shards was checked by its worker."""
         if self._covered and digest:
-            write_verdicts(RunDirectory(self._output), self._text, Verdicts(self._known.invalid, digest))
+            write_verdicts(self._run, self._text, Verdicts(self._known.invalid, digest))

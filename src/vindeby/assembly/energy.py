@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -48,13 +47,12 @@ class Filled:
 
 
 def fill_in_energies(
-    output: Path, campaign: Campaign, progress: Callable[[str], None] = lambda _: None
+    run: RunDirectory, campaign: Campaign, progress: Callable[[str], None] = lambda _: None
 ) -> Filled:
     """Give every result of a database that lacks only its energy the one that the campaign's engine gives."""
     filled, invalid = Filled(), set[str]()
     judge_, check = Judge(campaign), CampaignCheck(campaign)
-    run = RunDirectory(output)
-    with Database(output) as database:
+    with Database(run) as database:
         verdicts = judge(database, judge_)
         missing = not_done(database, verdicts)
         invalid = {database.checksum(key) for key in missing}
@@ -65,7 +63,7 @@ def fill_in_energies(
             if len(filled.amended) >= _MANY:
                 progress(f"{len(filled.amended):,} energies computed")
     if filled.amended:
-        merge(output, MergeOptions(invalid=invalid, wait_s=600.0))
+        merge(run, MergeOptions(invalid=invalid, wait_s=600.0))
     return filled
 
 

@@ -11,7 +11,6 @@ would without wakes; and, ``deep``, that the stored energy is what the layout gi
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -22,18 +21,15 @@ import numpy as np
 from vindeby import units
 from vindeby.assembly.distances import Area, FloatArray, closest_pair
 from vindeby.campaign import Campaign, task_key
-from vindeby.campaign.tasks import Cell
+from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.store.format.record import Record
+from vindeby.units import TOLERANCE_M
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
-TOLERANCE_M = 1e-6
-"""A layout may miss its boundary or its spacing by this much: rounding, not cheating."""
 TOLERANCE_AEP = 1e-9
 """Relative difference of energies that the same computation on another machine may have."""
-
-_KEY = re.compile(r"farm(\d+)_t(\d+)_s(\d+)")
 
 
 def physics_checks(
@@ -112,8 +108,8 @@ class CampaignCheck:
 
     def cell_of(self, key: str) -> Cell | None:
         """The farm and type that a key names; None where the campaign has none such."""
-        match = _KEY.fullmatch(key)
-        return self._cells.get((int(match[1]), int(match[2]))) if match else None
+        numbers = parse_key(key)
+        return None if numbers is None else self._cells.get(numbers[:2])
 
     def energy_gwh(self, record: Record) -> float | None:
         """What the layout gives with the campaign's engine; None where it is no good layout of the campaign."""

@@ -13,7 +13,6 @@ asks for one of their keys.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from vindeby.campaign import Campaign, Farm, Turbine
 from vindeby.errors import CampaignError, DataError, InputError
@@ -22,15 +21,14 @@ from vindeby.store.missing import fingerprints
 from vindeby.store.read.database import Database
 
 
-def refuse_another_campaign(output: Path, campaign: Campaign) -> None:
+def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
     """InputError when OUT.h5 or its run directory holds results of another campaign; changes nothing."""
-    run = RunDirectory(output)
     text = run.campaign_text()
-    if text == campaign.dumps() or not (output.exists() or run.shard_names()):
+    if text == campaign.dumps() or not (run.output.exists() or run.shard_names()):
         return
     if text is not None and _may_be_edited(text, campaign):
         return
-    with _opened(output) as database:
+    with _opened(run) as database:
         kept = database.attributes.get("campaign")
         if text is None and isinstance(kept, str):
             text = kept
@@ -42,16 +40,16 @@ def refuse_another_campaign(output: Path, campaign: Campaign) -> None:
         return
     holds = f"campaign {former.name!r}" if former else "results of another campaign"
     raise InputError(
-        f"{output}: holds {holds} ({len(have):,} results), with which campaign {campaign.name!r} shares nothing; "
+        f"{run.output}: holds {holds} ({len(have):,} results), with which campaign {campaign.name!r} shares nothing; "
         f"nothing was changed; use -o OTHER.h5 for {campaign.name!r}"
     )
 
 
-def _opened(output: Path) -> Database:
+def _opened(run: RunDirectory) -> Database:
     try:
-        return Database(output)
+        return Database(run)
     except DataError as error:
-        raise DataError(f"{error}\nwhat it holds cannot be told; nothing was changed") from error
+        raise DataError(*error.args, "what it holds cannot be told; nothing was changed") from error
 
 
 def _loaded(text: str) -> Campaign | None:

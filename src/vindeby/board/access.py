@@ -7,8 +7,9 @@ page can reach it through a name of its own (DNS rebinding). Bound to anything e
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
-from http.cookies import SimpleCookie
+from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -16,6 +17,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE = "vindeby-board"
+_HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9.-]+))(?::[0-9]*)?", re.ASCII)
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -69,14 +71,17 @@ class Access:
         if scope["method"] not in {"GET", "HEAD"}:
             return PlainTextResponse("the board is read-only\n", 405)
         if self._token is None:
-            if _host_name(headers.get("host", "")) not in {"localhost", "127.0.0.1", "::1"}:
+            hosts = headers.getlist("host")
+            if len(hosts) != 1 or _host_name(hosts[0]) not in {"localhost", "127.0.0.1", "::1"}:
                 return PlainTextResponse("the board answers only to names of this machine\n", 421)
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"))
         given = dict(asked).get("token")
         if given is not None and self._is_token(given):
             rest = urlencode([pair for pair in asked if pair[0] != "token"])
-            answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
+            # Two slashes at the beginning would be another machine's address.
+            path = "/" + scope["path"].lstrip("/\\")
+            answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
             answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", path="/")
             return answer
         if self._is_token(_cookie(headers.get("cookie", ""))) or self._is_token(
@@ -90,12 +95,19 @@ class Access:
 
 
 def _cookie(header: str) -> str:
-    found = SimpleCookie(header).get(COOKIE)
-    return found.value if found else ""
+    """The value of our cookie; those of others, whose names may be illegal, are not looked at."""
+    for part in header.split(";"):
+        if part.partition("=")[0].strip() == COOKIE:
+            try:
+                found = SimpleCookie(part.strip()).get(COOKIE)
+            except CookieError:
+                continue
+            if found is not None:
+                return found.value
+    return ""
 
 
 def _host_name(header: str) -> str:
-    """The name in a Host header, without port and brackets."""
-    if header.startswith("["):
-        return header[1:].partition("]")[0]
-    return header.rpartition(":")[0] if header.count(":") == 1 else header
+    """The name in a Host header, without port and brackets; empty where that is not all there is in it."""
+    match = _HOST.fullmatch(header)
+    return (match["address"] or match["name"]).lower() if match else ""

@@ -35,7 +35,7 @@ class Feed:
         self._campaign: object = self
         self._layouts: dict[str, dict[str, Any]] = {}
         self.rows: list[list[Any]] = []
-        """Key, farm, type, seed and energy of each result, in the order of arrival."""
+        """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
         self.generation = 0
         """0 before the first look; raised when what was sent is no longer true, and viewers must begin again."""
         self.state = message("problem", {"text": "the first look is under way"})
@@ -89,9 +89,10 @@ class Feed:
         if any(key not in current or _differs(current[key], aep) for key, aep in self._known.items()):
             self._begin_again()
         fresh = rows[np.array([key not in self._known for key in current], bool)]
-        for key, aep, *place in fresh[["key", "aep", "farm_idx", "type_idx", "ss_seed"]].tolist():
+        columns = ["key", "aep", "n_turbines", "farm_idx", "type_idx", "ss_seed"]
+        for key, aep, turbines, *place in fresh[columns].tolist():
             self._known[key] = aep
-            self.rows.append([key.decode(errors="replace"), *place, packed.plain(aep, _DIGITS)])
+            self.rows.append([key.decode(errors="replace"), *place, packed.plain(aep, _DIGITS), turbines])
 
     def _begin_again(self) -> None:
         self._known, self.rows, self._layouts = {}, [], {}
@@ -119,7 +120,7 @@ class Feed:
     def _best_of_farms(self) -> list[str]:
         """The best result of each farm, the farm with the most energy first."""
         best: dict[int, tuple[float, str]] = {}
-        for key, farm, _, _, aep in self.rows:
+        for key, farm, _, _, aep, _ in self.rows:
             if aep is not None and (farm not in best or aep > best[farm][0]):
                 best[farm] = aep, key
         return [key for _, key in sorted(best.values(), key=lambda found: -found[0])[:_MOST_FARMS]]

@@ -1,8 +1,8 @@
 """What is to be computed: the campaign file, its checks, the list of tasks and their stable identity.
 
 A campaign is described completely by one YAML file and is checked completely before anything runs. This part
-imports nothing of vindeby but ``errors`` and ``units``; ``store``, ``runner``, ``interop`` and ``looking`` may
-import it. It knows the names and parameters of wake models and search methods, not what they do.
+imports nothing of vindeby but ``errors`` and ``units``; every part but ``wake`` and ``layout`` may import it. It knows
+the names and parameters of wake models and search methods, not what they do.
 
 Names are loaded when first used: who only wants ``tasks`` or ``outline`` does not wait for pydantic and shapely.
 """

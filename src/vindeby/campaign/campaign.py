@@ -29,6 +29,7 @@ from vindeby.campaign.sections.values import Name, Text, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
 from vindeby.errors import CampaignError
+from vindeby.text import plural
 
 MAX_TASKS = 10_000_000
 
@@ -43,7 +44,7 @@ def _count_is_a_range(value: Any) -> Any:
             )
         return tuple(range(value))
     if not isinstance(value, list | tuple):
-        raise refusal("is neither a number nor a list", remedy="write 50, or [0, 7, 12], say", value=value)
+        raise refusal("is neither a number nor a list", remedy="write e.g. 50, or [0, 7, 12]", value=value)
     return value
 
 
@@ -78,9 +79,9 @@ class Campaign(Amount):
         return cls.from_document(source.load(path), overrides)
 
     @classmethod
-    def loads(cls, text: str, name: str = "campaign") -> Self:
-        """Read a campaign from YAML text; ``name`` is used in messages."""
-        return cls.from_document(source.from_text(text, name))
+    def loads(cls, text: str, name: str = "campaign", overrides: Sequence[str] = ()) -> Self:
+        """Read a campaign from YAML text; ``name`` is used in messages, overrides are like ``"seeds=2"``."""
+        return cls.from_document(source.from_text(text, name), overrides)
 
     @classmethod
     def from_document(cls, document: Document, overrides: Sequence[str] = ()) -> Self:
@@ -119,6 +120,23 @@ class Campaign(Amount):
                 root["random_pct"] = float(step.smart_start.random_pct)
         return root
 
+    def __repr__(self) -> str:
+        steps = " -> ".join(step.chosen[0] for step in self.method)
+        return f"<Campaign {self.name!r}: {self.counts}; wake {self.wake.chosen[0]}; search {steps}>"
+
+    def _repr_html_(self) -> str:
+        from vindeby.campaign.notebook_table import campaign_table  # only a notebook asks for it
+
+        return campaign_table(self)
+
+    @property
+    def counts(self) -> str:
+        """For example ``6 tasks = 3 farms x 2 types x 1 seed``."""
+        kinds = ("task", "farm", "type", "seed")
+        numbers = (self.total_configs, len(self.farms), len(self.turbines), len(self.seeds))
+        tasks, *axes = (plural(number, kind) for number, kind in zip(numbers, kinds, strict=True))
+        return f"{tasks} = {' x '.join(axes)}"
+
     @property
     def total_configs(self) -> int:
         """How many tasks there are."""
@@ -127,6 +145,10 @@ class Campaign(Amount):
     def tasks(self) -> tuple[Task, ...]:
         """Every task, in order of farm, turbine type and seed, whatever the order of keys in the file."""
         return tuple(task for cell in self.cells() for task in cell.tasks(self.seeds))
+
+    def fingerprints(self) -> dict[str, str]:
+        """The fingerprint of every task by its key, in the same order: what results are compared with."""
+        return {task.key: task.fingerprint for task in self.tasks()}
 
     def cells(self) -> tuple[Cell, ...]:
         """Every farm with every turbine type, with the identity that the tasks of the cell share."""
@@ -173,7 +195,7 @@ class Campaign(Amount):
     def _seeds_differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
         if len(set(seeds)) < len(seeds):
             twice = next(seed for index, seed in enumerate(seeds) if seed in seeds[:index])
-            raise refusal("a seed stands twice", remedy="list each seed once", value=twice)
+            raise refusal("a seed is listed twice", remedy="list each seed once", value=twice)
         return seeds
 
     @model_validator(mode="after")

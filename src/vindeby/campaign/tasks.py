@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -60,9 +61,21 @@ class Cell:
         return hashlib.sha256(f'{{"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
 
 
-def task_key(farm_idx: int, type_idx: int, seed: int) -> str:
+def task_key(farm_idx: int | str, type_idx: int | str, seed: int | str) -> str:
     """The name of a task's group in the database."""
     return f"farm{farm_idx}_t{type_idx}_s{seed}"
+
+
+_NUMBER = r"(\d{1,18})"  # not so many digits that they would not fit into 64 bits
+_KEY = re.compile(task_key(_NUMBER, _NUMBER, _NUMBER), re.ASCII)
+KEY_OF_ATTRIBUTES = task_key("{farm_idx}", "{type_idx}", "{ss_seed}")
+"""How a key is spelled by the attributes of a record, for ``str.format``, where the name of its group is lost."""
+
+
+def parse_key(key: str) -> tuple[int, int, int] | None:
+    """Farm, type and seed of a key; None for any other name. Leading zeros, as other scripts write, are accepted."""
+    match = _KEY.fullmatch(key)
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
 
 def digest(data: Any) -> str:

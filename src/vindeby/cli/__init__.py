@@ -1,4 +1,4 @@
-"""The command ``vindeby``: one file a command, and one place where errors become messages and exit statuses.
+"""The command ``vindeby``: one file per command, and one place where errors become messages and exit statuses.
 
 Each module named in ``COMMANDS`` has a typer function ``command``. Only the module of the command that was asked
 for is loaded, so that ``vindeby check`` does not wait for what only ``vindeby merge`` needs.
@@ -7,33 +7,38 @@ for is loaded, so that ``vindeby check`` does not wait for what only ``vindeby m
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 
 from vindeby.errors import VindebyError
+from vindeby.printable import one_line
 
-COMMANDS = (
-    "init",
-    "check",
-    "run",
-    "monitor",
-    "missing",
-    "merge",
-    "validate",
-    "salvage",
-    "show",
-    "report",
-    "board",
-)
-"""In the order in which a campaign uses them, which is the order of the help page."""
+COMMANDS = {
+    "init": "Write a campaign file to start from.",
+    "check": "Check a campaign file, and list what it would run.",
+    "run": "Run what is missing, then merge and validate.",
+    "monitor": "Show how far a campaign is.",
+    "missing": "List what has no valid result, and why.",
+    "merge": "Bring finished results into the database.",
+    "validate": "Check every result of a database.",
+    "salvage": "Save results from damaged or foreign files.",
+    "show": "Draw layouts, or the campaign.",
+    "report": "Write one HTML page about a campaign.",
+    "board": "Show a campaign in the browser while it runs.",
+}
+"""What each is for, in the order in which a campaign uses them, which is the order of the help page."""
 
 
 def main() -> None:
     """Run the command line; turn what vindeby raises on purpose into a message and an exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to fail
     try:
         _run(sys.argv[1:])
     except VindebyError as error:
-        sys.stderr.write("".join(f"vindeby: {line}\n" for line in str(error).splitlines()))
+        sys.stderr.write("".join(f"vindeby: {one_line(str(line))}\n" for line in error.args))
         sys.exit(error.exit_status)
     except BrokenPipeError:
         # The reader of stdout went away (`vindeby check c.yaml | head`): nothing is left to say, and nowhere to.
@@ -43,7 +48,7 @@ def main() -> None:
         from vindeby.cli.system_errors import as_vindeby_error
 
         known = as_vindeby_error(error)
-        sys.stderr.write(f"vindeby: {known}\n")
+        sys.stderr.write(f"vindeby: {one_line(str(known))}\n")
         sys.exit(known.exit_status)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -51,18 +56,10 @@ def main() -> None:
 
 def _run(words: list[str]) -> None:
     if words[:1] == ["monitor"]:
-        # A look is over soon: neither threads for linear algebra nor searching for garbage while loading would pay.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        gc.disable()
-        from vindeby.cli.quick import options_of
-        from vindeby.monitor.telling import tell
+        os.environ.setdefault(
+            "OPENBLAS_NUM_THREADS", "1"
+        )  # it is over before threads for linear algebra would pay
+    gc.disable()  # what is loaded stays, so that searching it for garbage is lost time
+    from vindeby.cli.app import run_app  # loads typer, and what typer loads
 
-        gc.freeze()
-        gc.enable()
-        options = options_of(tell, words[1:])
-        if options is not None:
-            tell(**options)
-            return
-    from vindeby.cli.app import build  # loads typer, and what typer loads
-
-    build(words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS)()
+    run_app(words)

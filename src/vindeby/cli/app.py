@@ -1,14 +1,29 @@
-"""The command line as typer has it: help, usage errors, and every command with its options."""
+"""The command line as typer has it: help, completion, usage errors, and every command with its options."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from typing import Annotated
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from vindeby._version import __version__
+from vindeby.cli import COMMANDS
+from vindeby.cli.completion import show_or_install
+from vindeby.cli.output import echo, echo_text
+
+_EXIT_STATUS = """\b
+Exit status:
+  0    everything asked for is there and valid
+  1    results are missing, invalid or damaged, or the disk refused
+  2    the input is wrong: campaign file, option or argument
+  130  stopped by you; rerun the same command to resume
+"""
 
 
 def _show_version(wanted: bool) -> None:
@@ -20,19 +35,117 @@ def _show_version(wanted: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Say the version and exit."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     """Wind-farm layout optimisation campaigns: every farm x every turbine type x every seed, and nothing lost."""
 
 
-def build(names: Sequence[str]) -> typer.Typer:
-    """The command line with these commands."""
+class _Command(TyperCommand):
+    """A command whose arguments are shown as words: ``OUT.h5``, not ``{OUT.h5}`` or ``OUT.h5 <path>``."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What follows the command's name in its usage line."""
+        return [self.options_metavar or "", *(_word(param) for param in _arguments(self, ctx))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The lists of arguments and options of the help page."""
+        arguments = [(_name(param), param.get_help_record(ctx)[1]) for param in _arguments(self, ctx)]
+        options = [
+            param.get_help_record(ctx) for param in self.get_params(ctx) if param.param_type_name == "option"
+        ]
+        for title, rows in (("Arguments", arguments), ("Options", [row for row in options if row])):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _arguments(command: TyperCommand, ctx: Any) -> list[Any]:
+    return [param for param in command.get_params(ctx) if param.param_type_name == "argument"]
+
+
+def _name(param: Any) -> str:
+    return str(param.metavar or param.name.upper())
+
+
+def _word(param: Any) -> str:
+    return _name(param) if param.required else f"[{_name(param)}]"
+
+
+class _Commands(TyperGroup):
+    """All commands; the module of one is loaded when that one is asked for, not to list or complete names."""
+
+    _listing = False
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """In the order in which a campaign uses them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """Load a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        if self._listing:
+            return TyperCommand(cmd_name, help=COMMANDS[cmd_name])
+        module = importlib.import_module(f"vindeby.cli.{cmd_name}")
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+        alone.command(cmd_name, cls=_Command, epilog=getattr(module, "EPILOG", None))(module.command)
+        return typer.main.get_command(alone)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands of the help page."""
+        with self._without_loading():
+            super().format_commands(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """The commands and options that begin so."""
+        with self._without_loading():
+            return super().shell_complete(ctx, incomplete)
+
+    @contextmanager
+    def _without_loading(self) -> Iterator[None]:
+        """Meanwhile a command is its name and what it is for."""
+        self._listing = True
+        yield
+        self._listing = False
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the words name; the names are suggested to somebody who mistyped one."""
+        self.commands = {name: TyperCommand(name) for name in COMMANDS}
+        return super().resolve_command(ctx, args)
+
+
+def build() -> typer.Typer:
+    """The command line."""
     app = typer.Typer(
-        no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+        cls=_Commands,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog=_EXIT_STATUS,
     )
     app.callback()(_root)
-    for name in names:
-        module = importlib.import_module(f"vindeby.cli.{name}")
-        app.command(name)(module.command)
     return app
+
+
+def run_app(words: Sequence[str]) -> None:
+    """Run a command line; exits where the command does."""
+    if show_or_install(words):
+        return
+    try:
+        status = build()(list(words), prog_name="vindeby", standalone_mode=False)
+    except typer.Abort:
+        echo("Aborted.", err=True)
+        sys.exit(1)
+    except Exception as error:
+        # Usage errors quote what was typed, which a shell may have taken from the names of files.
+        show = getattr(error, "show", None)
+        if show is None:
+            raise
+        told = io.StringIO()
+        show(file=told)
+        echo_text(told.getvalue(), err=True)
+        sys.exit(getattr(error, "exit_code", 2))
+    if isinstance(status, int) and status:
+        sys.exit(status)

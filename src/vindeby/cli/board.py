@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from vindeby.cli.options import SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
 from vindeby.results.observer import Observer
@@ -24,15 +26,16 @@ def command(
         str | None, typer.Option("--token", metavar="TOKEN", help="The token to ask for; else a random one.")
     ] = None,
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
 ) -> None:
     """Show a campaign in the browser while it runs; reads only. Ctrl-C ends it."""
-    if token is not None and len(token) < 8:
-        raise ArgumentError("--token: must have 8 characters or more")
+    if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
+        raise ArgumentError("--token: must have 8 characters or more, all of them printable ASCII")
     try:
         from vindeby.board.serve import serve_board  # needs what only the board needs
     except ModuleNotFoundError as error:
         raise ArgumentError(f"board: {error.name} is not installed; pip install 'vindeby[board]'") from None
-    observer = Observer(output, campaign=campaign)
-    serve_board(
-        observer, host=host, port=port, token=token, say=lambda address: typer.echo(f"board: {address}")
-    )
+
+    observer = Observer(output, campaign=given_campaign(campaign, set_, seeds))
+    serve_board(observer, host=host, port=port, token=token, say=lambda address: echo(f"board: {address}"))

@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+from typing import TYPE_CHECKING
 
-import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from vindeby.campaign import Campaign
-from vindeby.campaign.survey import Survey, survey
+from vindeby.campaign.survey import survey
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
+from vindeby.cli.output import echo_text, say
+from vindeby.printable import one_line
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from vindeby.campaign import Campaign
+    from vindeby.campaign.survey import Survey
 
 _WIDTH_OF_A_FILE = 120
 
@@ -25,11 +28,11 @@ def command(
     loaded = load_campaign(campaign, set_, seeds)
     found = survey(loaded)
     if json_:
-        typer.echo(json.dumps(_as_data(loaded, found), indent=1))
+        echo_text(json.dumps(_as_data(loaded, found), indent=1) + "\n")
     else:
         _print(loaded, found)
     for warning in found.warnings:
-        typer.echo(f"vindeby: warning: {warning}", err=True)
+        say(f"warning: {warning}")
 
 
 def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
@@ -48,9 +51,12 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
 
 
 def _print(campaign: Campaign, found: Survey) -> None:
+    from rich.console import Console
+
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
     console.print(
-        f"{campaign.name}: {_count(campaign.total_configs, 'task')} = {_count(len(campaign.farms), 'farm')} x "
+        f"{one_line(campaign.name)}: {_count(campaign.total_configs, 'task')} = "
+        f"{_count(len(campaign.farms), 'farm')} x "
         f"{_count(len(campaign.turbines), 'type')} x {_count(len(campaign.seeds), 'seed')}",
         markup=False,
     )
@@ -66,13 +72,16 @@ def _count(number: int, thing: str) -> str:
 
 
 def _types(campaign: Campaign, found: Survey) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False)
     for title in ("type", "", "rated MW", "rotor m", "hub m", "spacing m"):
         table.add_column(title, justify="left" if title in ("type", "") else "right", no_wrap=True)
     for index, turbine in enumerate(campaign.turbines):
         table.add_row(
             f"t{index}",
-            Text(turbine.name),
+            Text(one_line(turbine.name)),
             f"{turbine.rated_power_mw:g}",
             f"{turbine.rotor_diameter_m:g}",
             f"{turbine.hub_height_m:g}",
@@ -82,6 +91,9 @@ def _types(campaign: Campaign, found: Survey) -> Table:
 
 
 def _farms(campaign: Campaign, found: Survey) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False)
     table.add_column("farm", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -93,7 +105,7 @@ def _farms(campaign: Campaign, found: Survey) -> Table:
         low, high = f"{min(densities):.2f}", f"{max(densities):.2f}"
         table.add_row(
             f"farm{index}",
-            Text(farm.name),
+            Text(one_line(farm.name)),
             f"{sum(cell.tasks for cell in cells):,}",
             f"{cells[0].area_km2:.1f}",
             low if low == high else f"{low} to {high}",

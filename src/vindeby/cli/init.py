@@ -8,12 +8,26 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign import presets
+from vindeby.cli.completion import preset_names
+from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
+from vindeby.printable import one_line
+
+EPILOG = "\b\nPresets:\n" + "\n".join(
+    f"  {name:{max(map(len, presets.names()))}}  {presets.description(name)}" for name in presets.names()
+)
 
 
 def command(
-    preset: Annotated[str, typer.Argument(help="Which preset.", metavar="PRESET")],
-    file: Annotated[Path | None, typer.Argument(help="Where to write it; PRESET.yaml if not given.")] = None,
+    preset: Annotated[
+        str,
+        typer.Argument(
+            help="Which preset; they are listed below.", metavar="PRESET", autocompletion=preset_names
+        ),
+    ],
+    file: Annotated[
+        Path | None, typer.Argument(help="Where to write it; PRESET.yaml if not given.", metavar="FILE")
+    ] = None,
 ) -> None:
     """Write a campaign file to start from, commented; refuses to overwrite."""
     if preset not in presets.names():
@@ -30,4 +44,5 @@ def command(
         raise ArgumentError(
             f"{path}: cannot be written: {error.strerror}; name a file in a folder of yours"
         ) from None
-    typer.echo(f"wrote {path}; next: vindeby check {path}", err=True)
+    name = one_line(str(path))
+    echo(f"wrote {name}; next: vindeby check {name}", err=True)

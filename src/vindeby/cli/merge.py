@@ -9,18 +9,23 @@ from typing import Annotated
 import typer
 
 from vindeby.assembly.done import BeforeMerge, judged, not_done
+from vindeby.assembly.merging import merge_options
 from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
-from vindeby.cli.options import JsonOption, TakeOverOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
+from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
     CampaignOption,
+    FormatOption,
     LayoutOption,
     OutputArgument,
-    expected_of,
+    chosen_format,
     say,
 )
+from vindeby.printable import one_line
 from vindeby.results.campaign_lookup import campaign_of
+from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.missing import find_missing
@@ -35,6 +40,9 @@ def command(
         list[Path] | None, typer.Argument(metavar="FILE...", help="Further files to take results from.")
     ] = None,
     campaign: CampaignOption = None,
+    file_format: FormatOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     layout: LayoutOption = None,
     on_bad: Annotated[
         str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
@@ -56,60 +64,56 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
-    loaded = campaign_of(output, campaign)
+    run = RunDirectory(check_output(output))
+    loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
     if loaded is not None:
-        refuse_another_campaign(output, loaded)
-    before = BeforeMerge(output, loaded)
-    root = {} if loaded is None else loaded.root_attributes()
+        refuse_another_campaign(run, loaded)
+    before = BeforeMerge(run, loaded)
     options = MergeOptions(
-        layout=layout,
+        file_format=chosen_format(file_format, layout),
         on_bad=on_bad,
         extra=tuple(files or ()),
         keep_shards=keep_shards,
-        root=root,
-        array_attributes=RESULT_ARRAYS,
-        asked={} if loaded is None else expected_of(loaded),
-        invalid=before.invalid,
         wait_s=wait,
         take_over=take_over,
         progress=say,
         additions="drop" if drop_additions else "carry",
     )
     try:
-        report = merge(output, options)
+        report = merge(run, merge_options(loaded, options, invalid=before.invalid))
     except BadFilesError as error:
         if json_:
-            typer.echo(json.dumps(error.report.to_json(), indent=1))
+            echo_text(json.dumps(error.report.to_json(), indent=1) + "\n")
         raise
     _print(report, json_)
     if not files:
         before.carry_over(report.digest)
-    if report.conflicts or (report.bad_files and _falls_short(output, report, loaded)):
+    if report.conflicts or (report.bad_files and _falls_short(run, report, loaded)):
         raise typer.Exit(1)
 
 
 def _print(report: MergeReport, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(report.to_json(), indent=1))
+        echo_text(json.dumps(report.to_json(), indent=1) + "\n")
         return
-    typer.echo(f"{report.output}: {report.records} records, {report.layout} layout; {report.outcome}")
+    echo(f"{report.output}: {report.records} records, {report.file_format} format; {report.outcome}")
     for entry in report.files:
         if entry.bad or entry.conflicts or "replaced" in entry.fate:
-            typer.echo(f"  {entry}")
+            echo_text(f"  {entry}\n")
     for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
         if names:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            typer.echo(f"  additions by others, {what}: {', '.join(names[:_SHOWN])}{more}")
+            echo(f"  additions by others, {what}: {', '.join(map(one_line, names[:_SHOWN]))}{more}")
     for conflict in report.conflicts:
-        typer.echo(f"  conflict: {conflict}")
+        echo(f"  conflict: {conflict}")
 
 
-def _falls_short(output: Path, report: MergeReport, campaign: Campaign | None) -> bool:
+def _falls_short(run: RunDirectory, report: MergeReport, campaign: Campaign | None) -> bool:
     """Are results missing after bad files were left out?"""
     if campaign is None:
         return True
-    expected = expected_of(campaign)
-    with Database(output) as database:
+    expected = campaign.fingerprints()
+    with Database(run) as database:
         missing = find_missing(database, expected, invalid=not_done(database, judged(database, campaign)))
     if missing:
         say(

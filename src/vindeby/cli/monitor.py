@@ -1,15 +1,28 @@
-"""``vindeby monitor OUT.h5``: how far a campaign is, while it runs, after a crash, or when it is done."""
+"""``vindeby monitor OUT.h5``: how far a campaign is, while it runs, after a crash, or when it is done.
+
+It is asked often, beside a campaign that needs the machine: it loads nothing heavy but NumPy.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from vindeby.cli.options import JsonOption
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo_text
 from vindeby.cli.results import CampaignOption
-from vindeby.monitor.telling import tell
+from vindeby.errors import ArgumentError
+from vindeby.monitor.view import failures_in_full, whole
+from vindeby.results.observer import Observer
+from vindeby.results.snapshot import DIMENSIONS
+
+_WIDTH_OF_A_FILE = 120
+_SHORTEST_S = 0.1
 
 
 def command(
@@ -30,10 +43,42 @@ def command(
         bool, typer.Option("--failures", help="Every failure, with its traceback and log.")
     ] = False,
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     interval: Annotated[
         float, typer.Option("--interval", metavar="SECONDS", help="How often --watch looks.")
     ] = 1.0,
     json_: JsonOption = False,
 ) -> None:
     """Say how far a campaign is; reads only, and works whatever state it is in."""
-    tell(output, watch, by, seed, failures, campaign, interval, json_)
+    dimensions = _dimensions(by)
+    if watch and json_:
+        raise ArgumentError("--watch and --json exclude each other; run `monitor --json` again and again")
+    if not interval >= _SHORTEST_S:
+        raise ArgumentError(f"--interval: {interval:g} is too short; give {_SHORTEST_S} seconds or more")
+    observer = Observer(output, campaign=given_campaign(campaign, set_, seeds), seed=seed)
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
+    if watch:
+        from vindeby.monitor.watch import watch_campaign  # only here: it takes over the terminal
+
+        watch_campaign(observer, console, interval, dimensions)
+        return
+    snapshot = observer.look()
+    if json_:
+        echo_text(json.dumps(snapshot.to_json(dimensions or ("farm", "turbine")), indent=1) + "\n")
+    elif failures:
+        console.print(failures_in_full(snapshot, observer.run.logs))
+    else:
+        console.print(whole(snapshot, observer.run.logs, dimensions))
+
+
+def _dimensions(by: str | None) -> tuple[str, ...]:
+    if by is None:
+        return ()
+    chosen = tuple(name.strip() for name in by.split(","))
+    unknown = [name for name in chosen if name not in DIMENSIONS]
+    if unknown or len(set(chosen)) < len(chosen):
+        raise ArgumentError(
+            f"--by: {by!r} is not understood; give one or more of {', '.join(DIMENSIONS)}, each once"
+        )
+    return chosen

@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vindeby.cli.completion import campaigns
+from vindeby.results.campaign_lookup import ChangedCampaign
+
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
+    from vindeby.results.campaign_lookup import GivenCampaign
 
 CampaignArgument = Annotated[
-    str, typer.Argument(metavar="CAMPAIGN", help="A campaign file, or a preset's name.")
+    str,
+    typer.Argument(metavar="CAMPAIGN", help="A campaign file, or a preset's name.", autocompletion=campaigns),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -33,7 +38,17 @@ def load_campaign(campaign: str, set_: list[str] | None, seeds: str | None) -> C
     """Load a campaign with what the command line overrides in it."""
     from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
 
+    return Campaign.load(campaign, _overrides(set_, seeds))
+
+
+def given_campaign(campaign: str | None, set_: list[str] | None, seeds: str | None) -> GivenCampaign:
+    """The campaign to read results by: the one named, or the one kept with them, with what is overridden in it."""
+    overrides = _overrides(set_, seeds)
+    return ChangedCampaign(campaign, tuple(overrides)) if overrides else campaign
+
+
+def _overrides(set_: list[str] | None, seeds: str | None) -> list[str]:
     overrides = list(set_ or [])
     if seeds is not None:
         overrides.append(f"seeds=[{seeds}]" if "," in seeds else f"seeds={seeds}")
-    return Campaign.load(campaign, overrides)
+    return overrides

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from vindeby.cli.options import SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, OutputArgument, say
 from vindeby.report import build_report
 from vindeby.results.atomic_write import write_whole
@@ -20,12 +22,15 @@ def command(
         Path | None, typer.Option("-o", "--output", metavar="HTML", help="Where to; OUT.html if not given.")
     ] = None,
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Write one HTML file with everything: summary, pictures, every layout, failures, provenance."""
-    sight = ResultSet(output, campaign=campaign)
-    observer = Observer(output, campaign=campaign)
-    text = build_report(sight, observer, (lambda _: None) if quiet else say)
-    path = to or sight.path.with_suffix(".html")
+    given = given_campaign(campaign, set_, seeds)
+    result_set = ResultSet(output, campaign=given)
+    observer = Observer(output, campaign=given)
+    text = build_report(result_set, observer, (lambda _: None) if quiet else say)
+    path = to or result_set.path.with_suffix(".html")
     write_whole(path, text.encode())
-    typer.echo(str(path))
+    echo(str(path))

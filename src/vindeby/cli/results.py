@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vindeby.cli.completion import campaigns
+from vindeby.cli.output import say as say
 from vindeby.errors import ArgumentError
 from vindeby.results.campaign_lookup import campaign_of
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.reading import read_any
 
-if TYPE_CHECKING:  # loads pydantic and shapely, which not every command needs
+if TYPE_CHECKING:  # options are completed without loading what a command needs
     from vindeby.campaign import Campaign
+    from vindeby.results.campaign_lookup import GivenCampaign
+    from vindeby.store.format.record import Attribute
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUT.h5", help="The database.")]
 CampaignOption = Annotated[
@@ -24,21 +29,24 @@ CampaignOption = Annotated[
         "--campaign",
         metavar="CAMPAIGN",
         help="The campaign file or preset; without it, the one kept with the results.",
+        autocompletion=campaigns,
     ),
 ]
-LayoutOption = Annotated[
+FormatOption = Annotated[
     str | None,
-    typer.Option("--layout", metavar="classic|table", help="A group a result, or columns for very many."),
+    typer.Option("--format", metavar="classic|table", help="A group per result, or columns for very many."),
 ]
-NAMING = "farm{farm_idx}_t{type_idx}_s{ss_seed}"
-"""How a result's key is spelled by its attributes, where the name of its group is lost."""
+LayoutOption = Annotated[str | None, typer.Option("--layout", hidden=True)]
+"""The former name of ``--format``."""
 
 
-def required_campaign(output: Path, given: str | None, kept: Attribute | None = None) -> Campaign:
+def required_campaign(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign:
     """The campaign that belongs to these results, where there must be one."""
-    campaign = campaign_of(output, given, kept)
+    campaign = campaign_of(run, given, kept)
     if campaign is None:
-        raise ArgumentError(f"{output}: no campaign is kept with these results; name it with --campaign FILE")
+        raise ArgumentError(
+            f"{run.output}: no campaign is kept with these results; name it with --campaign FILE"
+        )
     return campaign
 
 
@@ -58,11 +66,13 @@ def kept_campaign(output: Path) -> Attribute | None:
         return read_any(output, guard).root.get("campaign")
 
 
-def expected_of(campaign: Campaign) -> dict[str, str]:
-    """The fingerprint of every task, by key, in the campaign's order."""
-    return {task.key: task.fingerprint for task in campaign.tasks()}
-
-
-def say(message: str) -> None:
-    """A message, on stderr."""
-    typer.echo(f"vindeby: {message}", err=True)
+def chosen_format(file_format: str | None, layout: str | None) -> str | None:
+    """The file format that was named, by the present option or by its former name."""
+    if layout is None:
+        return file_format
+    if file_format is not None and file_format != layout:
+        raise ArgumentError(
+            f"--format {file_format} and --layout {layout} contradict each other; give only --format"
+        )
+    say("--layout is now called --format; the old name still works")
+    return layout

@@ -16,7 +16,7 @@ from vindeby.cli.options import (
     TakeOverOption,
     load_campaign,
 )
-from vindeby.cli.results import say
+from vindeby.cli.output import echo_text, say
 from vindeby.cli.run_view import summary_text, watching
 from vindeby.errors import ArgumentError
 from vindeby.runner.running import run
@@ -31,7 +31,7 @@ def command(
     ] = DEFAULT_OUTPUT,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one a core if not given."),
+        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
     ] = None,
     part: Annotated[
         str | None,
@@ -70,9 +70,9 @@ def command(
         float, typer.Option("--interval", metavar="SECONDS", help="Between lines when not in a terminal.")
     ] = 10.0,
 ) -> None:
-    """Run what is missing of a campaign, merge and validate; the same words go on after any crash."""
+    """Run what is missing of a campaign, merge and validate; rerun the same command to resume after any crash."""
     loaded = load_campaign(campaign, set_, seeds)
-    watch, held = watching(quiet=quiet, interval_s=interval)
+    on_progress, held = watching(quiet=quiet, interval_s=interval)
     with held:
         summary = run(
             loaded,
@@ -86,11 +86,11 @@ def command(
             max_failures=_failures(max_failures),
             take_over=take_over,
             merge_every_s=merge_every,
-            watch=watch,
-            say=(lambda _: None) if quiet else say,
+            on_progress=on_progress,
+            on_message=(lambda _: None) if quiet else say,
         )
     if not quiet:
-        typer.echo(summary_text(summary, _command()), nl=False)
+        echo_text(summary_text(summary, _command()))
     if not summary.complete:
         raise typer.Exit(1)
 
@@ -100,7 +100,7 @@ def _failures(text: str | None) -> int | str | None:
         return text
     if not text.isdecimal():
         raise ArgumentError(
-            f"--max-failures: {text!r} is neither a number nor a percentage; write 20 or 5%, say"
+            f"--max-failures: {text!r} is neither a number nor a percentage; write e.g. 20 or 5%"
         )
     return int(text)
 

@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.store.read.origin import in_words
 
@@ -38,7 +39,7 @@ def line_of(progress: Progress) -> str:
         text += "; stopping, once more to stop now"
     if progress.trouble:
         text += f"; waiting for the disk: {progress.trouble}"
-    return text
+    return one_line(text)
 
 
 class Lines:
@@ -85,7 +86,7 @@ def drawing(progress: Progress) -> Group:
     for view in progress.workers[:_SHOWN_WORKERS]:
         on = view.task or "-"
         spent = f"{view.seconds:.1f} s" if view.task else ""
-        table.add_row(f"  worker {view.slot}", Text(on), spent, f"{view.memory / 1e6:,.0f} MB")
+        table.add_row(f"  worker {view.slot}", Text(one_line(on)), spent, f"{view.memory / 1e6:,.0f} MB")
     hidden = len(progress.workers) - _SHOWN_WORKERS
     more = [Text(f"  and {hidden} more workers")] if hidden > 0 else []
     return Group(bar, Text(line_of(progress)), table, *more)
@@ -107,32 +108,33 @@ def summary_text(summary: Summary, command: str) -> str:
     rate = f", {summary.done / summary.seconds:,.1f} per second" if summary.done and summary.seconds else ""
     lines.append(
         f"  computed {summary.done:,} in {words.duration(summary.seconds)}{rate}; "
-        f"{summary.standing.done:,} were there before"
+        f"{summary.resume_state.done:,} were there before"
     )
     if summary.aep_by_farm:
         lines.append("  AEP in GWh per year, lowest and highest of each farm")
-        width = max(map(len, summary.aep_by_farm))
+        names = {farm: one_line(farm) for farm in summary.aep_by_farm}
+        width = max(map(len, names.values()))
         lines += [
-            f"    {farm:{width}}  {low:12,.3f}  {high:12,.3f}"
+            f"    {names[farm]:{width}}  {low:12,.3f}  {high:12,.3f}"
             for farm, (low, high) in summary.aep_by_farm.items()
         ]
     if summary.validation is not None and summary.validation.origins:
         lines.append(f"  {in_words(summary.validation.origins)}")
-    lines += _failures(summary, command)
-    if summary.standing.stale:
+    lines += _failures(summary, one_line(command))
+    if summary.resume_state.stale:
         lines.append(
-            f"  {len(summary.standing.stale):,} results are of an older version of the campaign; "
+            f"  {len(summary.resume_state.stale):,} results are of an older version of the campaign; "
             "--replace-stale computes them again"
         )
-    if summary.standing.invalid and summary.kept_invalid:
+    if summary.resume_state.invalid and summary.kept_invalid:
         lines.append(
-            f"  {len(summary.standing.invalid):,} invalid results were left (--keep-invalid); without it they are "
+            f"  {len(summary.resume_state.invalid):,} invalid results were left (--keep-invalid); without it they are "
             "computed again"
         )
-    elif again := summary.standing.invalid.keys() - summary.all_failed.keys():
+    elif again := summary.resume_state.invalid.keys() - summary.all_failed.keys():
         lines.append(
             f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
-            f"{summary.output}.run/replaced/"
+            f"{one_line(str(summary.output))}.run/replaced/"
         )
     if summary.validation is not None and summary.validation.issues:
         lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")
@@ -141,15 +143,16 @@ def summary_text(summary: Summary, command: str) -> str:
 
 
 def _headline(summary: Summary) -> str:
+    output = one_line(str(summary.output))
     if summary.part is not None:
         share = f"part {summary.part}: {summary.safe:,} results"
-        return f"{summary.output}: {share}; when all parts are done: vindeby merge {summary.output}"
+        return f"{output}: {share}; when all parts are done: vindeby merge {output}"
     report = summary.validation
     if report is None:
-        return f"{summary.output}: no results"
+        return f"{output}: no results"
     there = summary.total - len(report.missing)
     word = "all valid" if not report.issues else "NOT all valid"
-    return f"{summary.output}: {there:,} of {summary.total:,} results, {word}"
+    return f"{output}: {there:,} of {summary.total:,} results, {word}"
 
 
 def _failures(summary: Summary, command: str) -> list[str]:
@@ -166,7 +169,7 @@ def _failures(summary: Summary, command: str) -> list[str]:
         lines.append(f"    {key}  {failure}")
     if len(failed) > _SHOWN_FAILURES:
         lines.append(f"    and {len(failed) - _SHOWN_FAILURES:,} more")
-    lines += [f"    {kind}: {remedy}" for kind, remedy in summary.remedies.items()]
-    lines.append(f"    logs and tracebacks: {summary.output}.run/logs/ and events/")
+    lines += [f"    {kind}: {one_line(remedy)}" for kind, remedy in summary.remedies.items()]
+    lines.append(f"    logs and tracebacks: {one_line(str(summary.output))}.run/logs/ and events/")
     lines.append(f"  then: {command} --retry-failed")
     return lines

@@ -12,16 +12,19 @@ from vindeby.assembly.done import judged, not_done
 from vindeby.assembly.energy import fill_in_energies
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.result_arrays import RESULT_ARRAYS
-from vindeby.cli.options import JsonOption
+from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
-    NAMING,
     CampaignOption,
+    FormatOption,
     LayoutOption,
-    expected_of,
+    chosen_format,
     say,
 )
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.campaign_lookup import campaign_of
+from vindeby.store.disk.output_path import check_output
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.array_attributes import stated
 from vindeby.store.missing import Reason, find_missing
@@ -33,6 +36,9 @@ def command(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of files.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The new database.")],
     campaign: CampaignOption = None,
+    file_format: FormatOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     layout: LayoutOption = None,
     recompute_aep: Annotated[
         bool,
@@ -49,7 +55,8 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
-    loaded = campaign_of(output, campaign)
+    run = RunDirectory(check_output(output))
+    loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
     if recompute_aep and loaded is None:
         raise ArgumentError(
             "--recompute-aep needs the campaign: its site, turbines and wake model; add --campaign FILE"
@@ -57,7 +64,13 @@ def command(
     root = {} if loaded is None else loaded.root_attributes()
     root = stated(root, RESULT_ARRAYS)
     report = salvage(
-        paths, output, naming=NAMING, root=root, layout=layout, keep_doubtful=keep_doubtful, progress=say
+        paths,
+        run,
+        naming=KEY_OF_ATTRIBUTES,
+        root=root,
+        file_format=chosen_format(file_format, layout),
+        keep_doubtful=keep_doubtful,
+        progress=say,
     )
     if report.doubtful:
         say(
@@ -66,20 +79,20 @@ def command(
     missing, filled = None, None
     if report.records and loaded is not None:
         text = loaded.dumps()
-        RunDirectory(output).freeze_campaign(text, write_outline(loaded, text))
+        run.freeze_campaign(text, write_outline(loaded, text))
         if recompute_aep:
-            filled = fill_in_energies(output, loaded, say)
-        with Database(output) as database:
+            filled = fill_in_energies(run, loaded, say)
+        with Database(run) as database:
             invalid = not_done(database, judged(database, loaded))
-            missing = find_missing(database, expected_of(loaded), invalid=invalid)
+            missing = find_missing(database, loaded.fingerprints(), invalid=invalid)
     if json_:
         lacking = None if missing is None else [vars(entry) for entry in missing]
         more = {} if filled is None else {"fixed": filled.to_json()}
-        typer.echo(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1))
+        echo_text(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1) + "\n")
     else:
-        typer.echo(str(report), nl=False)
+        echo_text(str(report))
         if filled is not None:
-            typer.echo(f"  {filled}")
+            echo(f"  {filled}")
     if not report.records:
         raise DataError(f"{output}: not written; no result could be saved from {len(report.files)} files")
     if missing:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from vindeby.cli.options import SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
 from vindeby.plots import PICTURES, compare, gallery, layout, save
@@ -14,6 +16,10 @@ from vindeby.plots.style import format_of
 from vindeby.results.result_set import ResultSet
 
 _NAMES = ", ".join(PICTURES)
+
+
+def _pictures(incomplete: str) -> list[str]:
+    return [name for name in PICTURES if name.startswith(incomplete)]
 
 
 def command(
@@ -36,33 +42,47 @@ def command(
     ] = None,
     gallery_: Annotated[
         str | None,
-        typer.Option("--gallery", metavar="PATTERN", help="All results named so, best first: 'farm0_t5_*'."),
+        typer.Option(
+            "--gallery",
+            metavar="PATTERN",
+            help="Best, median and worst of the results named so: 'farm0_t5_*'.",
+        ),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="With --gallery: every result, best first, instead of three.")
+    ] = False,
     picture: Annotated[
-        str | None, typer.Option("--picture", metavar="NAME", help=f"One of the campaign: {_NAMES}.")
+        str | None,
+        typer.Option(
+            "--picture", metavar="NAME", help=f"One of the campaign: {_NAMES}.", autocompletion=_pictures
+        ),
     ] = None,
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
 ) -> None:
-    """Draw one layout with its wakes, two layouts, all seeds of a farm, or the campaign; writes a file."""
+    """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
     if [key, gallery_, picture].count(None) != 2:
         raise ArgumentError("show: give one of KEY, --gallery PATTERN or --picture NAME")
     if compare_ is not None and key is None:
         raise ArgumentError("--compare: needs a KEY to compare with")
+    if every and gallery_ is None:
+        raise ArgumentError("--all: needs --gallery PATTERN")
     if picture is not None and picture not in PICTURES:
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     path = to or Path(_default_name(key, compare_, gallery_, picture))
     format_of(path)
-    sight = ResultSet(output, campaign=campaign)
+    result_set = ResultSet(output, campaign=given_campaign(campaign, set_, seeds))
     if picture is not None:
-        axes = PICTURES[picture][0](sight)
+        axes = PICTURES[picture][0](result_set)
     elif gallery_ is not None:
-        axes = gallery(sight, gallery_)[0]
+        axes = gallery(result_set, gallery_, every=every)[0]
     elif compare_ is not None and key is not None:
-        axes = compare(sight, key, compare_)
+        axes = compare(result_set, key, compare_)
     elif key is not None:
-        axes = layout(sight, key, direction=direction, speed=speed)
+        axes = layout(result_set, key, direction=direction, speed=speed)
     save(axes.figure, path)
-    typer.echo(str(path))
+    echo(str(path))
 
 
 def _default_name(key: str | None, compare_: str | None, gallery_: str | None, picture: str | None) -> str:

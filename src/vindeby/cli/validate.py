@@ -10,17 +10,21 @@ import typer
 
 from vindeby.assembly.energy import Filled, fill_in_energies
 from vindeby.assembly.physics import CampaignCheck, physics_checks
-from vindeby.cli.options import JsonOption
-from vindeby.cli.results import CampaignOption, expected_of, kept_campaign, say
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo, echo_text
+from vindeby.cli.results import CampaignOption, kept_campaign, say
 from vindeby.errors import ArgumentError
+from vindeby.printable import one_line
 from vindeby.results.campaign_lookup import campaign_of
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import write_verdicts
 from vindeby.store.missing import Reason
-from vindeby.store.validate import Check, ValidationReport, repeated, validate
+from vindeby.store.validate import repeated, validate
 
 if TYPE_CHECKING:
+    from vindeby.assembly.energy import Filled
     from vindeby.campaign import Campaign
+    from vindeby.store.validate import Check, ValidationReport
 
 _SHOWN = 50
 
@@ -34,6 +38,8 @@ def command(
         ),
     ],
     campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
     deep: Annotated[bool, typer.Option("--deep", help="Compute every AEP again from its layout.")] = False,
     fix_aep: Annotated[
         bool, typer.Option("--fix-aep", help="First compute AEP where it is invalid and the layout is good.")
@@ -43,18 +49,20 @@ def command(
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
     if output.is_dir() and output.name.endswith(".h5.run"):
         output = output.with_name(output.name.removesuffix(".run"))
-    loaded = campaign_of(output, campaign, None if output.is_dir() else kept_campaign(output))
-    filled = _filled(output, loaded) if fix_aep else None
+    run = RunDirectory(output)
+    given = given_campaign(campaign, set_, seeds)
+    loaded = campaign_of(run, given, None if output.is_dir() else kept_campaign(output))
+    filled = _filled(run, loaded) if fix_aep else None
     checks = physics_checks(loaded, deep=deep)
-    expected = None if loaded is None else expected_of(loaded)
-    report = validate(output, expected=expected, checks=checks)
+    expected = None if loaded is None else loaded.fingerprints()
+    report = validate(run, expected=expected, checks=checks)
     if deep:
         report.not_computed_again = _skipped(report, checks)
     elif loaded is not None and expected is not None:
-        write_verdicts(RunDirectory(output), loaded.dumps(), report.verdicts(expected))
+        write_verdicts(run, loaded.dumps(), report.verdicts(expected))
     if json_:
         more = {} if filled is None else {"fixed": filled.to_json()}
-        typer.echo(json.dumps({**report.to_json(), **more}, indent=1))
+        echo_text(json.dumps({**report.to_json(), **more}, indent=1) + "\n")
     else:
         _print(report)
     if loaded is None and deep:
@@ -65,12 +73,13 @@ def command(
         raise typer.Exit(1)
 
 
-def _filled(output: Path, campaign: Campaign | None) -> Filled:
+def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
+    output = run.output
     if output.is_dir():
         raise ArgumentError(f"{output}: --fix-aep needs a database; salvage the folder with --recompute-aep")
     if campaign is None:
         raise ArgumentError(f"{output}: --fix-aep needs the campaign; name it with --campaign FILE")
-    filled = fill_in_energies(output, campaign, say)
+    filled = fill_in_energies(run, campaign, say)
     say(f"{output}: {filled}")
     return filled
 
@@ -82,31 +91,32 @@ def _skipped(report: ValidationReport, checks: list[Check]) -> dict[str, int]:
 
 
 def _print(report: ValidationReport) -> None:
+
     verdict = "valid" if report.valid else "NOT valid"
     skipped = sum(report.not_computed_again.values())
     why = ", ".join(report.not_computed_again)
     left_out = f", {skipped} not computed again ({why})" if skipped else ""
-    typer.echo(f"{report.path}: {verdict}: {report.records} records in {report.files} files{left_out}")
+    echo(f"{report.path}: {verdict}: {report.records} records in {report.files} files{left_out}")
     for entry in report.contents:
-        typer.echo(f"  {entry}")
+        echo(f"  {entry}")
     often = repeated(report.issues, _SHOWN)
     for what, count in often:
-        typer.echo(f"  {count} records: {what}")
+        echo(f"  {count} records: {one_line(what)}")
     said = {what for what, _ in often}
     listed = {entry.file for entry in report.contents}
     rest = [
         issue for issue in report.issues if issue.what not in said and (issue.key or issue.file not in listed)
     ]
     for issue in rest[:_SHOWN]:
-        typer.echo(f"  {issue}")
+        echo(f"  {issue}")
     if len(rest) > _SHOWN:
-        typer.echo(f"  and {len(rest) - _SHOWN} more; --json lists all")
+        echo(f"  and {len(rest) - _SHOWN} more; --json lists all")
     if report.missing:
         few = sum(entry.reason == Reason.INVALID.value for entry in report.missing)
         invalid = f" ({few} of them invalid)" if few else ""
-        typer.echo(
+        echo(
             f"  {len(report.missing)} expected results are missing{invalid}; "
             f"`vindeby missing {report.path}` lists them"
         )
     for note in report.notes:
-        typer.echo(f"  note: {note}")
+        echo(f"  note: {one_line(note)}")

@@ -18,16 +18,15 @@ import numpy.typing as npt
 import shapely
 
 from vindeby.errors import ArgumentError
+from vindeby.text import plural
+from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import kernel, scalar
 
-__all__ = ["TOLERANCE_M", "Boundary", "signed_distance"]
+__all__ = ["Boundary", "signed_distance"]
 
 FloatArray = npt.NDArray[np.float64]
 Ring = Sequence[tuple[float, float]]
 Circle = tuple[tuple[float, float], float]
-
-TOLERANCE_M = 1e-6
-"""A turbine may be this far outside, and two this much too near to each other: rounding, not room."""
 
 
 class Boundary:
@@ -77,6 +76,14 @@ class Boundary:
         self.discs = np.array(
             [[x - self.origin[0], y - self.origin[1], radius, sign] for ((x, y), radius), sign in discs]
         ).reshape(-1, 4)
+
+    def __repr__(self) -> str:
+        west, south, east, north = self.bounds
+        outer = (
+            f"{len(self.edges)} edges" if self.circle is None else f"circle of radius {self.circle[1]:g} m"
+        )
+        holes = f", {plural(len(self.round_holes), 'round hole')}" if self.round_holes else ""
+        return f"<Boundary: {outer}{holes}, {(east - west) / 1000:.3g} km x {(north - south) / 1000:.3g} km>"
 
     def _bounds(self, corners: list[FloatArray]) -> tuple[float, float, float, float]:
         """West, south, east and north ends."""

@@ -33,6 +33,14 @@ class Result:
     evaluations: int
     """How often the yearly energy of a layout was computed, wholly or for what one moved turbine changes."""
 
+    def __repr__(self) -> str:
+        return f"<Result: {self.aep_gwh:,.3f} GWh/year, {self.status}, {self.layout!r}>"
+
+    def _repr_html_(self) -> str:
+        from vindeby.notebook import heading  # only a notebook asks for it
+
+        return heading(f"{self.aep_gwh:,.3f} GWh/year", self.status) + self.layout._repr_html_()
+
     @property
     def x(self) -> FloatArray:
         """Metres east."""

@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.boundary import TOLERANCE_M, Boundary
+from vindeby.layout.boundary import Boundary
 from vindeby.layout.spacing import worst_pair
+from vindeby.text import plural
+from vindeby.units import TOLERANCE_M
 from vindeby.wake import WindFarm
 
 __all__ = ["Layout", "Problem"]
@@ -32,6 +34,16 @@ class Layout:
     y: FloatArray
     types: IntArray
 
+    def __repr__(self) -> str:
+        kinds = len(set(np.asarray(self.types).tolist()))
+        several = f" of {kinds} types" if kinds > 1 else ""
+        return f"<Layout: {plural(len(self.x), 'turbine')}{several}{_extent(self.x, self.y)}>"
+
+    def _repr_html_(self) -> str:
+        from vindeby.notebook import layout_picture  # only a notebook asks for it
+
+        return layout_picture(self.x.tolist(), self.y.tolist())
+
     @staticmethod
     def of(x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> Layout:
         """Make a layout of lists; one type may stand for all."""
@@ -40,6 +52,11 @@ class Layout:
         if px.ndim != 1 or px.shape != py.shape:
             raise ArgumentError(f"x and y must be lists of one length, not of shapes {px.shape}, {py.shape}")
         return Layout(px, py, kind)
+
+
+def _extent(x: FloatArray, y: FloatArray) -> str:
+    """How large an area positions cover, for a ``repr``."""
+    return f", {np.ptp(x) / 1000:.3g} km x {np.ptp(y) / 1000:.3g} km" if len(x) else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +94,11 @@ class Problem:
                 raise ArgumentError(
                     f"types must hold one type index for each of {self.n_turbines} turbines, not {self.types!r}"
                 )
+
+    def __repr__(self) -> str:
+        low, high = self.spacing_by_type.min(), self.spacing_by_type.max()
+        spacing = f"{low:g} m" if low == high else f"{low:g} to {high:g} m"
+        return f"<Problem {self.name!r}: {plural(self.n_turbines, 'turbine')}, spacing {spacing}, in {self.boundary!r}>"
 
     @cached_property
     def spacing_by_type(self) -> FloatArray:

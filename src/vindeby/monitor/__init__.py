@@ -1,1 +1,4 @@
-"""How far a campaign is: as values (``observe``) and in the terminal (``view``, ``watch``)."""
+"""A campaign in the terminal: one snapshot of it (``view``), or one after the other (``watch``).
+
+What is shown is read by ``results.observer``; nothing here reads files.
+"""

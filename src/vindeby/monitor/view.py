@@ -11,6 +11,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.results.snapshot import Failure, Snapshot
 from vindeby.store.read.origin import in_words
@@ -65,22 +66,23 @@ def _spaced(parts: list[RenderableType | None]) -> Iterator[RenderableType]:
 
 def headline(snapshot: Snapshot) -> Text:
     """The name, where it is, and whether anybody works on it."""
-    text = Text(snapshot.name, style="bold")
+    text = Text(one_line(snapshot.name), style="bold")
     if snapshot.path != snapshot.name:
-        text.append(f"  {snapshot.path}", style="dim")
+        text.append(f"  {one_line(snapshot.path)}", style="dim")
     if snapshot.kind == "folder":
         text.append("  (a folder of worker files; `vindeby salvage` makes a database of it)", style="dim")
     for coordinator in snapshot.coordinators:
+        name = one_line(coordinator.name)
         if not coordinator.alive:
             text.append(
-                f"\n{coordinator.name} was last heard of {words.duration(coordinator.age_s)} ago; "
+                f"\n{name} was last heard of {words.duration(coordinator.age_s)} ago; "
                 "run the same command again to go on",
                 style="yellow",
             )
         if coordinator.trouble:
-            text.append(f"\n{coordinator.name}: {coordinator.trouble}", style="yellow")
+            text.append(f"\n{name}: {one_line(coordinator.trouble)}", style="yellow")
         if coordinator.ending:
-            text.append(f"\n{coordinator.name} is stopping", style="yellow")
+            text.append(f"\n{name} is stopping", style="yellow")
     return text
 
 
@@ -120,7 +122,7 @@ def counts(snapshot: Snapshot) -> Text:
         text.append(" · " if text else "")
         text.append(f"{name} {figure:,}", style=style if figure else "dim")
     if snapshot.origins:
-        text.append(f" · {in_words(snapshot.origins)}", style="yellow")
+        text.append(f" · {one_line(in_words(snapshot.origins))}", style="yellow")
     if snapshot.expected is None:
         text.append(" · how many were expected is not known (give --campaign)", style="dim")
     if snapshot.rate and snapshot.active:
@@ -146,7 +148,7 @@ def matrix(snapshot: Snapshot, most_rows: int | None = None) -> RenderableType |
     shown = snapshot.axes.farms if most_rows is None else snapshot.axes.farms[:most_rows]
     for farm_idx, farm in enumerate(shown):
         cells = rows[farm_idx * width : (farm_idx + 1) * width]
-        name = Text(f"farm{farm_idx}" + ("" if farm == f"farm{farm_idx}" else f" {_clean(farm)}"))
+        name = Text(f"farm{farm_idx}" + ("" if farm == f"farm{farm_idx}" else f" {one_line(farm)}"))
         table.add_row(name, *(_cell(cell, seeds if snapshot.axes.known else None) for cell in cells))
     if len(shown) < len(snapshot.axes.farms):
         table.add_row(Text(f"and {len(snapshot.axes.farms) - len(shown)} more farms", style="dim"))
@@ -176,7 +178,7 @@ def by_dimensions(snapshot: Snapshot, dimensions: tuple[str, ...]) -> Table:
     for row in snapshot.counts_by(dimensions):
         missing = "" if row["expected"] is None else f"{row['expected'] - row['done']:,}"
         figures = [f"{row[title]:,}" for title in titles[:-1]]
-        table.add_row(*(Text(_clean(str(row[name]))) for name in dimensions), *figures, missing)
+        table.add_row(*(Text(one_line(str(row[name]))) for name in dimensions), *figures, missing)
     return table
 
 
@@ -191,7 +193,7 @@ def workers(snapshot: Snapshot) -> RenderableType | None:
         table.add_row(
             str(worker.slot),
             str(worker.pid),
-            Text(_clean(worker.task or "-")),
+            Text(one_line(worker.task or "-")),
             words.duration(worker.seconds) if worker.task else "",
             f"{words.duration(worker.silent_s)} ago",
             words.size(worker.memory),
@@ -213,10 +215,10 @@ def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:
 
 
 def _failure_line(failure: Failure, logs: Path) -> Text:
-    text = Text(_clean(failure.key), style="red")
-    text.append(f"  {_clean(failure.kind)}: {_clean(failure.reason)}", style="not bold")
+    text = Text(one_line(failure.key), style="red")
+    text.append(f"  {one_line(failure.kind)}: {one_line(failure.reason)}", style="not bold")
     if failure.log:
-        text.append(f"\n    {_clean(str(logs / failure.log))}", style="dim")
+        text.append(f"\n    {one_line(str(logs / failure.log))}", style="dim")
     return text
 
 
@@ -229,8 +231,8 @@ def failures_in_full(snapshot: Snapshot, logs: Path) -> RenderableType:
         text = _failure_line(failure, logs)
         tries = "1 attempt" if failure.attempts == 1 else f"{failure.attempts} attempts"
         text.append(f"\n    {words.moment(failure.time)}, {tries}", style="dim")
-        for line in failure.traceback.rstrip().splitlines():
-            text.append(f"\n    {_clean(line)}")
+        for line in failure.traceback.rstrip().split("\n"):
+            text.append(f"\n    {one_line(line)}")
         parts += [text, Text("")]
     return Group(*parts[:-1])
 
@@ -242,7 +244,7 @@ def bad_files(snapshot: Snapshot) -> RenderableType | None:
     text = Text(f"{len(snapshot.bad_files):,} files with something wrong", style="bold")
     for bad in snapshot.bad_files[:_MOST_BAD_FILES]:
         more = f" (and {len(bad.findings) - 1:,} more)" if len(bad.findings) > 1 else ""
-        text.append(f"\n{_clean(bad.path)}: {_clean(bad.findings[0])}{more}", style="not bold")
+        text.append(f"\n{one_line(bad.path)}: {one_line(bad.findings[0])}{more}", style="not bold")
     if len(snapshot.bad_files) > _MOST_BAD_FILES:
         text.append(f"\nand {len(snapshot.bad_files) - _MOST_BAD_FILES:,} more", style="dim")
     return text
@@ -256,8 +258,3 @@ def space(snapshot: Snapshot) -> RenderableType | None:
     if snapshot.disk.run_directory:
         text += f", {words.size(snapshot.disk.run_directory)} in the run directory"
     return Text(f"{text}, {words.size(snapshot.disk.free)} left", style="dim")
-
-
-def _clean(text: str) -> str:
-    """Without characters that would move the cursor or colour the terminal."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

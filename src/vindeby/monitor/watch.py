@@ -15,6 +15,7 @@ from rich.text import Text
 
 from vindeby.errors import VindebyError
 from vindeby.monitor.view import percent, whole
+from vindeby.printable import one_line
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 
@@ -53,7 +54,8 @@ def _look(observer: Observer, last: Snapshot | None) -> tuple[Snapshot | None, s
     try:
         return observer.look(), ""
     except (VindebyError, OSError) as error:
-        return last, str(error)
+        lines = error.args if isinstance(error, VindebyError) else (error,)
+        return last, "\n".join(one_line(str(line)) for line in lines)
 
 
 def _screen(

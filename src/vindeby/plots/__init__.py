@@ -1,12 +1,13 @@
 """Pictures of layouts and campaigns with matplotlib; every function returns the axes that it drew on.
 
->>> from vindeby import plots
->>> from vindeby.results.result_set import ResultSet
->>> axes = plots.layout(ResultSet("layouts.h5"), "farm0_t5_s0")      # doctest: +SKIP
+>>> import vindeby
+>>> results = vindeby.ResultSet("layouts.h5")                    # doctest: +SKIP
+>>> axes = vindeby.plots.layout(results, "farm0_t5_s0")          # doctest: +SKIP
 >>> axes.figure.savefig("layout.pdf")                            # doctest: +SKIP
 
-Colours are steps of cividis or of one blue, so they keep their order in black and white and for every kind of
-colour vision; what a colour tells, a place, a sign or a figure tells too.
+Colours are steps of viridis, of one blue or of grey, so they keep their order in black and white and for every kind
+of colour vision, and each has a contrast of at least 3 against its page, light or dark. What a colour tells, a place,
+a sign or a figure tells too.
 """
 
 from vindeby.plots.campaign import PICTURES

@@ -15,14 +15,14 @@ from vindeby.results.result_set import ResultSet
 FloatArray = NDArray[np.float64]
 
 
-def compare(sight: ResultSet, before: str, after: str, *, axes: Axes | None = None) -> Axes:
+def compare(result_set: ResultSet, before: str, after: str, *, axes: Axes | None = None) -> Axes:
     """Before in outline, after in full, an arrow from each place to the one that took it over.
 
     Turbines have no identity across layouts; they are paired so that the squares of the ways sum to the least.
     Where one layout has more turbines, what is left over has no arrow.
     """
-    first, second = prepare(sight, before), prepare(sight, after)
-    if sight.place(before)[0] != sight.place(after)[0]:
+    first, second = prepare(result_set, before), prepare(result_set, after)
+    if result_set.place(before)[0] != result_set.place(after)[0]:
         raise ArgumentError(f"{before} and {after} are in different farms; compare two layouts of one farm")
     with style():
         if axes is None:
@@ -63,7 +63,7 @@ def _draw(axes: Axes, first: Drawn, second: Drawn) -> None:
     axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
     axes.set_aspect("equal")
     axes.grid(visible=False)
-    axes.set(xlabel="east, km", ylabel="north, km")
+    shapes.label_axes(axes, origin)
     axes.set_title(f"{first.key} → {second.key}\n" + _worth(first, second))
 
 

@@ -1,4 +1,4 @@
-"""Yearly energy across farms, turbine types and seeds."""
+"""What farms, turbine types and seeds yield: as AEP, or as capacity factor where capacities differ."""
 
 from __future__ import annotations
 
@@ -7,107 +7,148 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
-from vindeby.plots.style import MARKERS, figure, ink, paper, shades, style
+from vindeby.plots.quantity import comparable
+from vindeby.plots.style import MARKERS, figure, ink, paper, ramp, shades, style, text_on
 from vindeby.results.result_set import ResultSet
 
+FloatArray = NDArray[np.float64]
 _MOST_FARMS = 24
 
 
-def _with_energy(sight: ResultSet) -> NDArray[Any]:
-    rows: NDArray[Any] = sight.rows[~np.isnan(sight.rows["aep"]) & (sight.rows["farm_idx"] >= 0)]
+def type_label(result_set: ResultSet, kind: int) -> str:
+    """A turbine type in a legend: its short name, and the campaign's."""
+    name = result_set.type_name(kind)
+    return name if name == f"t{kind}" else f"t{kind} {name}"
+
+
+def _with_energy(result_set: ResultSet) -> NDArray[Any]:
+    rows: NDArray[Any] = result_set.rows[
+        ~np.isnan(result_set.rows["aep"]) & (result_set.rows["farm_idx"] >= 0)
+    ]
     if not len(rows):
-        raise DataError(f"{sight.path}: holds no energies that could be drawn")
+        raise DataError(f"{result_set.path}: holds no energies that could be drawn")
     return rows
 
 
-def energy(sight: ResultSet, *, dark: bool = False) -> Axes:
-    """Every seed a point: one panel a farm, one column a type; a bar marks the median, a triangle the best."""
-    rows = _with_energy(sight)
+def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """Each seed is a point: one panel per farm, one column per type; a bar marks the median, a triangle the best."""
+    rows = _with_energy(result_set)
+    shown = comparable(result_set, rows)
     farms = [int(farm) for farm in np.unique(rows["farm_idx"])][:_MOST_FARMS]
     types = [int(kind) for kind in np.unique(rows["type_idx"])]
     with style(dark=dark):
         columns = min(5, len(farms))
         lines = math.ceil(len(farms) / columns)
-        whole = figure(max(4.5, 2.1 * columns + 0.5), 2.5 * lines + 0.7)
+        whole = figure(max(4.5, 2.1 * columns + 0.5), 2.5 * lines + 1.0)
         grid = whole.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
         colours, random = shades(len(types)), np.random.default_rng(1)
         for place, axes in enumerate(grid.flat):
             if place >= len(farms):
                 axes.set_visible(False)
                 continue
-            mine = rows[rows["farm_idx"] == farms[place]]
+            mine = rows["farm_idx"] == farms[place]
             for column, kind in enumerate(types):
-                _column(axes, mine["aep"][mine["type_idx"] == kind], column, colours[column], column, random)
-            axes.set_title(sight.farm_name(farms[place]), fontsize=8)
+                values = shown.values[mine & (rows["type_idx"] == kind)]
+                _column(axes, values, column, colours[column], random)
+            axes.set_title(result_set.farm_name(farms[place]), fontsize=8)
             axes.set_xticks(range(len(types)), [f"t{kind}" for kind in types])
             axes.grid(visible=False, axis="x")
         for axes in grid[:, 0]:
-            axes.set_ylabel("AEP, GWh")
+            axes.set_ylabel(shown.label)
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        names = ", ".join(
-            f"t{kind} {sight.type_name(kind)}" for kind in types if sight.type_name(kind) != f"t{kind}"
-        )
-        whole.suptitle("AEP of every seed; bar: median, triangle: best", fontsize=10, fontweight="bold")
-        if names:
-            whole.supxlabel(names, fontsize=8)
+        heading = shown.name[0].upper() + shown.name[1:]
+        whole.suptitle(f"{heading} of every seed", fontsize=10, fontweight="bold")
+        handles = [*_type_handles(result_set, types, colours), *_mark_handles()]
+        whole.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), fontsize=8)
     axes = grid.flat[0]
     assert isinstance(axes, Axes)
     return axes
 
 
-def _column(
-    axes: Axes, values: np.ndarray[tuple[int], np.dtype[np.float64]], at: int, colour: object, number: int,
-    random: np.random.Generator,
-) -> None:  # fmt: skip
+def _column(axes: Axes, values: FloatArray, at: int, colour: object, random: np.random.Generator) -> None:
     if not len(values):
         return
     spread = random.uniform(-0.26, 0.26, len(values))
-    axes.plot(at + spread, values, MARKERS[number % len(MARKERS)], markersize=2.2, color=colour, alpha=0.75,
-              markeredgewidth=0)  # fmt: skip
+    axes.plot(
+        at + spread, values, MARKERS[at % len(MARKERS)], markersize=2.6, color=colour, markeredgewidth=0
+    )
     axes.plot([at - 0.36, at + 0.36], [np.median(values)] * 2, color=ink(), linewidth=1.3)
     axes.plot(at, values.max(), "^", markersize=5, color=ink(), markeredgecolor=paper(), markeredgewidth=0.5)
 
 
-def best_and_median(sight: ResultSet, *, dark: bool = False) -> Axes:
-    """Two tables, farm by type: the best energy, and how far the median of the seeds stays below it."""
-    rows = _with_energy(sight)
+def _type_handles(result_set: ResultSet, types: list[int], colours: list[Any]) -> list[Line2D]:
+    return [
+        Line2D([], [], linestyle="none", marker=MARKERS[number % len(MARKERS)], markersize=4.5, color=colour,
+               markeredgewidth=0, label=type_label(result_set, kind))
+        for number, (kind, colour) in enumerate(zip(types, colours, strict=True))
+    ]  # fmt: skip
+
+
+def _mark_handles() -> list[Line2D]:
+    return [
+        Line2D([], [], color=ink(), linewidth=1.3, label="median"),
+        Line2D([], [], color=ink(), linestyle="none", marker="^", markersize=5, label="best"),
+    ]
+
+
+def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """Two tables, farm by type: the best result, and how far the median of the seeds is below it.
+
+    Only the first is coloured, so that a colour has one meaning; the second has bars.
+    """
+    rows = _with_energy(result_set)
+    shown = comparable(result_set, rows)
     farms, types = (np.unique(rows[name]) for name in ("farm_idx", "type_idx"))
     best = np.full((len(farms), len(types)), np.nan)
     below = best.copy()
     for line, farm in enumerate(farms):
         for column, kind in enumerate(types):
-            values = rows["aep"][(rows["farm_idx"] == farm) & (rows["type_idx"] == kind)]
+            values = shown.values[(rows["farm_idx"] == farm) & (rows["type_idx"] == kind)]
             if len(values):
                 best[line, column] = values.max()
                 below[line, column] = 100 * (1 - np.median(values) / values.max())
     with style(dark=dark):
-        whole = figure(3.2 + 1.25 * len(types), max(2.2, 1.3 + 0.3 * len(farms)))
+        whole = figure(3.2 + 1.25 * len(types), max(2.4, 1.6 + 0.3 * len(farms)))
         left, right = whole.subplots(1, 2, sharey=True)
-        _table(left, best, "best AEP, GWh", "{:,.0f}")
-        _table(right, below, "median below best, %", "{:.2f}")
+        _coloured(left, best, shown.form)
+        left.set_title(f"best {shown.label}")
+        _barred(right, below)
+        right.set_title("median below best, % of the best")
         for axes in (left, right):
             axes.set_xticks(range(len(types)), [f"t{kind}" for kind in types])
-        left.set_yticks(range(len(farms)), [sight.farm_name(int(farm)) for farm in farms])
+            axes.grid(visible=False)
+            axes.tick_params(length=0)
+            for side in axes.spines.values():
+                side.set_visible(False)
+        left.set_yticks(range(len(farms)), [result_set.farm_name(int(farm)) for farm in farms])
+        names = [type_label(result_set, int(kind)) for kind in types]
+        if any(" " in name for name in names):
+            whole.supxlabel(", ".join(names), fontsize=8)
     assert isinstance(left, Axes)
     return left
 
 
-def _table(
-    axes: Axes, values: np.ndarray[tuple[int, int], np.dtype[np.float64]], title: str, form: str
-) -> None:
-    axes.imshow(values, cmap="cividis", aspect="auto")
-    low, high = np.nanmin(values), np.nanmax(values)
+def _coloured(axes: Axes, values: FloatArray, form: str) -> None:
+    image = axes.imshow(values, cmap=ramp(), aspect="auto")
+    colours = np.asarray(image.cmap(image.norm(values)))
     for (line, column), value in np.ndenumerate(values):
         if not np.isnan(value):
-            light = high > low and (value - low) / (high - low) > 0.55
             axes.text(column, line, form.format(value), ha="center", va="center", fontsize=7.5,
-                      color="#000000" if light else "#ffffff")  # fmt: skip
-    axes.set_title(title)
-    axes.grid(visible=False)
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+                      color=text_on(colours[line, column]))  # fmt: skip
+
+
+def _barred(axes: Axes, values: FloatArray) -> None:
+    """Figures, each over a bar of its length from the left of its cell."""
+    most = max(float(np.nanmax(values)), 1e-12)
+    for (line, column), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            axes.barh(
+                line, 0.9 * value / most, 0.72, left=column - 0.45, color=ink(), alpha=0.22, linewidth=0
+            )
+            axes.text(column, line, f"{value:.2f}", ha="center", va="center", fontsize=7.5)
+    axes.set_xlim(-0.5, values.shape[1] - 0.5)

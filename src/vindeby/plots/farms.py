@@ -10,28 +10,29 @@ from shapely.geometry.base import BaseGeometry
 from vindeby.campaign import Campaign
 from vindeby.errors import DataError
 from vindeby.plots import shapes
+from vindeby.plots.energy import type_label
 from vindeby.plots.style import MARKERS, figure, ink, paper, shades, strong, style
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
 
 
-def _campaign_of(sight: ResultSet) -> Campaign:
-    if sight.campaign is None:
+def _campaign_of(result_set: ResultSet) -> Campaign:
+    if result_set.campaign is None:
         raise DataError(
-            f"{sight.path}: no campaign is kept with it, so areas are not known; give --campaign FILE"
+            f"{result_set.path}: no campaign is kept with it, so areas are not known; give --campaign FILE"
         )
-    return sight.campaign
+    return result_set.campaign
 
 
-def density(sight: ResultSet, *, dark: bool = False) -> Axes:
-    """Every result a point: what wakes take against how much capacity stands on a square kilometre."""
-    campaign = _campaign_of(sight)
-    rows, losses = sight.rows, sight.wake_losses()
+def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """Each result is a point: what wakes take against how much capacity stands on a square kilometre."""
+    campaign = _campaign_of(result_set)
+    rows, losses = result_set.rows, result_set.wake_losses()
     areas = {index: farm.boundary.area_km2 for index, farm in enumerate(campaign.farms)}
     types = [int(kind) for kind in np.unique(rows["type_idx"]) if 0 <= kind < len(campaign.turbines)]
     if not types:
-        raise DataError(f"{sight.path}: holds no results that could be drawn")
+        raise DataError(f"{result_set.path}: holds no results that could be drawn")
     with style(dark=dark):
         axes = figure(7.2, 4.6).add_subplot()
         for kind, colour in zip(types, shades(len(types)), strict=True):
@@ -39,20 +40,17 @@ def density(sight: ResultSet, *, dark: bool = False) -> Axes:
             rated = campaign.turbines[kind].rated_power_mw
             area = np.array([areas[int(farm)] for farm in rows["farm_idx"][mine]])
             axes.plot(rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine],
-                      MARKERS[types.index(kind) % len(MARKERS)], markersize=3, alpha=0.55, color=colour,
-                      markeredgewidth=0, label=f"t{kind} {sight.type_name(kind)}")  # fmt: skip
+                      MARKERS[types.index(kind) % len(MARKERS)], markersize=3, color=colour,
+                      markeredgewidth=0, label=type_label(result_set, kind))  # fmt: skip
         axes.set(xlabel="capacity density, MW/km²", ylabel="wake loss, %")
         axes.set_title("Wake loss against capacity density, every result")
-        legend = axes.legend(fontsize=8, markerscale=1.8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        for handle in legend.legend_handles:
-            if handle is not None:
-                handle.set_alpha(1.0)
+        axes.legend(fontsize=8, markerscale=1.8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes
 
 
-def farm_map(sight: ResultSet, *, dark: bool = False) -> Axes:
+def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """All areas in their places, each with its best layout."""
-    campaign = _campaign_of(sight)
+    campaign = _campaign_of(result_set)
     shapes_of = [farm.boundary.shape() for farm in campaign.farms]
     bounds = np.array([shape.bounds for shape in shapes_of])
     left, bottom = bounds[:, :2].min(axis=0)
@@ -63,21 +61,23 @@ def farm_map(sight: ResultSet, *, dark: bool = False) -> Axes:
         axes = figure(max(width, 3.0) + 2.3, height).add_subplot()
         for shape in shapes_of:
             axes.add_patch(shapes.area_patch(shape, origin, facecolor="none", edgecolor=ink(), linewidth=1.1))
-        best = sight.best_of_farm()
+        best = result_set.best_of_farm()
         for row in best.values():
-            places = sight.layout(sight.rows["key"][row].decode(errors="replace"))
+            places = result_set.layout(result_set.rows["key"][row].decode(errors="replace"))
             axes.plot(*((places - np.array(origin)[:, None]) * shapes.KM), "o", markersize=2.0, color=strong(),
                       markeredgewidth=0)  # fmt: skip
         for index, shape in enumerate(shapes_of):
             _number(axes, index, shape, origin)
-        names = "\n".join(_listed(sight, index, best) for index in range(min(len(shapes_of), _MOST_LISTED)))
+        names = "\n".join(
+            _listed(result_set, index, best) for index in range(min(len(shapes_of), _MOST_LISTED))
+        )
         axes.text(1.02, 0.98, names, transform=axes.transAxes, va="top", fontsize=7.5, linespacing=1.35)
         margin = 0.04 * max(right - left, top - bottom) * shapes.KM
         axes.set(xlim=(-margin, (right - left) * shapes.KM + margin))
         axes.set(ylim=(-margin, (top - bottom) * shapes.KM + margin))
         axes.set_aspect("equal")
         axes.grid(visible=False)
-        axes.set(xlabel="east, km", ylabel="north, km")
+        shapes.label_axes(axes, origin)
         axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
     return axes
 
@@ -98,9 +98,9 @@ def _number(axes: Axes, index: int, shape: BaseGeometry, origin: tuple[float, fl
     )
 
 
-def _listed(sight: ResultSet, index: int, best: dict[int, int]) -> str:
-    text = f"{index}  {sight.farm_name(index)}"
+def _listed(result_set: ResultSet, index: int, best: dict[int, int]) -> str:
+    text = f"{index}  {result_set.farm_name(index)}"
     if index not in best:
         return text
-    row = sight.rows[best[index]]
-    return f"{text}\n    {row['n_turbines']} x {sight.type_name(int(row['type_idx']))}, {row['aep']:,.0f} GWh"
+    row = result_set.rows[best[index]]
+    return f"{text}\n    {row['n_turbines']} x {type_label(result_set, int(row['type_idx']))}, {row['aep']:,.0f} GWh"

@@ -68,12 +68,12 @@ class Drawn:
         return 1.0 - self.aep_gwh / self.farm.wake_free_aep(self.places.shape[1])
 
 
-def prepare(sight: ResultSet, key: str) -> Drawn:
+def prepare(result_set: ResultSet, key: str) -> Drawn:
     """Gather what a picture of one result needs; without a campaign there is no area and no wind."""
-    record = sight.record(key)
-    places = sight.layout(key)
-    farm_idx, type_idx, seed = sight.place(key)
-    campaign = sight.campaign
+    record = result_set.record(key)
+    places = result_set.layout(key)
+    farm_idx, type_idx, seed = result_set.place(key)
+    campaign = result_set.campaign
     energy = record.arrays.get("aep")
     area, spacing_m, rated = None, None, None
     diameter = record.attributes.get("diameter", 0.0)
@@ -87,14 +87,18 @@ def prepare(sight: ResultSet, key: str) -> Drawn:
         area = campaign.farms[farm_idx].boundary.shape()
         diameter_m, rated = turbine.rotor_diameter_m, turbine.rated_power_mw
         spacing_m = campaign.min_spacing.in_metres(diameter_m)
-    names = f"{sight.farm_name(farm_idx)}, {sight.type_name(type_idx)}, seed {seed}" if seed >= 0 else ""
+    names = (
+        f"{result_set.farm_name(farm_idx)}, {result_set.type_name(type_idx)}, seed {seed}"
+        if seed >= 0
+        else ""
+    )
     return Drawn(
         key,
         names,
         places,
         float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
         area,
-        sight.wind_farm(type_idx) if area is not None else None,
+        result_set.wind_farm(type_idx) if area is not None else None,
         diameter_m or 100.0,
         spacing_m,
         rated,
@@ -102,22 +106,23 @@ def prepare(sight: ResultSet, key: str) -> Drawn:
 
 
 def layout(
-    sight: ResultSet,
+    result_set: ResultSet,
     key: str,
     *,
     direction: float | None = None,
     speed: float | None = None,
     axes: Axes | None = None,
+    dark: bool = False,
 ) -> Axes:
     """A picture of one result; on ``axes`` only the map, otherwise also the wind rose and the figures.
 
     ``direction`` and ``speed`` are those of the wind that the wakes are drawn for; by default the prevailing one.
     """
-    drawn = prepare(sight, key)
+    drawn = prepare(result_set, key)
     if axes is not None:
         _map(axes, drawn, *_wind(drawn, direction, speed), bar=False)
         return axes
-    with style():
+    with style(dark=dark):
         left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
         width, height = shapes.paper_for(right - left, top - bottom)
         whole = figure(width + 2.5 + 0.9 * (drawn.farm is not None), max(height, 4.6))
@@ -128,6 +133,18 @@ def layout(
         if drawn.farm is not None:
             wind.draw_rose(whole.add_subplot(side[0, 1], projection="polar"), drawn.farm, wind_of[0])
         _facts(whole.add_subplot(side[1, 1]), drawn)
+    return axes
+
+
+def layout_map(result_set: ResultSet, key: str, *, dark: bool = False) -> Axes:
+    """The map of one result alone, small enough for a page; by its side a page can say the rest."""
+    drawn = prepare(result_set, key)
+    with style(dark=dark):
+        left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
+        width, height = shapes.paper_for(right - left, top - bottom, 4.6)
+        axes = figure(max(width, 3.6) + 0.9 * (drawn.farm is not None), height + 0.4).add_subplot()
+        _map(axes, drawn, *_wind(drawn, None, None), bar=True)
+        axes.set_title(drawn.key)
     return axes
 
 
@@ -169,7 +186,7 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
     shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
     axes.set_aspect("equal")
     axes.grid(visible=False)
-    axes.set(xlabel="east, km", ylabel="north, km")
+    shapes.label_axes(axes, origin)
     axes.set_title(drawn.key + (f": {drawn.title}" if drawn.title else ""))
 
 

@@ -82,3 +82,8 @@ def paper_for(width: float, height: float, longest: float = 7.6) -> tuple[float,
     """Inches for a map of this extent with its axis labels; neither side much longer than ``longest``."""
     scale = longest / max(width, height)
     return max(2.6, width * scale) + 0.7, max(2.6, height * scale) + 0.7
+
+
+def label_axes(axes: Axes, origin: tuple[float, float]) -> None:
+    """Say what a map is measured from; a campaign has no coordinate reference system, only metres."""
+    axes.set(xlabel=f"km east of x = {origin[0]:,.0f} m", ylabel=f"km north of y = {origin[1]:,.0f} m")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure, SubFigure
 
 from vindeby.errors import ArgumentError
@@ -17,6 +18,8 @@ from vindeby.results.atomic_write import write_whole
 FORMATS = ("png", "svg", "pdf")
 DOTS_PER_INCH = 150
 INK, PAPER, FAINT = "#1a1a1a", "#ffffff", "#8a8a8a"
+LEAST_CONTRAST = 3.0
+"""Of what carries meaning against its page, by the Web Content Accessibility Guidelines (1.4.11)."""
 MARKERS = "osD^vP*Xh<>p"
 
 _COMMON = {
@@ -86,11 +89,48 @@ def paper() -> str:
 
 
 def shades(count: int) -> list[Any]:
-    """So many colours of cividis, without its palest end on white nor its darkest on black."""
-    dark_page = paper() != PAPER
-    low, high = (0.25, 1.0) if dark_page else (0.0, 0.88)
-    colours = mpl.colormaps["cividis"]
-    return [colours(low + (high - low) * (index / max(1, count - 1))) for index in range(count)]
+    """So many colours of viridis, without the end that would vanish against the page."""
+    colours = ramp()
+    return [colours(index / max(1, count - 1)) for index in range(count)]
+
+
+def greys(count: int) -> list[Any]:
+    """So many greys that stand out from the page, for a figure whose colours already have a meaning."""
+    colours = _visible(mpl.colormaps["Greys_r"])
+    return [colours(index / max(1, count - 1)) for index in range(count)]
+
+
+def ramp() -> LinearSegmentedColormap:
+    """The part of viridis that stands out from the page in force, as a colour map."""
+    return _visible(mpl.colormaps["viridis"])
+
+
+def _visible(colours: Any) -> LinearSegmentedColormap:
+    kept = [colour for colour in colours(range(256)) if contrast(colour, paper()) >= LEAST_CONTRAST]
+    return LinearSegmentedColormap.from_list("visible", kept)
+
+
+def contrast(one: Any, other: Any) -> float:
+    """The contrast ratio of two colours, 1 to 21, as the Web Content Accessibility Guidelines define it."""
+    low, high = sorted(_luminance(colour) for colour in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Any) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def text_on(colour: Any) -> str:
+    """Black or white, whichever can be read better on a colour."""
+    return max(("#000000", "#ffffff"), key=lambda text: contrast(text, colour))
+
+
+def slow_to_free() -> Any:
+    """The blue of wakes: the free wind has the colour of the page, the slowest wind stands out most."""
+    if paper() == PAPER:
+        return mpl.colormaps["Blues_r"]
+    return LinearSegmentedColormap.from_list("wakes", ["#9ecaff", "#2f6fb5", paper()])
 
 
 def strong() -> Any:
@@ -112,6 +152,13 @@ def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
     with mpl.rc_context(_settings()):  # a figure may be saved where its style is no longer in force
         whole.savefig(buffer, format=kind, metadata=metadata)
     return buffer.getvalue()
+
+
+def size_in_inches(drawn: Figure | SubFigure) -> tuple[float, float]:
+    """Width and height of a figure on paper."""
+    whole = drawn if isinstance(drawn, Figure) else drawn.figure
+    width, height = whole.get_size_inches()
+    return float(width), float(height)
 
 
 def format_of(path: Path) -> str:

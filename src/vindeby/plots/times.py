@@ -7,21 +7,21 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from vindeby.errors import DataError
+from vindeby.plots.energy import type_label
 from vindeby.plots.style import MARKERS, figure, ink, shades, strong, style
 from vindeby.results import humanize as words
 from vindeby.results.history import History
 from vindeby.results.result_set import ResultSet
-from vindeby.store.disk.run_directory import RunDirectory
 
 _LONG_PAUSE_S = 600.0
 
 
-def completion(sight: ResultSet, *, dark: bool = False) -> Axes:
-    """ResultColumns published over working time; pauses between runs are cut out and marked."""
-    history = History(RunDirectory(sight.path))
+def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """Results published over working time; pauses between runs are cut out and marked."""
+    history = History(result_set.run)
     history.refresh()
     if len(history.published) < 2:
-        raise DataError(f"{sight.path}: its run directory does not tell when results came")
+        raise DataError(f"{result_set.path}: its run directory does not tell when results came")
     times = np.array([moment for moment, _ in history.published])
     counts = np.array([count for _, count in history.published])
     gaps = np.diff(times, prepend=times[0])
@@ -38,7 +38,7 @@ def completion(sight: ResultSet, *, dark: bool = False) -> Axes:
         axes = figure(7.2, 3.8).add_subplot()
         axes.plot(elapsed / unit, counts, color=strong(), linewidth=2.0, drawstyle="steps-post")
         axes.axhline(counts[-1], color=ink(), linewidth=0.6, linestyle=":")
-        total = sight.campaign.total_configs if sight.campaign else int(counts[-1])
+        total = result_set.campaign.total_configs if result_set.campaign else int(counts[-1])
         if total >= counts[-1]:
             axes.axhline(total, color=ink(), linewidth=0.8, linestyle="--")
             axes.annotate(f"{total:,} expected", (0, total), xytext=(2, -3), textcoords="offset points", va="top",
@@ -46,7 +46,7 @@ def completion(sight: ResultSet, *, dark: bool = False) -> Axes:
         for number, pause in enumerate(pauses):
             axes.axvline(elapsed[pause] / unit, color=ink(), linewidth=0.8, linestyle=":",
                          label="a pause" if number == 0 else None)  # fmt: skip
-        failed = [np.interp(f.time, times, elapsed) / unit for f in history.set_aside.values()]
+        failed = [np.interp(f.time, times, elapsed) / unit for f in history.failed_tasks.values()]
         if failed:
             axes.plot(failed, np.zeros(len(failed)), "x", color=ink(), markersize=5, clip_on=False,
                       label=f"{len(failed)} failures")  # fmt: skip
@@ -54,15 +54,15 @@ def completion(sight: ResultSet, *, dark: bool = False) -> Axes:
             axes.legend(loc="lower right")
         axes.set(xlabel=f"{name} of work", ylabel="results", ylim=(0, None), xlim=(0, None))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        axes.set_title(f"ResultColumns over time, {words.moment(times[0])} to {words.moment(times[-1])}")
+        axes.set_title(f"Results over time, {words.moment(times[0])} to {words.moment(times[-1])}")
     return axes
 
 
-def durations(sight: ResultSet, *, dark: bool = False) -> Axes:
+def durations(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Seconds of each task, by turbine type, on a logarithmic axis."""
-    rows = sight.rows[sight.rows["seconds"] > 0]
+    rows = result_set.rows[result_set.rows["seconds"] > 0]
     if not len(rows):
-        raise DataError(f"{sight.path}: its results do not tell how long they took")
+        raise DataError(f"{result_set.path}: its results do not tell how long they took")
     types = [int(kind) for kind in np.unique(rows["type_idx"])]
     with style(dark=dark):
         axes = figure(7.2, 1.5 + 0.42 * len(types)).add_subplot()
@@ -70,13 +70,13 @@ def durations(sight: ResultSet, *, dark: bool = False) -> Axes:
         for line, (kind, colour) in enumerate(zip(types, shades(len(types)), strict=True)):
             values = rows["seconds"][rows["type_idx"] == kind]
             axes.plot(values, line + random.uniform(-0.3, 0.3, len(values)), MARKERS[line % len(MARKERS)],
-                      markersize=2.5, alpha=0.6, color=colour, markeredgewidth=0)  # fmt: skip
+                      markersize=2.5, color=colour, markeredgewidth=0)  # fmt: skip
             middle = float(np.median(values))
             axes.plot([middle] * 2, [line - 0.38, line + 0.38], color=ink(), linewidth=1.6)
-            axes.annotate(words.duration(middle), (middle, line + 0.38), ha="center", va="bottom", fontsize=7,
+            axes.annotate(words.duration(middle), (middle, line - 0.38), ha="center", va="bottom", fontsize=7,
                           xytext=(0, 0), textcoords="offset points")  # fmt: skip
-        axes.set_yticks(range(len(types)), [f"t{kind} {sight.type_name(kind)}" for kind in types])
-        axes.set_ylim(-0.6, len(types) - 0.2)
+        axes.set_yticks(range(len(types)), [type_label(result_set, kind) for kind in types])
+        axes.set_ylim(len(types) - 0.4, -0.8)  # the first type on top, as in every legend
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.duration(value)))

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
+from vindeby.errors import DataError
 from vindeby.plots.shapes import KM
-from vindeby.plots.style import ink, paper, shades
+from vindeby.plots.style import figure, greys, ink, paper, slow_to_free, style
+from vindeby.results.result_set import ResultSet
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
@@ -50,7 +53,7 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
     )  # a border belongs to the next sector, as in wake.site
     angles = np.deg2rad(np.arange(_SECTORS) * 360 / _SECTORS)
     base = np.zeros(_SECTORS)
-    colours = shades(len(_SPEED_CLASSES) - 1)
+    colours = greys(len(_SPEED_CLASSES) - 1)
     for low, high, colour in zip(_SPEED_CLASSES, _SPEED_CLASSES[1:], colours, strict=False):
         mine = (states.speed >= low) & (states.speed < high)
         share = np.bincount(sector[mine], states.probability[mine], _SECTORS) * 100
@@ -81,7 +84,14 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
             "",
             (np.deg2rad(direction), base.max() * 0.45),
             (np.deg2rad(direction), base.max() * 1.12),
-            arrowprops={"arrowstyle": "-|>", "color": ink(), "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0},
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": ink(),
+                "linewidth": 1.2,
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "path_effects": [withStroke(linewidth=3.5, foreground=paper())],
+            },
         )
     axes.set_title("wind", fontsize=9, pad=10, loc="center")
     axes.legend(
@@ -94,6 +104,17 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
         handlelength=1,
         columnspacing=1,
     )
+
+
+def rose(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """The wind of the campaign's site alone."""
+    farm = result_set.wind_farm(0)
+    if farm is None:
+        raise DataError(f"{result_set.path}: no campaign is kept with it, so the wind is not known")
+    with style(dark=dark):
+        axes: Axes = figure(4.0, 4.3).add_subplot(projection="polar")
+        draw_rose(axes, farm)
+    return axes
 
 
 def _free_angle(shares: FloatArray, direction: float | None) -> float:
@@ -135,7 +156,7 @@ def draw_wakes(
             (y[-1] - origin[1]) * KM,
         ),
         origin="lower",
-        cmap="Blues_r",
+        cmap=slow_to_free(),
         vmin=0.5 * speed,
         vmax=speed,
         interpolation="bilinear",

@@ -15,22 +15,21 @@ from vindeby.results import browser_data as packed
 from vindeby.results.expected import State
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
-from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.own_fields import OWN_FIELDS
 
 _AUDITS = 50
 FloatArray = NDArray[np.float64]
 
 
-def results_data(sight: ResultSet) -> dict[str, Any]:
+def results_data(result_set: ResultSet) -> dict[str, Any]:
     """Farms, types and results for the page's script."""
-    rows, losses = sight.rows, sight.wake_losses()
-    layouts = _layouts(sight)
+    rows, losses = result_set.rows, result_set.wake_losses()
+    layouts = _layouts(result_set)
     farms = sorted({int(farm) for farm in rows["farm_idx"]})
     types = sorted({int(kind) for kind in rows["type_idx"]})
     frames = {
         farm: packed.frame_of(
-            sight.campaign,
+            result_set.campaign,
             farm,
             (layout for layout, mine in zip(layouts, rows["farm_idx"] == farm, strict=True) if mine),
         )
@@ -51,18 +50,18 @@ def results_data(sight: ResultSet) -> dict[str, Any]:
         for row, loss, layout in zip(rows, losses, layouts, strict=True)
     ]
     return {
-        "farms": [packed.farm_data(sight.campaign, farm, frames[farm]) for farm in farms],
-        "types": [packed.type_data(sight.campaign, kind) for kind in types],
+        "farms": [packed.farm_data(result_set.campaign, farm, frames[farm]) for farm in farms],
+        "types": [packed.type_data(result_set.campaign, kind) for kind in types],
         "results": results,
     }
 
 
-def _layouts(sight: ResultSet) -> list[FloatArray]:
+def _layouts(result_set: ResultSet) -> list[FloatArray]:
     """Every layout, in the order of the rows; an empty one where there is none that could be drawn."""
     found = []
-    for key in sight.rows["key"].tolist():
+    for key in result_set.rows["key"].tolist():
         try:
-            found.append(sight.layout(key.decode(errors="replace")))
+            found.append(result_set.layout(key.decode(errors="replace")))
         except DataError:
             found.append(np.empty((2, 0)))
     return found
@@ -94,16 +93,16 @@ def ranges(numbers: list[int]) -> str:
     return ", ".join("-".join(map(str, part)) for part in parts)
 
 
-def best_table(sight: ResultSet) -> list[tuple[str, str, str, int, float, float, float | None]]:
+def best_table(result_set: ResultSet) -> list[tuple[str, str, str, int, float, float, float | None]]:
     """For each farm and type: the best key, turbines, its energy, the median energy, its wake loss."""
-    rows, losses = sight.rows, sight.wake_losses()
+    rows, losses = result_set.rows, result_set.wake_losses()
     found = []
-    for (farm, kind), best in sorted(sight.best().items()):
+    for (farm, kind), best in sorted(result_set.best().items()):
         mine = (rows["farm_idx"] == farm) & (rows["type_idx"] == kind)
         found.append(
             (
-                sight.farm_name(farm),
-                sight.type_name(kind),
+                result_set.farm_name(farm),
+                result_set.type_name(kind),
                 rows["key"][best].decode(errors="replace"),
                 int(rows["n_turbines"][best]),
                 float(rows["aep"][best]),
@@ -114,20 +113,20 @@ def best_table(sight: ResultSet) -> list[tuple[str, str, str, int, float, float,
     return found
 
 
-def provenance(sight: ResultSet) -> list[tuple[str, str]]:
+def provenance(result_set: ResultSet) -> list[tuple[str, str]]:
     """Where the results come from: root attributes, versions, and the digest of the seal."""
-    facts = [("file", sight.path.name)]
-    for name, value in sorted(sight.source.attributes.items()):
+    facts = [("file", result_set.path.name)]
+    for name, value in sorted(result_set.source.attributes.items()):
         if name not in {"campaign", "schemas", "kind", OWN_FIELDS}:
             facts.append((name, str(value)))
     facts.append(("report made by", f"vindeby {__version__}, Python {platform.python_version()}"))
     return facts
 
 
-def audits(sight: ResultSet) -> list[dict[str, Any]]:
+def audits(result_set: ResultSet) -> list[dict[str, Any]]:
     """The records of merges, the newest first."""
     found = []
-    for path in sorted(RunDirectory(sight.path).audit.glob("*.json"), reverse=True)[:_AUDITS]:
+    for path in sorted(result_set.run.audit.glob("*.json"), reverse=True)[:_AUDITS]:
         try:
             entry = json.loads(path.read_bytes())
         except (OSError, ValueError):

@@ -1,19 +1,21 @@
-"""The page itself. Every word that comes from a file is escaped here, once, by ``tag`` and ``row``."""
+"""The page itself: its sections in their order."""
 
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
 from vindeby.errors import DataError
-from vindeby.plots.campaign import PICTURES
-from vindeby.plots.style import as_bytes
+from vindeby.plots.campaign import PICTURES, Picture
 from vindeby.report import gather
+from vindeby.report.elements import ResultLink, facts, picture, shown, table, tag
+from vindeby.report.setup import setup
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
@@ -23,20 +25,22 @@ from vindeby.results.web import asset
 Progress = Callable[[str], None]
 
 
-def build_report(sight: ResultSet, observer: Observer, progress: Progress = lambda _: None) -> str:
+def build_report(result_set: ResultSet, observer: Observer, progress: Progress = lambda _: None) -> str:
     """The whole page as text."""
     snapshot = observer.look()
     progress("reading layouts")
-    data = gather.results_data(sight)
+    data = gather.results_data(result_set)
+    progress("drawing the best layout")
     sections = [
         _summary(snapshot),
-        _best(sight),
-        _pictures(sight, progress),
+        setup(result_set),
+        _best(result_set),
+        _pictures(result_set, progress),
         _results(data),
         _failures(snapshot),
         _missing(snapshot),
         _bad_files(snapshot),
-        _provenance(sight),
+        _provenance(result_set),
     ]
     style, scripts = asset("look.css"), [asset("drawing.js"), asset("report.js")]
     policy = (
@@ -66,28 +70,6 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def tag(name: str, text: str, **attributes: str) -> str:
-    """An element that holds text; a trailing underscore in an attribute's name is dropped."""
-    more = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}{more}>{escape(text)}</{name}>"
-
-
-def table(titles: Iterable[str], rows: Iterable[Iterable[str]], names: int = 1) -> str:
-    """A table whose first columns are names and whose others are figures."""
-    head = "".join(tag("th", title, class_=_kind(index, names)) for index, title in enumerate(titles))
-    body = "".join(
-        "<tr>"
-        + "".join(tag("td", cell, class_=_kind(index, names)) for index, cell in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _kind(index: int, names: int) -> str:
-    return "name" if index < names else "figure"
-
-
 def _summary(snapshot: Snapshot) -> str:
     figures = [
         ("expected", snapshot.expected),
@@ -99,9 +81,7 @@ def _summary(snapshot: Snapshot) -> str:
         ("running", snapshot.running or None),
         *((f"of unverified origin: {name}", count) for name, count in snapshot.origins.items()),
     ]
-    items = "".join(
-        f"<li><b>{value:,}</b>{escape(name)}</li>" for name, value in figures if value is not None
-    )
+    items = "".join(f"<li><b>{value:,}</b>{shown(name)}</li>" for name, value in figures if value is not None)
     made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(snapshot.time))
     size = (
         ""
@@ -120,12 +100,20 @@ def _summary(snapshot: Snapshot) -> str:
     )
 
 
-def _best(sight: ResultSet) -> str:
-    rows = gather.best_table(sight)
+def _best(result_set: ResultSet) -> str:
+    rows = gather.best_table(result_set)
     if not rows:
         return ""
     lines = (
-        (farm, kind, key, f"{count}", f"{best:,.1f}", f"{median:,.1f}", "" if loss is None else f"{loss:.2f}")
+        (
+            farm,
+            kind,
+            ResultLink(key),
+            f"{count}",
+            f"{best:,.1f}",
+            f"{median:,.1f}",
+            "" if loss is None else f"{loss:.2f}",
+        )
         for farm, kind, key, count, best, median, loss in rows
     )
     titles = (
@@ -137,33 +125,29 @@ def _best(sight: ResultSet) -> str:
         "median AEP, GWh",
         "wake loss of best, %",
     )
-    return tag("h2", "The best of each farm and type") + table(titles, lines, names=3)
+    return tag("h2", "The best of each farm and type") + table(titles, lines, names=3, minor=(3, 5))
 
 
-def _pictures(sight: ResultSet, progress: Progress) -> str:
+def _pictures(result_set: ResultSet, progress: Progress) -> str:
     parts = [tag("h2", "Pictures")]
-    for name, (_, caption) in PICTURES.items():
+    for name, (draw, caption) in PICTURES.items():
+        if name == "wind":
+            continue  # shown at the top
         progress(f"drawing {name}")
         try:
-            light, dark = (_drawn(sight, name, dark=dark) for dark in (False, True))
+            parts.append(picture(functools.partial(_drawn, draw, result_set), caption))
         except DataError:
             continue  # a database that does not tell this
-        parts.append(
-            f'<figure class="picture"><picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
-            f'<img src="{light}" alt="{escape(caption)}"></picture>'
-            f"{tag('figcaption', caption, class_='faint')}</figure>"
-        )
     return "".join(parts) if len(parts) > 1 else ""
 
 
-def _drawn(sight: ResultSet, name: str, *, dark: bool) -> str:
-    axes = PICTURES[name][0](sight, dark=dark)
-    return "data:image/png;base64," + base64.b64encode(as_bytes(axes.figure)).decode()
+def _drawn(draw: Picture, result_set: ResultSet, dark: bool) -> Any:
+    return draw(result_set, dark=dark)
 
 
 def _results(data: dict[str, Any]) -> str:
     if not data["results"]:
-        return tag("h2", "ResultColumns") + tag("p", "There are none yet.")
+        return tag("h2", "Results") + tag("p", "There are none yet.")
     return (
         '<section class="screen-only"><h2>All results</h2>'
         "<noscript>The table needs JavaScript.</noscript>"
@@ -203,16 +187,15 @@ def _bad_files(snapshot: Snapshot) -> str:
     return tag("h2", "Files with something wrong") + table(("file", "what"), rows, names=2)
 
 
-def _provenance(sight: ResultSet) -> str:
-    facts = "".join(tag("dt", name) + tag("dd", value) for name, value in gather.provenance(sight))
-    parts = [tag("h2", "Where this comes from"), f'<dl class="facts">{facts}</dl>']
-    for entry in gather.audits(sight):
+def _provenance(result_set: ResultSet) -> str:
+    parts = [tag("h2", "Where this comes from"), facts(gather.provenance(result_set))]
+    for entry in gather.audits(result_set):
         head = (
             f"merge {entry.get('time', '')}: {entry.get('outcome', '')}, {entry.get('records', '')} records"
         )
         parts.append(f"<details>{tag('summary', head)}{tag('pre', json.dumps(entry, indent=1))}</details>")
-    if sight.campaign is not None:
+    if result_set.campaign is not None:
         parts.append(
-            f"<details>{tag('summary', 'the campaign file')}{tag('pre', sight.campaign.dumps())}</details>"
+            f"<details>{tag('summary', 'the campaign file')}{tag('pre', result_set.campaign.dumps())}</details>"
         )
     return "".join(parts)

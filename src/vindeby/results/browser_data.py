@@ -69,10 +69,16 @@ def type_data(campaign: Campaign | None, type_idx: int) -> dict[str, Any]:
     """A turbine type for the browser."""
     turbine = turbine_of(campaign, type_idx)
     if campaign is None or turbine is None:
-        return {"name": f"t{type_idx}" if type_idx >= 0 else "?", "diameter": None, "spacing": None}
+        return {
+            "name": f"t{type_idx}" if type_idx >= 0 else "?",
+            "diameter": None,
+            "spacing": None,
+            "rated": None,
+        }
     return {
         "name": turbine.name,
         "diameter": turbine.rotor_diameter_m,
+        "rated": turbine.rated_power_mw,
         "spacing": campaign.min_spacing.in_metres(turbine.rotor_diameter_m),
     }
 

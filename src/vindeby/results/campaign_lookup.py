@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from vindeby.campaign.outline import Outline, outline_of, read_outline
+from vindeby.errors import ArgumentError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
 
@@ -13,18 +14,34 @@ if TYPE_CHECKING:
     from vindeby.campaign import Campaign, Farm, Turbine
 
 
-def campaign_of(output: Path, given: str | None, kept: Attribute | None = None) -> Campaign | None:
+@dataclass(frozen=True)
+class ChangedCampaign:
+    """A campaign with fields overridden, such as ``seeds=2``; the one kept with the results where none is named."""
+
+    source: str | None
+    overrides: tuple[str, ...]
+
+
+GivenCampaign: TypeAlias = "str | ChangedCampaign | None"
+"""A campaign file or the name of a preset, perhaps changed; None is the one kept with the results."""
+
+
+def campaign_of(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign | None:
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
     from vindeby.campaign import Campaign  # loads pydantic and shapely, which a look by the outline need not
 
-    if given is not None:
-        return Campaign.load(given)
-    run = RunDirectory(output)
+    source, overrides = (given.source, given.overrides) if isinstance(given, ChangedCampaign) else (given, ())
+    if source is not None:
+        return Campaign.load(source, overrides)
     text = run.campaign_text()
     if text is not None:
-        return Campaign.loads(text, str(run.campaign_file))
+        return Campaign.loads(text, str(run.campaign_file), overrides)
     if isinstance(kept, str) and kept:
-        return Campaign.loads(kept, f"{output} (campaign)")
+        return Campaign.loads(kept, f"{run.output} (campaign)", overrides)
+    if overrides:
+        raise ArgumentError(
+            f"{run.output}: --set and --seeds need a campaign, and none is kept here; name it with --campaign FILE"
+        )
     return None
 
 
@@ -38,13 +55,12 @@ def turbine_of(campaign: Campaign | None, type_idx: int) -> Turbine | None:
     return campaign.turbines[type_idx] if campaign and 0 <= type_idx < len(campaign.turbines) else None
 
 
-def outline_for(output: Path, given: str | None, kept: Attribute | None = None) -> Outline | None:
+def outline_for(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Outline | None:
     """The outline of the same campaign; quick where one is kept with the frozen campaign."""
     if given is None:
-        run = RunDirectory(output)
         text = run.campaign_text()
         found = None if text is None else read_outline(run.outline_text(), text)
         if found is not None:
             return found
-    campaign = campaign_of(output, given, kept)
+    campaign = campaign_of(run, given, kept)
     return None if campaign is None else outline_of(campaign)

@@ -5,7 +5,6 @@ Layouts stay where they are until one is asked for; a hundred thousand results t
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
@@ -14,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.campaign.tasks import parse_key
 from vindeby.results.sources import Source
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
 from vindeby.store.read.origin import ORIGIN, ORIGINS, origins
 
-_KEY = re.compile(rb"farm(\d+)_t(\d+)_s(\d+)\Z")
 _NUMBERS = {"farm_idx": "<i8", "type_idx": "<i8", "ss_seed": "<i8", "n_turbines": "<i8"}
 _NEEDED = frozenset(
     [
@@ -64,7 +63,7 @@ class ResultColumns:
         return True
 
     def leave_out(self, invalid: Collection[str]) -> None:
-        """ResultColumns with these checksums are not valid: they have no energy to count or to draw."""
+        """Results with these checksums are not valid: they have no energy to count or to draw."""
         checksums = frozenset(text.encode() for text in invalid)
         if checksums - self._invalid:
             self._invalid |= checksums
@@ -79,7 +78,7 @@ class ResultColumns:
 
     @property
     def rows(self) -> NDArray[Any]:
-        """One row a result, as a structured array; each key once, the copy that was read last."""
+        """One row per result, as a structured array; each key once, the copy that was read last."""
         if self._rows is None:
             self._rows = self._combine()
             self._parts = [self._rows]
@@ -156,11 +155,9 @@ def _without(rows: NDArray[Any], invalid: frozenset[bytes]) -> NDArray[Any]:
 
 def _numbers_from_keys(found: NDArray[Any]) -> None:
     for index, key in enumerate(found["key"].tolist()):
-        match = _KEY.match(key)
-        if match:
-            found["farm_idx"][index], found["type_idx"][index], found["ss_seed"][index] = map(
-                int, match.groups()
-            )
+        numbers = parse_key(key.decode(errors="replace"))
+        if numbers is not None:
+            found["farm_idx"][index], found["type_idx"][index], found["ss_seed"][index] = numbers
 
 
 def _energy(segment: Segment, names: set[str]) -> NDArray[np.float64]:
@@ -172,7 +169,7 @@ def _energy(segment: Segment, names: set[str]) -> NDArray[np.float64]:
 
 
 def _real(rows: NDArray[Any], place: str, names: set[str]) -> NDArray[np.float64]:
-    """A column as one number a row; NaN where it is not there or holds something else."""
+    """A column as one number per row; NaN where it is not there or holds something else."""
     if place not in names or rows[place].dtype.kind not in "fiu" or rows[place].size != len(rows):
         return np.full(len(rows), np.nan)
     return np.asarray(rows[place], np.float64).reshape(len(rows))

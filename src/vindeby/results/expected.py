@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign.outline import Outline
-from vindeby.campaign.tasks import Cell
+from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
-from vindeby.results.columns import UNKNOWN, ResultColumns
+from vindeby.results.columns import ResultColumns
 
 _LARGEST_BLOCK = 20_000_000
 
@@ -44,6 +44,18 @@ class Expected:
     cells: tuple[Cell, ...] = ()
     """By farm and type; they know the fingerprints, where a campaign is known."""
 
+    @classmethod
+    def of(cls, outline: Outline) -> Expected:
+        """What a campaign asks for."""
+        return cls(
+            outline.farms,
+            outline.types,
+            outline.seeds,
+            outline.total_configs,
+            known=True,
+            cells=outline.cells,
+        )
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Farms, types, seeds."""
@@ -69,7 +81,10 @@ class Expected:
 
     def place(self, key: str) -> tuple[int, int, int] | None:
         """Where a task stands in the block; None when it is of another campaign."""
-        farm, type_, seed = split_key(key)
+        numbers = parse_key(key)
+        if numbers is None:
+            return None
+        farm, type_, seed = numbers
         if not (0 <= farm < len(self.farms) and 0 <= type_ < len(self.types)):
             return None
         index = self._seed_places.get(seed)
@@ -100,7 +115,7 @@ class Expected:
 
     @cached_property
     def _marks(self) -> dict[tuple[int, int, int], bytes]:
-        """Fingerprints that were worked out before; a look a second would else do it again for every result."""
+        """Fingerprints that were worked out before; looking every second would else do it again for every result."""
         return {}
 
     def _mark(self, farm: int, kind: int, seed: int) -> bytes:
@@ -119,23 +134,6 @@ class Expected:
             here = (seeds[at] == rows["ss_seed"]) & (rows["farm_idx"] >= 0) & (rows["type_idx"] >= 0)
             here &= (rows["farm_idx"] < farms) & (rows["type_idx"] < types)
         return (rows["farm_idx"][here], rows["type_idx"][here], at[here]), here
-
-
-def split_key(key: str) -> tuple[int, int, int]:
-    """Farm, type and seed of ``farm3_t5_s12``; UNKNOWN three times for any other name."""
-    parts = key.split("_")
-    if len(parts) == 3 and parts[0][:4] == "farm" and parts[1][:1] == "t" and parts[2][:1] == "s":
-        numbers = (parts[0][4:], parts[1][1:], parts[2][1:])
-        if all(number.isascii() and number.isdigit() for number in numbers):
-            return int(numbers[0]), int(numbers[1]), int(numbers[2])
-    return UNKNOWN, UNKNOWN, UNKNOWN
-
-
-def expected_of(outline: Outline) -> Expected:
-    """What a campaign asks for."""
-    return Expected(
-        outline.farms, outline.types, outline.seeds, outline.total_configs, known=True, cells=outline.cells
-    )
 
 
 def guessed(results: ResultColumns) -> Expected:

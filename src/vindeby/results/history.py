@@ -24,7 +24,7 @@ class History:
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
         self._tail = EventTail(run)
-        self.set_aside: dict[str, Failure] = {}
+        self.failed_tasks: dict[str, Failure] = {}
         self.retried = 0
         self.published: list[tuple[float, int]] = []
         """Times, and how many results had been published by then."""
@@ -38,7 +38,7 @@ class History:
     def _take(self, event: dict[str, Any]) -> None:
         name = event["event"]
         if name == SET_ASIDE:
-            self.set_aside[str(event["task"])] = _failure(event)
+            self.failed_tasks[str(event["task"])] = _failure(event)
         elif name == "failed":
             self.retried += 1
         elif name == "published":
@@ -65,7 +65,9 @@ def _failure(event: dict[str, Any]) -> Failure:
     )
 
 
-def crew(run: RunDirectory, now: float | None = None) -> tuple[tuple[Coordinator, ...], tuple[Worker, ...]]:
+def current_workers(
+    run: RunDirectory, now: float | None = None
+) -> tuple[tuple[Coordinator, ...], tuple[Worker, ...]]:
     """Who is at work, as the coordinators last said; nobody after they ended properly."""
     now = time.time() if now is None else now
     coordinators: list[Coordinator] = []

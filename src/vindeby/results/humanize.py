@@ -33,7 +33,7 @@ def size(count: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """ResultColumns per second, minute or hour, whichever reads best."""
+    """Results per second, minute or hour, whichever reads best."""
     if per_second >= 1:
         return f"{per_second:,.1f}/s"
     if per_second * 60 >= 1:

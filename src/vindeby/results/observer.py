@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from vindeby.campaign.outline import Outline
 from vindeby.errors import CampaignError, InputError
-from vindeby.results.campaign_lookup import campaign_of, outline_for
+from vindeby.results.campaign_lookup import GivenCampaign, campaign_of, outline_for
 from vindeby.results.columns import ResultColumns
-from vindeby.results.expected import Expected, State, expected_of, guessed
-from vindeby.results.history import History, crew
+from vindeby.results.expected import Expected, State, guessed
+from vindeby.results.history import History, current_workers
 from vindeby.results.judging import Judging
 from vindeby.results.snapshot import BadFile, Disk, Failure, Snapshot
 from vindeby.results.sources import Folder, NothingYet, open_source
-from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError
 
 if TYPE_CHECKING:  # loads pydantic and shapely
@@ -36,7 +35,7 @@ _SEEN_FOR_S = 120.0
 class Observer:
     """Watches one database or folder; ``look`` gives what is there now."""
 
-    def __init__(self, path: Path | str, *, campaign: str | None = None, seed: int | None = None) -> None:
+    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None, seed: int | None = None) -> None:
         self._given = campaign
         self._seed = seed
         self._open(Path(path))
@@ -54,8 +53,7 @@ class Observer:
 
     def _open_once(self, path: Path) -> None:
         self.source = open_source(path)
-        self.path = self.source.path
-        self.run = RunDirectory(self.path)
+        self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)
         self.history = History(self.run)
         self._judging = Judging(self.run)
@@ -104,12 +102,12 @@ class Observer:
         if stamp != self._stamp_of_expected:
             self._stamp_of_expected = stamp
             try:
-                self.outline = outline_for(self.path, self._given, self.source.campaign_text)
+                self.outline = outline_for(self.run, self._given, self.source.campaign_text)
             except CampaignError:
                 if self._given is not None:
                     raise
                 self.outline = None
-            self._expected = expected_of(self.outline) if self.outline else guessed(self.results)
+            self._expected = Expected.of(self.outline) if self.outline else guessed(self.results)
             self._stamp_of_expected = self._stamp()
         return self._expected
 
@@ -117,7 +115,7 @@ class Observer:
     def campaign(self) -> Campaign | None:
         """The campaign of the last look in full, for those who draw; the same object until it changes."""
         if self._campaign[0] is not self.outline:
-            whole = campaign_of(self.path, self._given, self.source.campaign_text) if self.outline else None
+            whole = campaign_of(self.run, self._given, self.source.campaign_text) if self.outline else None
             self._campaign = self.outline, whole
         return self._campaign[1]
 
@@ -130,14 +128,14 @@ class Observer:
         return frozen, kept, None if self.outline else self.results.version
 
     def _snapshot(self, expected: Expected, now: float) -> Snapshot:
-        coordinators, workers = crew(self.run, now)
+        coordinators, workers = current_workers(self.run, now)
         if self._seed is not None:
             expected = expected.only_seed(self._seed)
         damaged = (finding.key for findings in self.source.findings.values() for finding in findings)
         found, outside = self._states_of_results(expected)
         notes = {
             State.RUNNING: [worker.task for worker in workers if worker.task],
-            State.FAILED: self.history.set_aside,
+            State.FAILED: self.history.failed_tasks,
             State.INVALID: damaged,
         }
         states = expected.noted(found, notes)
@@ -194,7 +192,7 @@ class Observer:
     def _failures(self, expected: Expected, states: NDArray[np.int8]) -> tuple[Failure, ...]:
         found = [
             failure
-            for key, failure in self.history.set_aside.items()
+            for key, failure in self.history.failed_tasks.items()
             if (place := expected.place(key)) is not None and states[place] == State.FAILED
         ]
         return tuple(sorted(found, key=lambda failure: failure.time, reverse=True))

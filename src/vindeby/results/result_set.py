@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.outline import outline_of
+from vindeby.campaign.tasks import parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.browser_data import layout_in
-from vindeby.results.campaign_lookup import campaign_of, farm_of, turbine_of
-from vindeby.results.columns import ResultColumns
-from vindeby.results.expected import split_key
+from vindeby.results.campaign_lookup import GivenCampaign, campaign_of, farm_of, turbine_of
+from vindeby.results.columns import UNKNOWN, ResultColumns
 from vindeby.results.judging import Judging
 from vindeby.results.sources import Source, open_source
-from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:
@@ -31,14 +31,24 @@ FloatArray = NDArray[np.float64]
 class ResultSet:
     """What can be seen of a database; everything is worked out when it is first asked for."""
 
-    def __init__(self, path: Path | str, *, campaign: str | None = None) -> None:
+    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None) -> None:
         self.source: Source = open_source(path)
-        self.path = self.source.path
+        self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)
-        self.campaign: Campaign | None = campaign_of(self.path, campaign, self.source.campaign_text)
+        self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)
         if self.campaign is not None:
-            Judging(RunDirectory(self.path)).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
+            Judging(self.run).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
         self._farms: dict[int, WindFarm] = {}
+
+    def __repr__(self) -> str:
+        known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
+        return f"<ResultSet {str(self.path)!r}: {len(self.rows):,} results, {known}>"
+
+    def _repr_html_(self) -> str:
+        from vindeby.store.read.export.progress import progress  # only a notebook asks for it
+
+        outline = None if self.campaign is None else outline_of(self.campaign)
+        return progress(self.path.name, self.keys, outline, len(self.source.findings))
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -66,7 +76,7 @@ class ResultSet:
         """The keys that a pattern such as ``farm0_t5_*`` means, the best energy first."""
         found = set(fnmatch.filter(self.keys, pattern))
         if not found:
-            example = self.keys[0] if self.keys else "farm0_t0_s0"
+            example = self.keys[0] if self.keys else task_key(0, 0, 0)
             raise ArgumentError(
                 f"{self.path}: no result is named like {pattern!r}; names are like {example}, so write "
                 f"{example.rsplit('_', 1)[0]}_*, quoted"
@@ -141,6 +151,6 @@ class ResultSet:
         """Farm, type and seed of a key, from the columns or the name."""
         here = np.flatnonzero(self.rows["key"] == key.encode())
         if not len(here):
-            return split_key(key)
+            return parse_key(key) or (UNKNOWN, UNKNOWN, UNKNOWN)
         row = self.rows[here[0]]
         return int(row["farm_idx"]), int(row["type_idx"]), int(row["ss_seed"])

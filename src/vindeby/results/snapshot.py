@@ -15,7 +15,7 @@ DIMENSIONS = ("farm", "turbine", "seed")
 
 @dataclass(frozen=True)
 class Failure:
-    """A task that was set aside, or has failed and is tried again."""
+    """A task that failed, for good or to be tried again."""
 
     key: str
     kind: str
@@ -92,7 +92,7 @@ class Snapshot:
     workers: tuple[Worker, ...] = ()
     coordinators: tuple[Coordinator, ...] = ()
     failures: tuple[Failure, ...] = ()
-    """Set aside and still without a result, the newest first."""
+    """Failed for good and still without a result, the newest first."""
     retried: int = 0
     """Attempts that failed and were tried again."""
     bad_files: tuple[BadFile, ...] = ()

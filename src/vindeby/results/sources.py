@@ -24,9 +24,10 @@ from vindeby.store.read.reading import read_any
 
 
 class Source(Protocol):
-    """ResultColumns that may grow while they are looked at."""
+    """Results that may grow while they are looked at."""
 
     path: Path
+    run: RunDirectory
     attributes: dict[str, Attribute]
     findings: dict[Path, list[Finding]]
 
@@ -52,8 +53,9 @@ def open_source(path: Path | str) -> Source:
         path = path.with_name(path.name.removesuffix(".run"))
     if path.is_dir():
         return Folder(path)
-    if RunDirectory(path).nothing_yet:
-        return NothingYet(path)
+    run = RunDirectory(path)
+    if run.nothing_yet:
+        return NothingYet(path, run)
     database = Database(path)
     version = database.attributes.get("format_version", FORMAT_VERSION)
     if isinstance(version, int) and version > FORMAT_VERSION:
@@ -69,6 +71,7 @@ class NothingYet:
     """A campaign that was frozen and has not published anything."""
 
     path: Path
+    run: RunDirectory
     attributes: dict[str, Attribute] = field(default_factory=dict)
     findings: dict[Path, list[Finding]] = field(default_factory=dict)
 
@@ -89,14 +92,14 @@ class NothingYet:
     @property
     def campaign_text(self) -> str | None:
         """The frozen campaign."""
-        return RunDirectory(self.path).campaign_text()
+        return self.run.campaign_text()
 
 
 class Folder:
     """The files of a folder, each read as far as it can be; the first one that has a key counts."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.run = path, RunDirectory(path)
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
         self._known: dict[Path, tuple[int, int, int]] = {}

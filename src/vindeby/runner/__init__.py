@@ -7,10 +7,10 @@ memory or prints without end harms no other task.
 This part composes ``campaign``, ``store`` and ``assembly``; of vindeby only ``vindeby run`` and
 ``vindeby.run`` import it.
 
-Reading order: ``plan`` with ``moves`` (the brain, without any I/O), ``failures`` (the kinds, and what each costs),
-``messages`` and ``heartbeats`` (how coordinator and workers speak), ``spawner`` (who starts and ends processes),
-``worker`` with ``publisher`` and ``output``, ``supervisor`` (plan and processes together), ``resume``
-(what is known from earlier; the log of events is the store's), ``running`` (the whole).
+Reading order: ``plan`` with ``protocol`` (every decision, without any I/O), ``failures`` (the kinds, and what each
+costs), ``pool`` (what a run needs of whatever does its work), ``supervisor`` (plan and pool together),
+``task_executor`` with ``publisher`` (a task from its method to the disk), ``local`` (the pool of this machine's
+processes), ``resume`` (what is known from earlier; the log of events is the store's), ``running`` (the whole).
 """
 
 from vindeby.runner.methods.call import CallTask

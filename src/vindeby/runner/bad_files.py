@@ -19,13 +19,13 @@ from vindeby.store.read.inspect import Finding
 from vindeby.store.read.reading import read_any
 
 
-def refuse_or_set_aside(directory: RunDirectory, standing: ResumeState, on_bad: str) -> None:
+def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:
     """Deal with what is bad, before anything is run."""
-    if not standing.bad:
+    if not resume_state.bad:
         return
     if on_bad == "abort":
-        raise DataError(_refusal(directory, standing.bad))
-    for path, findings in standing.bad.items():
+        raise DataError(*_refusal(directory, resume_state.bad))
+    for path, findings in resume_state.bad.items():
         why = "; ".join(map(str, findings))
         if path == directory.output:
             copy = directory.path / f"{path.name}.copy"
@@ -44,9 +44,9 @@ def _good_records(path: Path) -> list[Record]:
     return [record for segment in reading.segments for record in segment.records()]
 
 
-def _refusal(directory: RunDirectory, bad: dict[Path, list[Finding]]) -> str:
-    listed = "\n".join(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in bad.items())
-    return (
-        f"{directory.output}: {len(bad)} files with results are bad; nothing was run or changed:\n{listed}\n"
-        "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without"
-    )
+def _refusal(directory: RunDirectory, bad: dict[Path, list[Finding]]) -> list[str]:
+    return [
+        f"{directory.output}: {len(bad)} files with results are bad; nothing was run or changed:",
+        *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in bad.items()),
+        "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without",
+    ]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vindeby.campaign import RunOptions
+from vindeby.printable import one_line
 
 
 class Kind(StrEnum):
@@ -33,7 +34,7 @@ REMEDIES = {
     Kind.TIME: "raise run.time_limit_s",
     Kind.STUCK: "raise run.silent_limit_s if it was at work",
 }
-"""What to do about a task that was set aside, besides ``--retry-failed``."""
+"""What to do about a task that failed, besides ``--retry-failed``."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Failure:
     log: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.reason}"
+        return one_line(f"{self.kind}: {self.reason}")
 
 
 def retries(options: RunOptions) -> dict[Kind, int]:
@@ -62,7 +63,7 @@ def retries(options: RunOptions) -> dict[Kind, int]:
 
 
 def most_failures(limit: int | str | None, total: int) -> int | None:
-    """How many tasks may be set aside before the campaign stops: a number, or a percentage of all tasks."""
+    """How many tasks may fail before the campaign stops: a number, or a percentage of all tasks."""
     if limit is None or isinstance(limit, int):
         return limit
     return int(total * float(limit.removesuffix("%")) / 100.0)

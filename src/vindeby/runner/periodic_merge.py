@@ -15,12 +15,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
-from vindeby.errors import VindebyError
+from vindeby.errors import BusyError, VindebyError
 from vindeby.runner.failures import how_it_ended
 from vindeby.runner.linux import die_with_parent
 from vindeby.store.disk.events import EventLog
+from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.locks.lock_state import is_held_by
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.verdicts import read_verdicts
 from vindeby.store.merge.merge import MergeOptions, merge
 
 _CODE = (
@@ -34,9 +38,15 @@ class MergeNowAndThen:
     """Starts a merge every so many seconds, and looks what became of it."""
 
     def __init__(
-        self, directory: RunDirectory, every_s: float, log: EventLog, say: Callable[[str], None]
+        self,
+        directory: RunDirectory,
+        every_s: float,
+        log: EventLog,
+        say: Callable[[str], None],
+        lock: Lock,
     ) -> None:
         self._directory, self._every_s, self._log, self._say = directory, every_s, log, say
+        self._lock = lock
         self._messages = directory.logs / f"{log.name}-merge.log"
         self._process: subprocess.Popen[bytes] | None = None
         self._due = time.monotonic() + every_s
@@ -56,7 +66,7 @@ class MergeNowAndThen:
             with self._messages.open("ab") as messages:
                 self._offset = messages.tell()
                 self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
-                    [sys.executable, "-c", _CODE, json.dumps(sys.path), str(self._directory.output)],
+                    [sys.executable, "-c", _CODE, json.dumps(sys.path), *self._arguments()],
                     stdin=subprocess.DEVNULL,
                     stdout=messages,
                     stderr=messages,
@@ -66,6 +76,9 @@ class MergeNowAndThen:
             self._failed(f"cannot be started: {error.strerror}")
         else:
             self._log.write("merge started", pid=self._process.pid)
+
+    def _arguments(self) -> list[str]:
+        return [str(self._directory.output), str(self._lock.path), self._lock.token]
 
     def _look_at(self, process: subprocess.Popen[bytes]) -> None:
         status = process.poll()
@@ -102,18 +115,31 @@ class MergeNowAndThen:
 
 
 def main() -> None:
-    """The entry of the process: merge into the database whose path is the second argument."""
+    """The entry of the process: merge into the database at ``argv[2]``, for the run that holds the lock at ``argv[3]``.
+
+    ``argv[4]`` is the token that the run holds it with.
+    """
     die_with_parent()
+    output, lock, token = sys.argv[2:5]
     try:
-        merge_now(Path(sys.argv[2]))
+        merge_now(RunDirectory(Path(output)), Path(lock), token)
     except VindebyError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(1)
 
 
-def merge_now(output: Path) -> None:
-    """Merge what is there, for the campaign that is frozen in the run directory."""
-    run = RunDirectory(output)
-    campaign = Campaign.loads(run.campaign_text() or "", str(run.campaign_file))
-    asked = {task.key: task.fingerprint for task in campaign.tasks()}
-    merge(output, MergeOptions(root=campaign.root_attributes(), asked=asked, on_bad="skip"))
+def merge_now(run: RunDirectory, lock: Path, token: str) -> None:
+    """Merge what is there, for the campaign that is frozen in the run directory, while its run holds the lock.
+
+    What the run found invalid when it began is kept in the run directory; what it publishes is checked before.
+    """
+
+    def confirm() -> None:
+        if not is_held_by(lock, token):
+            raise BusyError(f"{run.output}: another process has taken over {lock}; nothing was changed")
+
+    confirm()
+    text = run.campaign_text() or ""
+    campaign = Campaign.loads(text, str(run.campaign_file))
+    invalid = read_verdicts(run, text).invalid
+    merge(run, merge_options(campaign, MergeOptions(on_bad="skip", confirm=confirm), invalid=invalid.keys()))

@@ -60,13 +60,14 @@ class Died:
 
 @dataclass(frozen=True)
 class Seen:
-    """A look at a living worker."""
+    """A look at a living worker: its task, the seconds since that began and since its last sign of life, its bytes."""
 
     worker: int
     task: int | None
     seconds: float
     silent_s: float
     memory: int
+    pid: int = 0
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,21 @@ from typing import TypeAlias
 
 from vindeby.errors import StorageError
 from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.local.descriptors import is_shortage, shortage_of
-from vindeby.runner.local.messages import DiskTrouble, Durable, TaskFailed
+from vindeby.runner.shortage import is_shortage, shortage_of
+from vindeby.runner.unreported import shard_name
 from vindeby.store.disk.texts import bounded
 from vindeby.store.format.record import Record
 from vindeby.store.publish import ShardWriter
 
 Finished: TypeAlias = tuple[int, Record, float]
 """The number of a task, its record, and the seconds it took."""
+
+OnDurable: TypeAlias = Callable[[tuple[int, ...], str, float], None]
+"""Called with the numbers of tasks that are on disk now, their shard, and the seconds they took."""
+OnFailed: TypeAlias = Callable[[int, Failure], None]
+"""Called with the number of a task that ended without a result."""
+OnDiskTrouble: TypeAlias = Callable[[str], None]
+"""Called with why nothing can be published, and with an empty text when that is over."""
 
 MOST_WAITING = 20_000
 """Records in memory before the worker waits for the disk."""
@@ -42,14 +49,16 @@ class Publisher:
     def __init__(
         self,
         writer: ShardWriter,
-        tell: Callable[[Durable | DiskTrouble | TaskFailed], None],
         *,
+        on_durable: OnDurable,
+        on_failed: OnFailed,
+        on_disk_trouble: OnDiskTrouble,
         flush_s: float,
         wait_for_disk: bool,
         spoiled: Callable[[], object] = lambda: None,
     ) -> None:
         self._writer = writer
-        self._tell = tell
+        self._on_durable, self._on_failed, self._on_disk_trouble = on_durable, on_failed, on_disk_trouble
         self._flush_s = flush_s
         self._interval_s = min(flush_s, _FIRST_FLUSH_S)
         self._wait_for_disk = wait_for_disk
@@ -156,10 +165,9 @@ class Publisher:
         self.starved = ""
         if self.trouble:
             self.trouble = ""
-            self._tell(DiskTrouble(""))
+            self._on_disk_trouble("")
         seconds = sum(spent for _, _, spent in batch)
-        shard = f"{receipt.path.parent.name}/{receipt.path.name}"
-        self._tell(Durable(tuple(task for task, _, _ in batch), shard, seconds))
+        self._on_durable(tuple(task for task, _, _ in batch), shard_name(receipt.path), seconds)
         return []
 
     def _not_published(self, batch: list[Finished], error: Exception) -> list[Finished]:
@@ -170,7 +178,7 @@ class Publisher:
             return batch
         if isinstance(error, StorageError):
             self.trouble = str(error)
-            self._tell(DiskTrouble(self.trouble))
+            self._on_disk_trouble(self.trouble)
             if not self._wait_for_disk:
                 with self._change:
                     self._closed = True
@@ -182,5 +190,5 @@ class Publisher:
         if len(batch) > 1:  # each of them, whatever becomes of the others
             return [entry for one in batch for entry in self._publish([one])]
         kind = Kind.MEMORY if isinstance(error, MemoryError) else Kind.INVALID
-        self._tell(TaskFailed(batch[0][0], Failure(kind, bounded(f"the result cannot be stored: {error}"))))
+        self._on_failed(batch[0][0], Failure(kind, bounded(f"the result cannot be stored: {error}")))
         return []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.runner.task_space import Part, TaskSpace
-from vindeby.store.disk.events import SetAside, read_failures
+from vindeby.store.disk.events import FailedTask, read_failures
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import Verdicts, read_verdicts
 from vindeby.store.missing import answers, fingerprints, has_answer
@@ -31,7 +31,7 @@ class ResumeState:
     invalid: dict[str, str] = field(default_factory=dict)
     """Keys whose result is not possible, and why."""
     verdicts: Verdicts = field(default_factory=Verdicts)
-    failed: dict[str, SetAside] = field(default_factory=dict)
+    failed: dict[str, FailedTask] = field(default_factory=dict)
     bad: dict[Path, list[Finding]] = field(default_factory=dict)
     """Files in which something is wrong."""
 
@@ -51,50 +51,50 @@ def compare_with_disk(
     """Compare what is asked with what is there."""
     with contextlib.ExitStack() as stack:
         exists = run.output.exists() or run.shards.exists()
-        database = stack.enter_context(Database(run.output)) if exists else None
-        standing = ResumeState()
+        database = stack.enter_context(Database(run)) if exists else None
+        resume_state = ResumeState()
         if database is not None:
             known = read_verdicts(run, space.campaign.dumps()) if judge_.usual else None
-            standing.verdicts = judge(database, judge_, known)
-            standing.invalid = not_done(database, standing.verdicts)
-            standing.bad = dict(database.findings)
-        _compare(standing, database, read_failures(run), space, part, again)
-        return standing
+            resume_state.verdicts = judge(database, judge_, known)
+            resume_state.invalid = not_done(database, resume_state.verdicts)
+            resume_state.bad = dict(database.findings)
+        _compare(resume_state, database, read_failures(run), space, part, again)
+        return resume_state
 
 
 def _compare(
-    standing: ResumeState,
+    resume_state: ResumeState,
     database: Database | None,
-    failures: dict[str, SetAside],
+    failures: dict[str, FailedTask],
     space: TaskSpace,
     part: Part | None,
     again: Again,
 ) -> None:
     have = {} if database is None else fingerprints(database)
-    every, standing.invalid = standing.invalid, {}
+    every, resume_state.invalid = resume_state.invalid, {}
     for number in _numbers(space, part):
         if not have and not failures:
-            standing.todo.append(number)
+            resume_state.todo.append(number)
             continue
         task = space.task(number)
         found, failure = have.get(task.key), failures.get(task.key)
         invalid = task.key in every
         if invalid:
-            standing.invalid[task.key] = every[task.key]
+            resume_state.invalid[task.key] = every[task.key]
         answered = found is not None and (
             answers(found, task.fingerprint)
             or (database is not None and has_answer(database, task.key, task.fingerprint))
         )
         if answered and (not invalid or not again.invalid):
-            standing.done += not invalid
+            resume_state.done += not invalid
         elif found is not None and not answered and not again.stale:
-            standing.stale.append(task.key)
+            resume_state.stale.append(task.key)
         elif failure is not None and failure.fingerprint == task.fingerprint and not again.failed:
-            standing.failed[task.key] = failure
+            resume_state.failed[task.key] = failure
         else:
             if found is not None and not answered:
-                standing.stale.append(task.key)
-            standing.todo.append(number)
+                resume_state.stale.append(task.key)
+            resume_state.todo.append(number)
 
 
 def _numbers(space: TaskSpace, part: Part | None) -> Iterator[int]:

@@ -33,6 +33,6 @@ def hold(
             except BusyError as error:
                 share = "a part" if part is None else "the whole"
                 raise BusyError(
-                    f"{directory.output}: another process runs {share} of this campaign\n{error}"
+                    f"{directory.output}: another process runs {share} of this campaign", *error.args
                 ) from None
         yield lock

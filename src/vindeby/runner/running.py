@@ -1,6 +1,6 @@
 """The whole of a run: what is there, do the rest, merge, validate, say how it went.
 
-Killed at any moment, the same call goes on: results that were published are found again, the lock of a dead process is
+Killed at any moment, call it again to resume: results that were published are found, the lock of a dead process is
 broken, and a merge that was cut short is done anew.
 """
 
@@ -18,11 +18,12 @@ from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
-from vindeby.runner.bad_files import refuse_or_set_aside
+from vindeby.runner.bad_files import refuse_or_quarantine
 from vindeby.runner.failures import most_failures, retries
 from vindeby.runner.linux import total_memory, usable_cores
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
+from vindeby.runner.methods import foreign_code
 from vindeby.runner.periodic_merge import MergeNowAndThen
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.progress import Watcher
@@ -31,6 +32,7 @@ from vindeby.runner.resume import Again, ResumeState, compare_with_disk
 from vindeby.runner.run_lock import hold
 from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor
+from vindeby.runner.task_executor import ExecutorOptions
 from vindeby.runner.task_space import Part, TaskSpace
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import storage_error
@@ -49,7 +51,7 @@ def _silent(_: object) -> None:
 
 
 def run(
-    campaign: Campaign,
+    campaign: Campaign | str | Path,
     output: str | Path = "layouts.h5",
     *,
     workers: int | None = None,
@@ -62,11 +64,12 @@ def run(
     take_over: bool = False,
     merge_every_s: float | None = None,
     checks: Iterable[Check] | None = None,
-    watch: Watcher = _silent,
-    say: Callable[[str], None] = _silent,
+    on_progress: Watcher = _silent,
+    on_message: Callable[[str], None] = _silent,
 ) -> Summary:
     """Run what is missing of a campaign, merge and validate; call it again to go on after any crash.
 
+    ``campaign`` is a ``Campaign``, the path of a campaign file, or the name of a preset.
     ``workers``, ``max_failures`` and ``merge_every_s`` go before what the campaign says. ``part`` such as ``"3/32"``
     takes a fixed share and leaves the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it,
     StorageError when the disk refused, BusyError when another process runs this campaign; tasks that failed are in the
@@ -74,37 +77,61 @@ def run(
     with what ``output`` holds is refused (InputError). ``take_over`` takes the campaign away from a process that runs
     it, on a machine that is gone or cannot be reached.
     ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
+    ``on_progress`` is called with a ``Progress`` whenever something has changed, ``on_message`` with each message.
     """
+    campaign = _loaded(campaign)
     options = _overridden(campaign.run, workers, max_failures, merge_every_s)
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
     directory = _prepared_directory(Path(output), campaign)
     began = time.monotonic()
-    with _storage_errors(directory), hold(directory, share, take_over=take_over, say=say) as lock:
-        refuse_another_campaign(directory.output, campaign)  # it may have come while this one waited
+    with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
+        refuse_another_campaign(directory, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
         judge = Judge(campaign, checks=checks)
         again = Again(stale=replace_stale, failed=retry_failed, invalid=not keep_invalid)
-        standing = compare_with_disk(directory, space, judge, part=share, again=again)
-        refuse_or_set_aside(directory, standing, on_bad)
+        resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
+        refuse_or_quarantine(directory, resume_state, on_bad)
         lock.confirm()
         _freeze(directory, campaign)
         if judge.usual:
-            write_verdicts(directory, campaign.dumps(), standing.verdicts)
-        _say_what_stands(standing, say, again)
-        summary = Summary(Path(output), len(space), standing, kept_invalid=keep_invalid)
-        if standing.todo:
-            _supervise(campaign, directory, space, standing, options, watch, summary, lock, say, judge.usual)
+            write_verdicts(directory, campaign.dumps(), resume_state.verdicts)
+        _say_what_stands(resume_state, on_message, again)
+        summary = Summary(Path(output), len(space), resume_state, kept_invalid=keep_invalid)
+        if resume_state.todo:
+            _supervise(
+                campaign,
+                directory,
+                space,
+                resume_state,
+                options,
+                on_progress,
+                summary,
+                lock,
+                on_message,
+                judge.usual,
+            )
         summary.seconds = time.monotonic() - began
-        finish_up(campaign, judge, directory, summary, part=share, say=say, lock=lock)
+        finish_up(campaign, judge, directory, summary, part=share, say=on_message, lock=lock)
         summary.seconds = time.monotonic() - began
     return summary
 
 
+def _loaded(campaign: Campaign | str | Path) -> Campaign:
+    if isinstance(campaign, Campaign):
+        return campaign
+    if isinstance(campaign, str | Path):
+        return Campaign.load(campaign)
+    raise ArgumentError(
+        f"run: campaign must be a Campaign, the path of a campaign file or the name of a preset, not "
+        f"{type(campaign).__name__}; for plain data use Campaign.from_data"
+    )
+
+
 @contextmanager
 def _storage_errors(directory: RunDirectory) -> Iterator[None]:
-    """A system call that the disk refused is the user's to mend, not a traceback."""
+    """A system call that the disk refused is the user's to fix, not a traceback."""
     try:
         yield
     except OSError as error:
@@ -135,7 +162,7 @@ def _prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
     directory = RunDirectory(check_output(output).absolute())
     if not directory.output.parent.is_dir():
         raise ArgumentError(f"{output}: there is no folder {directory.output.parent}; make it first")
-    refuse_another_campaign(directory.output, campaign)
+    refuse_another_campaign(directory, campaign)
     try:
         return directory.create()
     except OSError as error:
@@ -151,29 +178,31 @@ def _freeze(directory: RunDirectory, campaign: Campaign) -> None:
         directory.freeze_campaign(text, outline)
 
 
-def _say_what_stands(standing: ResumeState, say: Callable[[str], None], again: Again) -> None:
-    if standing.done:
-        say(f"{standing.done:,} results are there already")
-    if standing.invalid:
-        key, why = next(iter(standing.invalid.items()))
+def _say_what_stands(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:
+    if resume_state.done:
+        say(f"{resume_state.done:,} results are there already")
+    if resume_state.invalid:
+        key, why = next(iter(resume_state.invalid.items()))
         done = (
             "are computed again; --keep-invalid leaves them"
             if again.invalid
             else "are left as they are (--keep-invalid)"
         )
-        say(f"{len(standing.invalid):,} results are not valid and {done}; the first: {key}: {why}")
-    if standing.stale:
-        shown = _some(standing.stale)
+        say(f"{len(resume_state.invalid):,} results are not valid and {done}; the first: {key}: {why}")
+    if resume_state.stale:
+        shown = _some(resume_state.stale)
         done = (
             "are computed again"
             if again.stale
             else "are left as they are; --replace-stale computes them again"
         )
-        say(f"{len(standing.stale):,} results answer an older version of the campaign and {done}: {shown}")
-    if standing.failed:
         say(
-            f"{len(standing.failed):,} tasks failed before and are left out; --retry-failed tries them again: "
-            f"{_some(list(standing.failed))}"
+            f"{len(resume_state.stale):,} results answer an older version of the campaign and {done}: {shown}"
+        )
+    if resume_state.failed:
+        say(
+            f"{len(resume_state.failed):,} tasks failed before and are left out; --retry-failed tries them again: "
+            f"{_some(list(resume_state.failed))}"
         )
 
 
@@ -185,7 +214,7 @@ def _supervise(
     campaign: Campaign,
     directory: RunDirectory,
     space: TaskSpace,
-    standing: ResumeState,
+    resume_state: ResumeState,
     options: RunOptions,
     watch: Watcher,
     summary: Summary,
@@ -193,7 +222,9 @@ def _supervise(
     say: Callable[[str], None],
     check_physics: bool,
 ) -> None:
-    slots = min(_workers(options), len(standing.todo))
+    if told := foreign_code.warning(campaign, _search_path()):
+        say(told)
+    slots = min(_workers(options), len(resume_state.todo))
     limit, alone = memory_limits(options, slots)
     policy = Policy(
         workers=slots,
@@ -208,28 +239,32 @@ def _supervise(
     setup = Setup(
         campaign=campaign,
         output=str(directory.output),
+        options=ExecutorOptions(
+            flush_s=options.flush_s,
+            wait_for_disk=options.on_full_disk == "wait",
+            lock=str(lock.path),
+            token=lock.token,
+            check_physics=check_physics,
+        ),
         search_path=_search_path(),
-        flush_s=options.flush_s,
         heartbeat_s=options.heartbeat_s,
         memory_limit=limit,
-        wait_for_disk=options.on_full_disk == "wait",
-        lock=str(lock.path),
-        token=lock.token,
-        check_physics=check_physics,
     )
     log = EventLog(directory)
     with ExitStack() as stack:
         stack.callback(log.close)
-        log.write("run started", todo=len(standing.todo), total=len(space), workers=slots, pid=os.getpid())
+        log.write(
+            "run started", todo=len(resume_state.todo), total=len(space), workers=slots, pid=os.getpid()
+        )
         pool = LocalPool(directory, setup, slots, options.start_method, log.name)
-        groups = space.groups(iter(standing.todo))
+        groups = space.groups(iter(resume_state.todo))
         merging: Callable[[int], None] = _silent
         if options.merge_every_s is not None:
-            merger = MergeNowAndThen(directory, options.merge_every_s, log, say)
+            merger = MergeNowAndThen(directory, options.merge_every_s, log, say, lock)
             stack.callback(merger.close)
             merging = merger.look
         plan = Plan(groups, policy)
-        supervisor = Supervisor(plan, space, pool, log, watch, standing.done, lock, merging)
+        supervisor = Supervisor(plan, space, pool, log, watch, resume_state.done, lock, merging)
         finish = supervisor.run()
         summary.take(supervisor)
         log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
@@ -241,9 +276,9 @@ def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> Non
     """Everything but a campaign whose every task is settled is an error for the caller."""
     safe = f"{summary.safe:,} of {summary.total:,} results are safe in {directory.path}"
     if finish.outcome is Outcome.STOPPED:
-        raise StoppedError(f"stopped; {safe}; the same command goes on from there")
+        raise StoppedError(f"stopped; {safe}; rerun the same command to resume")
     if finish.outcome is Outcome.STORAGE:
-        raise StorageError(f"{finish.reason}\n{safe}")
+        raise StorageError(finish.reason, safe)
     if finish.outcome is Outcome.UNUSABLE:
         raise InputError(finish.reason)
     if finish.outcome is not Outcome.COMPLETE:

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from vindeby.assembly.done import Judge
+from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
 from vindeby.runner.failures import REMEDIES, Failure, Kind
 from vindeby.runner.resume import ResumeState
 from vindeby.runner.supervisor import Supervisor
@@ -23,6 +23,7 @@ from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.validate import ValidationReport, validate
+from vindeby.text import plural
 
 
 @dataclass
@@ -31,11 +32,11 @@ class Summary:
 
     output: Path
     total: int
-    standing: ResumeState
+    resume_state: ResumeState
     done: int = 0
     failures: Counter[Kind] = field(default_factory=Counter)
     failed: dict[str, Failure] = field(default_factory=dict)
-    """Tasks that were set aside in this run, with the reason of each."""
+    """Tasks that failed in this run for good, with the reason of each."""
     seconds: float = 0.0
     part: Part | None = None
     kept_invalid: bool = False
@@ -44,6 +45,15 @@ class Summary:
     validation: ValidationReport | None = None
     aep_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Lowest and highest AEP of each farm, in GWh per year."""
+
+    def __repr__(self) -> str:
+        state = "complete" if self.complete else "not complete"
+        failed = f", {plural(len(self.all_failed), 'task')} failed" if self.all_failed else ""
+        part = "" if self.part is None else f" (part {self.part})"
+        return (
+            f"<Summary {str(self.output)!r}{part}: {self.safe:,} of {self.total:,} results, {state}{failed}; "
+            f"computed {self.done:,} in {self.seconds:.1f} s>"
+        )
 
     def take(self, supervisor: Supervisor) -> None:
         """What a supervisor has counted."""
@@ -54,14 +64,14 @@ class Summary:
     @property
     def safe(self) -> int:
         """Results that are there."""
-        return self.standing.done + self.done
+        return self.resume_state.done + self.done
 
     @property
     def all_failed(self) -> dict[str, Failure]:
-        """Tasks that were set aside, in this run or before."""
+        """Tasks that failed for good, in this run or before."""
         before = {
             key: Failure(Kind(task.kind), task.reason, task.traceback, task.log)
-            for key, task in self.standing.failed.items()
+            for key, task in self.resume_state.failed.items()
         }
         return before | self.failed
 
@@ -73,7 +83,7 @@ class Summary:
     @property
     def complete(self) -> bool:
         """Is all that was asked there, and valid?"""
-        if self.failed or self.standing.failed:
+        if self.failed or self.resume_state.failed:
             return False
         return self.part is not None or (self.validation is not None and self.validation.valid)
 
@@ -92,28 +102,21 @@ def finish_up(
     summary.part = part
     if part is not None or not (directory.shard_paths() or directory.output.exists()):
         return
-    expected, invalid = judge.expected, summary.standing.verdicts.invalid
-    root = campaign.root_attributes()
-    options = MergeOptions(
-        root=root,
-        array_attributes=RESULT_ARRAYS,
-        asked=expected,
-        invalid=invalid.keys(),
-        on_bad="skip",
-        wait_s=600.0,
-        progress=say,
-        confirm=lock.confirm,
-    )
-    summary.merged = merge(directory.output, options)
-    report = summary.validation = validate(directory.output, expected=expected, checks=judge.checks)
+    how = MergeOptions(on_bad="skip", wait_s=600.0, progress=say, confirm=lock.confirm)
+    options = merge_options(campaign, how, invalid=summary.resume_state.verdicts.invalid.keys())
+    summary.merged = merge(directory, options)
+    expected = options.asked
+    report = summary.validation = validate(directory, expected=expected, checks=judge.checks)
     if judge.usual:
         write_verdicts(directory, campaign.dumps(), report.verdicts(expected))
-    summary.aep_by_farm = _aep_by_farm(campaign, directory.output, {one.checksum for one in report.invalid})
+    summary.aep_by_farm = _aep_by_farm(campaign, directory, {one.checksum for one in report.invalid})
 
 
-def _aep_by_farm(campaign: Campaign, output: Path, invalid: set[str]) -> dict[str, tuple[float, float]]:
+def _aep_by_farm(
+    campaign: Campaign, directory: RunDirectory, invalid: set[str]
+) -> dict[str, tuple[float, float]]:
     ranges: dict[str, tuple[float, float]] = {}
-    with Database(output) as database:
+    with Database(directory) as database:
         for segment in database.segments():
             names = segment.rows.dtype.names or ()
             if "array:aep" not in names or "attribute:farm_idx" not in names:

@@ -2,12 +2,20 @@
 
 The promise: a record that was acknowledged is never lost to a dead process, a dead machine, a full disk or a
 flipped bit, and a wrong one is never passed off as right. It may import ``vindeby.errors``, ``vindeby.units``
-and ``vindeby.campaign``; ``runner``, ``interop`` and ``looking`` may import it. h5py lives here and nowhere
-else.
+and ``vindeby.campaign``; ``assembly``, ``runner``, ``results`` and what stands above may import it. h5py lives here
+and nowhere else.
 
-Reading order: ``record`` (what is kept), ``rows`` (many records as one array, and their checksums), ``seal``
-(how a file proves that it is whole), ``image`` and ``publish`` (the shard protocol), ``rundir`` and ``lock``
-(the run directory), ``merge`` with ``layouts`` (shards to one database), ``database`` (reading it),
-``inspect``, ``guard`` and ``foreign`` (reading a file that may be bad), ``validate``, ``missing`` and
-``salvage``.
+Reading order, which is also the order in which the packages may import each other:
+
+- ``disk``: durable writes, locks, the run directory (``run_directory``), event logs;
+- ``format``: what is kept (``record``), many records as one array with their checksums (``rows``), how a file proves
+  that it is whole (``seal``), shards (``shard``, ``image``), and the two file formats of a database (``hdf5``);
+- ``publish``: how a worker puts a shard in place;
+- ``read``: a database (``database``), and files that may be damaged or come from elsewhere (``inspect``, ``guard``,
+  ``foreign``);
+- ``merge``: shards to one database;
+- ``missing``, ``validate`` and ``salvage``: what is not there, what is wrong, and what can be saved.
+
+A path becomes a ``RunDirectory`` once, and travels as that: ``Database``, ``merge``, ``validate`` and ``salvage`` take
+either.
 """

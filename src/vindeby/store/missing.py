@@ -20,6 +20,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from vindeby.printable import one_line
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment
 from vindeby.store.read.inspect import Finding
@@ -48,7 +49,7 @@ class Missing:
     detail: str = ""
 
     def __str__(self) -> str:
-        return f"{self.key}\t{self.reason}" + (f"\t{self.detail}" if self.detail else "")
+        return "\t".join(one_line(part) for part in (self.key, self.reason, self.detail) if part)
 
 
 class Holding(Protocol):

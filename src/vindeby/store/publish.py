@@ -57,12 +57,17 @@ class ShardWriter:
         path = publish_bytes(self._files, self._retry, image.data, self._names, self._run.path)
         return Receipt(path, image.keys, image.checksums, len(image.data))
 
-    def _names(self) -> tuple[Path, Path]:
-        """A temporary and a final name that no other writer has."""
+    @property
+    def name(self) -> str:
+        """What the names of this writer's directories of shards begin with, before a hyphen and a number."""
         owner = Identity.current()
         if owner != self._owner:  # the first time, and in a forked child
             self._owner, self._token, self._counter = owner, uuid.uuid4().hex[:12], 0
-        writer = f"{owner.host}-{owner.pid}-{self._token}"
+        return f"{owner.host}-{owner.pid}-{self._token}"
+
+    def _names(self) -> tuple[Path, Path]:
+        """A temporary and a final name that no other writer has."""
+        owner, writer = Identity.current(), self.name
         directory = self._run.shards / f"{writer}-{self._counter // SHARDS_PER_DIRECTORY:04d}"
         name = f"{self._counter:06d}"
         self._counter += 1

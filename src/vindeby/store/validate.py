@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
+from vindeby.printable import one_line
 from vindeby.store.disk.regular_files import refuse_special
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import Invalid, Verdicts
@@ -52,7 +53,7 @@ class Issue:
     what: str
 
     def __str__(self) -> str:
-        return ": ".join(part for part in (self.file, self.key, self.what) if part)
+        return one_line(": ".join(part for part in (self.file, self.key, self.what) if part))
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class FileContent:
 
     def __str__(self) -> str:
         what = ["1 record" if self.records == 1 else f"{self.records} records"] if self.records else []
-        return f"{self.file}: {self.size} bytes: " + "; ".join([*what, *self.findings])
+        return one_line(f"{self.file}: {self.size} bytes: " + "; ".join([*what, *self.findings]))
 
 
 @dataclass
@@ -124,7 +125,7 @@ class ValidationReport:
 
 
 def validate(
-    path: Path,
+    path: Path | str | RunDirectory,
     *,
     expected: Mapping[str, str] | None = None,
     checks: Iterable[Check] = (),
@@ -136,17 +137,24 @@ def validate(
         # A merge that ends meanwhile has deleted a shard which was listed before: look again.
         with contextlib.suppress(FileNotFoundError):
             return _Validation(path, expected, checks, limits).do()
+    output = RunDirectory.of(path).output
     raise DataError(
-        f"{path}: files appear and disappear while they are read; validate again when nothing merges"
+        f"{output}: files appear and disappear while they are read; validate again when nothing merges"
     )
 
 
 class _Validation:
     def __init__(
-        self, path: Path, expected: Mapping[str, str] | None, checks: tuple[Check, ...], limits: Limits | None
+        self,
+        path: Path | str | RunDirectory,
+        expected: Mapping[str, str] | None,
+        checks: tuple[Check, ...],
+        limits: Limits | None,
     ) -> None:
-        self.path, self.expected, self.checks, self.limits = path, expected, checks, limits
-        self.report = ValidationReport(str(path))
+        self.run = RunDirectory.of(path)
+        self.path = self.run.output if isinstance(path, RunDirectory) else Path(path)
+        self.expected, self.checks, self.limits = expected, checks, limits
+        self.report = ValidationReport(str(self.path))
         self.keys: dict[bytes, bytes] = {}
         self.checksums: dict[bytes, bytes] = {}
         self.doubtful: dict[str, Path] = {}
@@ -156,7 +164,7 @@ class _Validation:
         self.possible: set[bytes] = set()
 
     def do(self) -> ValidationReport:
-        shards = self.shards = RunDirectory(self.path).shard_paths()
+        shards = self.shards = self.run.shard_paths()
         if not self.path.exists() and not shards:
             raise InputError(f"{self.path}: there is no such database")
         if self.path.is_dir():

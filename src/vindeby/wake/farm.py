@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
+from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.curves import machines_of
 from vindeby.wake.direct import direct_kernels
@@ -41,6 +42,9 @@ class Neighbours:
     y: npt.ArrayLike
     types: npt.ArrayLike = 0
 
+    def __repr__(self) -> str:
+        return f"<Neighbours: {plural(np.size(self.x), 'turbine')}>"
+
 
 @dataclass(frozen=True, eq=False)
 class FlowMap:
@@ -52,6 +56,12 @@ class FlowMap:
     direction: float
     speed: float
     height_m: float
+
+    def __repr__(self) -> str:
+        return (
+            f"<FlowMap: {len(self.y)} x {len(self.x)} points at {self.height_m:g} m, "
+            f"{self.speed:g} m/s from {self.direction:g} degrees>"
+        )
 
 
 class WindFarm:
@@ -112,6 +122,11 @@ class WindFarm:
         self._neighbours = (
             self._checked_layout(neighbours.x, neighbours.y, neighbours.types) if neighbours else None
         )
+
+    def __repr__(self) -> str:
+        turbines = ", ".join(map(repr, self.turbines[:3])) + (", ..." if len(self.turbines) > 3 else "")
+        beside = "" if self.neighbours is None else f"; {self.neighbours!r}"
+        return f"<WindFarm: {turbines}; {self.site!r}; wake {self.model.name!r}{beside}>"
 
     def aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """Annual energy production of the layout in GWh."""

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
+from vindeby.text import plural
 
 __all__ = ["Site", "TableSite", "TimeSeriesSite", "UniformSite", "WeibullSite", "WindStates"]
 
@@ -45,6 +46,10 @@ class WindStates:
     shape: tuple[int, ...]
     step: npt.NDArray[np.intp] | None = None
 
+    def __repr__(self) -> str:
+        kind = "steps" if self.step is not None else "directions x speeds"
+        return f"<WindStates: {' x '.join(map(str, self.shape))} {kind}>"
+
 
 class Site(Protocol):
     """Anything that can say what wind blows."""
@@ -67,6 +72,27 @@ def _checked(name: str, values: npt.ArrayLike, *, low: float = -np.inf, high: fl
         where = f"{name}[{', '.join(map(str, place))}]" if place else name
         raise ArgumentError(f"{where} is {array[place]}; it must be a finite number in [{low:g}, {high:g}]")
     return array
+
+
+def _span(values: npt.ArrayLike) -> str:
+    """The range of what was given, for a ``repr``, which must not fail even where the values cannot be used."""
+    try:
+        array = np.asarray(values, np.float64)
+        low, high = array.min(), array.max()
+    except (TypeError, ValueError):
+        return "?"
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _sectors(values: npt.ArrayLike) -> str:
+    try:
+        return plural(len(np.atleast_1d(np.asarray(values))), "sector")
+    except ValueError:
+        return "? sectors"
+
+
+def _intensity(site: WeibullSite | TableSite | UniformSite | TimeSeriesSite) -> str:
+    return f"turbulence intensity {_span(site.turbulence_intensity)}"
 
 
 def _centres(sectors: int) -> FloatArray:
@@ -148,6 +174,10 @@ class WeibullSite:
     default_directions: npt.ArrayLike | None = None
     default_speeds: npt.ArrayLike | None = None
 
+    def __repr__(self) -> str:
+        a, k = _span(self.weibull_a), _span(self.weibull_k)
+        return f"<WeibullSite: {_sectors(self.frequency)}, A {a} m/s, k {k}, {_intensity(self)}>"
+
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
@@ -159,7 +189,7 @@ class WeibullSite:
         shape = np.atleast_1d(_checked("weibull_k", self.weibull_k, low=1e-3, high=1e3))
         if not (frequency.shape == scale.shape == shape.shape) or frequency.ndim != 1:
             raise ArgumentError(
-                "frequency, weibull_a and weibull_k must have one value a sector, "
+                "frequency, weibull_a and weibull_k must have one value per sector, "
                 f"not shapes {frequency.shape}, {scale.shape}, {shape.shape}"
             )
         how = self.interpolation
@@ -174,12 +204,16 @@ class WeibullSite:
 
 @dataclass(frozen=True, eq=False)
 class TableSite:
-    """A table of probabilities: a row a direction sector (the first centred on north), a column a speed."""
+    """A table of probabilities: one row per direction sector (the first centred on north), one column per speed."""
 
     probability: npt.ArrayLike
     wind_speed: npt.ArrayLike
     turbulence_intensity: npt.ArrayLike = 0.1
     interpolation: Interpolation = "nearest"
+
+    def __repr__(self) -> str:
+        sectors, speeds = _sectors(self.probability), _span(self.wind_speed)
+        return f"<TableSite: {sectors}, wind speed {speeds} m/s, {_intensity(self)}>"
 
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
@@ -189,7 +223,7 @@ class TableSite:
         table_speed = np.atleast_1d(_checked("wind_speed", self.wind_speed, low=0, high=200))
         if table.ndim != 2 or table_speed.ndim != 1 or table.shape[1] != len(table_speed) or len(table) == 0:
             raise ArgumentError(
-                f"probability must have a row a direction and a column a speed, "
+                f"probability must have one row per direction and one column per speed, "
                 f"not shape {table.shape} with {len(table_speed)} speeds"
             )
         direction, speed = _bins(directions, speeds, (_centres(len(table)), table_speed))
@@ -207,12 +241,16 @@ class TableSite:
 
 @dataclass(frozen=True, eq=False)
 class UniformSite:
-    """One wind speed, with a frequency a direction sector (the first centred on north)."""
+    """One wind speed, with one frequency per direction sector (the first centred on north)."""
 
     frequency: npt.ArrayLike = (1.0,)
     wind_speed: float = 12.0
     turbulence_intensity: npt.ArrayLike = 0.1
     interpolation: Interpolation = "nearest"
+
+    def __repr__(self) -> str:
+        sectors, speed = _sectors(self.frequency), _span(self.wind_speed)
+        return f"<UniformSite: {sectors}, wind speed {speed} m/s, {_intensity(self)}>"
 
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
@@ -234,6 +272,10 @@ class TimeSeriesSite:
     wind_speed: npt.ArrayLike
     wind_direction: npt.ArrayLike
     turbulence_intensity: npt.ArrayLike = 0.1
+
+    def __repr__(self) -> str:
+        steps, speeds = plural(np.size(self.wind_speed), "step"), _span(self.wind_speed)
+        return f"<TimeSeriesSite: {steps}, wind speed {speeds} m/s, {_intensity(self)}>"
 
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None

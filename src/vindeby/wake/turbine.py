@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.units import mw_to_w
+from vindeby.units import mw_to_w, w_to_mw
 
 __all__ = ["Turbine", "iea37_10mw", "iea37_335mw"]
 
@@ -52,6 +52,11 @@ class Turbine:
             raise ArgumentError(f"turbine {self.name}: wind speeds must begin at 0 and increase")
         if np.any(self.power[-1, 1:] != 0) or self.thrust[-1, 1] != 0:
             raise ArgumentError(f"turbine {self.name}: the last piece has no end, so it must be constant")
+
+    def __repr__(self) -> str:
+        rated_mw = w_to_mw(float(self.power_at(self.start).max()))
+        size = f"rotor {self.rotor_diameter_m:g} m, hub {self.hub_height_m:g} m"
+        return f"<Turbine {self.name!r}: {rated_mw:.4g} MW, {size}>"
 
     @staticmethod
     def tabulated(

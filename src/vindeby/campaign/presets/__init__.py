@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from importlib import resources
 
 _SUFFIX = ".yaml"
@@ -17,6 +18,12 @@ def names() -> tuple[str, ...]:
 def text(name: str) -> str:
     """A preset's campaign file, comments and all."""
     return (resources.files(__name__) / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def description(name: str) -> str:
+    """What a preset is, in one line; read without YAML, for help pages."""
+    found = re.search(r"^description: (.*)$", text(name), re.MULTILINE)
+    return found[1] if found else ""
 
 
 def remedy(name: str) -> str:

@@ -164,7 +164,7 @@ class _Reader:
                 self.refuse(
                     f"a number of {len(event.value)} digits",
                     event.start_mark,
-                    remedy="write it as 1.0e+6, say",
+                    remedy="write it as 1.0e+6",
                 )
         if self._wants_key():
             self._key(value, event)
@@ -215,9 +215,7 @@ class _Reader:
             self.refuse("merge keys (<<) are not supported", mark, remedy="write the fields out")
         if key in frame.value:
             first = self.origins[(*frame.path, key)].line
-            self.refuse(
-                f"the key {key!r} stands twice, first on line {first}", mark, remedy="remove one of them"
-            )
+            self.refuse(f"duplicate key {key!r}, first on line {first}", mark, remedy="remove one of them")
         frame.key, frame.key_line = key, mark.line + 1
 
     def _next_path(self) -> Path:

@@ -11,6 +11,7 @@ from shapely.geometry.base import BaseGeometry
 from vindeby import units
 from vindeby.campaign.geometry import clean_ring
 from vindeby.campaign.sections.values import Number, OneOf, Positive, Section, refusal
+from vindeby.text import plural
 
 Vertex = tuple[Number, Number]
 Ring = Annotated[tuple[Vertex, ...], AfterValidator(clean_ring)]
@@ -87,6 +88,14 @@ class Boundary(OneOf):
         if not self.exclusions:
             return outer
         return outer.difference(shapely.union_all([hole.shape() for hole in self.exclusions]))
+
+    def __repr__(self) -> str:
+        parts = [plural(len(ring), "corner") for ring in self.rings]
+        outer = "circle" if self.circle is not None else f"polygons of {', '.join(parts)}"
+        if len(parts) == 1:
+            outer = f"polygon of {parts[0]}"
+        holes = f", {plural(len(self.exclusions), 'exclusion')}" if self.exclusions else ""
+        return f"<Boundary: {outer}{holes}, {self.area_km2:.4g} km2>"
 
     @property
     def area_km2(self) -> float:

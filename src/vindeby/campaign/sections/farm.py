@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from vindeby.campaign.sections.boundary import Boundary
 from vindeby.campaign.sections.values import Count, Name, Positive, Section, refusal
+from vindeby.text import plural
 
 MAX_TURBINES = 10_000
 
@@ -45,3 +46,11 @@ class Farm(Amount):
 
     name: Name
     boundary: Boundary
+
+    def __repr__(self) -> str:
+        amount = ""
+        if self.n_turbines is not None:
+            amount = f", {plural(self.n_turbines, 'turbine')}"
+        elif self.capacity_mw is not None:
+            amount = f", {self.capacity_mw:g} MW"
+        return f"<Farm {self.name!r}: {self.boundary.area_km2:.4g} km2{amount}>"

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.values import Fraction, Increasing, Number, OneOf, Positive, Section, refusal
+from vindeby.text import plural
 
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
 Interpolation = Literal["linear", "nearest"]
@@ -70,7 +71,7 @@ class Weibull(Section):
         if abs(steps - round(steps)) > 1e-9:
             raise refusal(
                 "does not divide 360 degrees",
-                remedy="use 1, 2, 5 or 10, say",
+                remedy="use e.g. 1, 2, 5 or 10",
                 at=("direction_step",),
                 value=self.direction_step,
             )
@@ -79,7 +80,7 @@ class Weibull(Section):
 
 
 class ProbabilityTable(Section):
-    """How often each pair of direction and speed occurs: one row a direction, one column a speed."""
+    """How often each pair of direction and speed occurs: one row per direction, one column per speed."""
 
     turbulence_intensity: TurbulenceIntensity
     wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)]
@@ -116,6 +117,14 @@ class Site(OneOf):
 
     weibull: Weibull | None = None
     table: ProbabilityTable | None = None
+
+    def __repr__(self) -> str:
+        if self.weibull is not None:
+            kind, sectors, speeds = "Weibull", len(self.weibull.sectors), self.weibull.wind_speeds
+        else:
+            assert self.table is not None
+            kind, sectors, speeds = "table", len(self.table.wind_directions), self.table.wind_speeds
+        return f"<Site: {kind}, {plural(sectors, 'sector')}, {speeds[0]:g} to {speeds[-1]:g} m/s>"
 
     def identity(self) -> dict[str, Any]:
         """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""

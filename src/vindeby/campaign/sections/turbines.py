@@ -138,6 +138,12 @@ class Turbine(OneOf):
         """Hub height above ground or sea."""
         return self.description.hub_height_m
 
+    def __repr__(self) -> str:
+        return (
+            f"<Turbine {self.name!r}: {self.chosen[0]}, {self.rated_power_mw:g} MW, "
+            f"rotor {self.rotor_diameter_m:g} m, hub {self.hub_height_m:g} m>"
+        )
+
     @model_validator(mode="after")
     def _clears_the_ground(self) -> Self:
         if self.hub_height_m <= self.rotor_diameter_m / 2:

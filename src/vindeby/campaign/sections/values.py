@@ -17,6 +17,9 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
+    def __str__(self) -> str:
+        return repr(self)
+
 
 class OneOf(Section):
     """A part of which exactly one of several alternatives is given, each under a key of its own."""
@@ -73,7 +76,7 @@ def increasing(values: Sequence[float]) -> None:
         if not values[index] > values[index - 1]:
             raise refusal(
                 f"must increase, but entry {index} is not above entry {index - 1}",
-                remedy="sort it and remove what stands twice",
+                remedy="sort it and remove duplicates",
                 at=(index,),
                 value=values[index],
             )

@@ -54,6 +54,14 @@ class SmartStart(Method):
         if not 0.0 <= self.random_pct <= 100.0:
             raise ArgumentError(f"random_pct must be from 0 to 100, not {self.random_pct!r}")
 
+    def __repr__(self) -> str:
+        chosen = "".join(
+            f", {name}=<{len(values)} values>"
+            for name in ("wind_speeds", "wind_directions")
+            if (values := getattr(self, name)) is not None
+        )
+        return f"SmartStart(grid_size={self.grid_size}, random_pct={self.random_pct:g}{chosen})"
+
     def prepare(self, problem: Problem) -> Search:
         """Work out the grid and the wakes on it."""
         prepared = _Prepared(self, problem)

@@ -52,15 +52,14 @@
     at("path").textContent = data.path;
     const figures = [["done", data.done], ["expected", data.expected], ["failed", data.failed], ["running", data.running], ["missing", data.missing], ["invalid", data.invalid]];
     const items = figures.filter(([, value]) => value !== null).map(([name, value]) => {
-      const item = make("li", { "data-name": name });
+      const item = make("li", { "data-name": name, class: value && (name === "failed" || name === "invalid") ? "bad" : "" });
       item.append(text("b", number(value)), name);
       return item;
     });
     if (data.rate && data.active) items.push(figure(`${data.rate >= 1 ? number(data.rate, 1) + "/s" : number(60 * data.rate, 1) + "/min"}`, "rate"));
     if (data.eta_s !== null) items.push(figure(duration(data.eta_s), "left"));
     at("figures").replaceChildren(...items);
-    at("bar").max = data.expected || 1;
-    at("bar").value = data.expected ? Math.min(data.done, data.expected) : 0;
+    bar(data);
     matrix(data);
     workers(data);
     failures(data);
@@ -72,6 +71,20 @@
     const item = make("li", { "data-name": name });
     item.append(text("b", value), name);
     return item;
+  }
+
+  // What failed has a part of the bar, with words, so that a colour alone tells nothing.
+  function bar(data) {
+    const total = data.expected || 0, done = Math.min(data.done, total), bad = Math.min(data.failed + data.invalid, total - done);
+    const parts = [["done", done, `${number(done)} done`], ["failed", bad, `${number(bad)} failed`], ["open", total - done - bad, `${number(total - done - bad)} open`]];
+    at("bar").replaceChildren(...parts.filter(([, count]) => count > 0).map(([name, count, words]) => {
+      const part = text("span", words, { class: name, title: words });
+      part.style.flexGrow = count;
+      return part;
+    }));
+    at("bar").setAttribute("aria-valuemax", total || 1);
+    at("bar").setAttribute("aria-valuenow", done);
+    at("bar").setAttribute("aria-valuetext", parts.filter(([, count]) => count > 0).map(([, , words]) => words).join(", "));
   }
 
   function matrix(data) {
@@ -87,25 +100,40 @@
         const full = cell.expected !== null && cell.done >= cell.expected;
         const step = cell.expected ? (cell.done === 0 ? 0 : full ? 4 : 1 + Math.floor(3 * cell.done / cell.expected)) : 1;
         line.append(text("td", `${cell.done}${bad ? ` !${bad}` : cell.running ? " *" : ""}`, {
-          class: `c${step}`, title: `${farm}, ${cell.turbine}: ${cell.done} done${bad ? `, ${bad} failed or invalid` : ""}${cell.running ? `, ${cell.running} running` : ""}`,
+          class: bad ? `c${step} failing` : `c${step}`, title: `${farm}, ${cell.turbine}: ${cell.done} done${bad ? `, ${bad} failed or invalid` : ""}${cell.running ? `, ${cell.running} running` : ""}`,
         }));
       }
       return line;
     });
     at("matrix").replaceChildren(head, ...lines);
+    at("types").textContent = data.types.map((name, index) => `t${index} ${name}`).join(", ");
+  }
+
+  // Energies compare only where capacities are the same (to 0.1 %, as in the pictures); else capacity factors do.
+  function comparable() {
+    let least = Infinity, most = 0;
+    for (const [, , type, , aep, turbines] of rows) {
+      if (aep === null) continue;
+      const capacity = turbines * ((areas.types[type] || {}).rated || 0);
+      if (!(capacity > 0)) return false;
+      least = Math.min(least, capacity);
+      most = Math.max(most, capacity);
+    }
+    return most - least > 1e-3 * most;
   }
 
   function energy() {
     if (rows.length === drawnRows) return;
     drawnRows = rows.length;
-    const groups = new Map();
-    for (const [, farm, type, , aep] of rows) {
+    const groups = new Map(), fair = comparable();
+    at("quantity").textContent = fair ? "capacity factor, %" : "AEP, GWh";
+    for (const [, farm, type, , aep, turbines] of rows) {
       if (aep === null) continue;
       const name = `${farm}/${type}`;
       if (!groups.has(name)) {
         groups.set(name, { title: `${(areas.farms[farm] || { name: farm }).name}, ${(areas.types[type] || { name: type }).name}`, farm, type, values: [] });
       }
-      groups.get(name).values.push(aep);
+      groups.get(name).values.push(fair ? 100 * aep / (8.76 * turbines * areas.types[type].rated) : aep);
     }
     const sorted = [...groups.values()].sort((a, b) => a.farm - b.farm || a.type - b.type);
     at("energy").replaceChildren(strips(sorted, at("energy").clientWidth));
@@ -135,7 +163,7 @@
     for (const name of ["worker", "pid", "task", "for", "heard of", "memory"]) head.append(text("th", name, { class: name === "task" ? "name" : "" }));
     at("workers").replaceChildren(head, ...data.workers.map((worker) => {
       const line = make("tr");
-      line.append(text("td", worker.seat), text("td", worker.pid), text("td", worker.task || "-", { class: "name" }),
+      line.append(text("td", worker.slot), text("td", worker.pid), text("td", worker.task || "-", { class: "name" }),
         text("td", worker.task ? duration(worker.seconds) : ""), text("td", `${duration(worker.silent_s)} ago`), text("td", size(worker.memory)));
       return line;
     }));
@@ -143,6 +171,7 @@
 
   function failures(data) {
     at("failures-section").hidden = !data.failures.length;
+    at("failures-title").textContent = `Failures (${number(data.failures.length < data.failed ? data.failed : data.failures.length)})`;
     const open = new Set([...at("failures").querySelectorAll("details[open]")].map((node) => node.dataset.key));
     const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.focus : null;
     at("failures").replaceChildren(...data.failures.map((failure) => {
@@ -181,6 +210,11 @@
     at("log-text").scrollTop = at("log-text").scrollHeight;
   }
 
+  let resized = null;
+  window.addEventListener("resize", () => {
+    clearTimeout(resized);
+    resized = setTimeout(() => { drawnRows = -1; energy(); }, 200);
+  });
   at("log-close").addEventListener("click", () => at("log").close());
   at("lookup").addEventListener("submit", async (event) => {
     event.preventDefault();

@@ -59,8 +59,8 @@ const vindeby = (() => {
 
   // Energies of every result, one column a farm and type; growing as results come.
   function strips(groups, room) {
-    const step = Math.max(18, Math.min(34, (room - 70) / Math.max(1, groups.length)));
-    const width = step * groups.length + 70, height = 250;
+    const margin = 58, step = Math.max(13, (room - margin) / Math.max(1, groups.length));
+    const width = Math.max(room, step * groups.length + margin), height = 250;
     const svg = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "energy of every result" });
     const values = groups.flatMap((group) => group.values);
     if (!values.length) return svg;
@@ -71,15 +71,15 @@ const vindeby = (() => {
     for (const value of [low, (low + high) / 2, high]) {
       svg.append(shape("line", { class: "axis", x1: 48, x2: 52, y1: y(value), y2: y(value) }));
       const text = shape("text", { class: "tick", x: 44, y: y(value) + 4, "text-anchor": "end" });
-      text.textContent = number(value, high - low < 5 ? 1 : 0);
+      text.textContent = number(value, high - low < 0.5 ? 2 : high - low < 5 ? 1 : 0);
       svg.append(text);
     }
     svg.append(shape("line", { class: "axis", x1: 52, x2: 52, y1: 12, y2: height - 38 }));
     groups.forEach((group, column) => {
-      const middle = 70 + step * column;
+      const middle = margin + step * (column + 0.5);
       let best = -Infinity;
       group.values.forEach((value, index) => {
-        const aside = ((index * 0.618034) % 1 - 0.5) * 0.6 * step;
+        const aside = ((index * 0.618034) % 1 - 0.5) * Math.min(0.6 * step, 40);
         svg.append(shape("circle", { class: "point", cx: middle + aside, cy: y(value), r: 2 }));
         best = Math.max(best, value);
       });
@@ -90,7 +90,7 @@ const vindeby = (() => {
       const labels = [[`t${group.type}`, height - 24]];
       if (!column || groups[column - 1].farm !== group.farm) labels.push([`farm${group.farm}`, height - 8]);
       for (const [words, at] of labels) {
-        const text = shape("text", { class: "tick", x: middle - step * 0.4, y: at });
+        const text = shape("text", { class: "tick", x: at === height - 24 ? middle : middle - step * 0.5, y: at, "text-anchor": at === height - 24 ? "middle" : "start" });
         text.textContent = words;
         text.append(title(group.title));
         svg.append(text);

@@ -13,6 +13,7 @@
     ["type", "type", (r) => data.types[r.type].name],
   ];
   const digits = { aep: 3, loss: 2, seconds: 2 };
+  const kind = (name) => [["key", "farm", "type"].includes(name) && "name", !["key", "aep", "loss"].includes(name) && "minor"].filter(Boolean).join(" ");
   const body = document.getElementById("rows");
   const filter = document.getElementById("filter");
   const place = document.getElementById("place");
@@ -23,7 +24,7 @@
   for (const [name, text] of columns) {
     const button = make("button", { type: "button", onclick: () => sortBy(name) });
     button.textContent = text;
-    const cell = make("th", { scope: "col", "data-name": name, "aria-sort": "none", class: name === "key" || name === "farm" || name === "type" ? "name" : "" });
+    const cell = make("th", { scope: "col", "data-name": name, "aria-sort": "none", class: kind(name) });
     cell.append(button);
     head.append(cell);
   }
@@ -61,11 +62,11 @@
       const row = rows[index];
       const line = make("tr", { class: index === chosen ? "chosen" : "" });
       for (const [name, , value] of columns) {
-        const cell = make("td", { class: name === "key" || name === "farm" || name === "type" ? "name" : "" });
+        const cell = make("td", { class: kind(name) });
         if (name === "key") {
-          const button = make("button", { type: "button", class: "key", onclick: () => choose(index) });
-          button.textContent = row.key;
-          cell.append(button);
+          const link = make("a", { class: "key", href: `#layout-${encodeURIComponent(row.key)}` });
+          link.textContent = row.key;
+          cell.append(link);
         } else {
           const found = value(row);
           cell.textContent = typeof found === "string" ? found : number(found, digits[name] || 0);
@@ -94,11 +95,27 @@
     }
   }
 
+  // A key anywhere in the page leads to #layout-KEY, which is an address that can be passed on.
+  function follow() {
+    const prefix = "#layout-";
+    if (!location.hash.startsWith(prefix)) return;
+    let key;
+    try { key = decodeURIComponent(location.hash.slice(prefix.length)); } catch { return; }
+    const index = rows.findIndex((row) => row.key === key);
+    if (index < 0) return;
+    choose(index);
+    document.getElementById("drawing").scrollIntoView({ block: "nearest" });
+  }
+
+  window.addEventListener("hashchange", follow);
+  // A second click on the key in the address changes no address.
+  document.addEventListener("click", (event) => { if (event.target.closest("a.key")) setTimeout(follow); });
   filter.addEventListener("input", narrow);
   document.getElementById("before").addEventListener("click", () => { page -= 1; draw(); });
   document.getElementById("after").addEventListener("click", () => { page += 1; draw(); });
   if (rows.length) {
     sortBy("aep");
     choose(shown[0]);
+    follow();
   }
 })();

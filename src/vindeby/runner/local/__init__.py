@@ -1,4 +1,9 @@
 """Workers as processes of this machine: the pool, the process that starts them, heartbeats, messages.
 
-No worker outlives its coordinator, and which task killed a worker is always known.
+No worker outlives its coordinator, and which task killed a worker is always known. Of the runner only ``running``
+imports this: it is one of the pools that ``vindeby.runner.pool`` makes possible.
+
+Reading order: ``local_pool`` (the coordinator's side), ``messages`` with ``framing`` and ``heartbeats`` (how both sides
+speak), ``spawner`` with ``spawner_process`` (who starts and ends processes), ``worker`` with ``task_output``,
+``surroundings`` and ``descriptors`` (the process that does tasks).
 """

@@ -14,9 +14,6 @@ import resource
 _RETIRE_AT = 0.7
 """A worker that uses so much of its descriptors between two tasks makes room for a fresh one."""
 _MOST_KEPT = 8
-_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
-_NO_THREAD = "can't start new thread"
-_DEEPEST = 20
 
 
 class Descriptors:
@@ -53,21 +50,3 @@ class Descriptors:
 def _limit() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return (1 << 30) if soft == resource.RLIM_INFINITY else soft
-
-
-def shortage_of(error: BaseException | None) -> str:
-    """What the system refused: a descriptor, a process, a thread or memory, whatever was made of that error since."""
-    for _ in range(_DEEPEST):
-        if error is None:
-            return ""
-        if isinstance(error, OSError) and error.errno in _SHORTAGES:
-            return os.strerror(error.errno)
-        if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
-            return _NO_THREAD
-        error = error.__cause__ or error.__context__
-    return ""
-
-
-def is_shortage(error: BaseException | None) -> bool:
-    """Might the same succeed in a process that has used up less?"""
-    return bool(shortage_of(error))

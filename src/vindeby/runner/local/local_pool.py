@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-import contextlib
+import selectors
 import socket
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from vindeby.runner.failures import Failure, Kind, how_it_ended
-from vindeby.runner.linux import oom_kills
+from vindeby.runner.linux import memory_of, oom_kills
 from vindeby.runner.local.heartbeats import Heartbeats
-from vindeby.runner.local.messages import Channel, Setup
+from vindeby.runner.local.messages import Channel, End, Message, Ready, Setup
 from vindeby.runner.local.spawner import Spawner
-from vindeby.store.disk.files import Files
+from vindeby.runner.pool import (
+    PoolAbilities,
+    PoolEvent,
+    PoolNote,
+    TasksDurable,
+    Work,
+    WorkerGone,
+    WorkerReady,
+    WorkerRetiring,
+)
+from vindeby.runner.protocol import Failed, MethodUnusable, Seen
+from vindeby.runner.timers import Timers
+from vindeby.runner.unreported import unreported_keys
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.seal import SealedFile, SealError
-from vindeby.store.format.shard import read_segments
 
 _TAIL = 8_000
 _SIGKILL = 9
+_RESEND_S = 0.1
+"""When a worker that does not read is sent the rest of a message."""
+_DUMP_S = 0.3
+"""How long a worker has to write down where it is before it is killed for taking too long."""
 
 
 @dataclass
@@ -33,84 +50,201 @@ class WorkerHandle:
     leaving: bool = False
     """It was told to end, or said that it retires."""
     retires_for: str = ""
+    held: dict[int, str] = field(default_factory=dict)
+    """Numbers and keys of the tasks that were assigned to it and not reported since."""
     shards: set[str] = field(default_factory=set)
     """What it has reported as durable."""
 
 
 class LocalPool:
-    """Starts workers, and looks into what happened to them."""
+    """Processes of this machine behind the ``WorkerPool`` protocol."""
+
+    abilities = PoolAbilities(
+        memory=True, heartbeat=True, task_clock=True, exit_status=True, suspect=True, starts_workers=True
+    )
 
     def __init__(self, run: RunDirectory, setup: Setup, slots: int, method: str, name: str) -> None:
         self._run = run
         self._setup = setup
         self._name = name
-        self.heartbeats = Heartbeats.create(slots)
-        self.spawner = Spawner(self.heartbeats, method, setup.search_path, run.logs / f"{name}-spawner.log")
-        self.workers: dict[int, WorkerHandle] = {}
+        self._workers: dict[int, WorkerHandle] = {}
+        self._events: list[PoolEvent] = []
+        self._timers = Timers()
         self._oom_kills = oom_kills()
-        self.waits_for_disk = setup.wait_for_disk
+        self._heartbeats = Heartbeats.create(slots)
+        self._spawner = Spawner(self._heartbeats, method, setup.search_path, run.logs / f"{name}-spawner.log")
+        self._selector = selectors.DefaultSelector()
+        self._listen(self._spawner, self._hear_spawner)
 
-    def start(self, slot: int) -> WorkerHandle:
-        """Begin to start a worker."""
+    def start(self, slot: int) -> None:
+        """Ask the spawner for a worker, and send it what it needs to know first."""
         ours, theirs = socket.socketpair()
         worker = WorkerHandle(slot, Channel(ours), self._run.logs / f"{self._name}-worker{slot}.log")
-        self.heartbeats.slot(slot).clear()
-        self.spawner.start(slot, theirs, worker.log)
-        worker.channel.post(self._setup)
-        self.workers[slot] = worker
-        return worker
+        self._heartbeats.slot(slot).clear()
+        self._spawner.start(slot, theirs, worker.log)
+        self._workers[slot] = worker
+        self._listen(worker.channel, lambda: self._hear(worker))
+        self._post(worker, self._setup)
 
-    def failure_of(self, worker: WorkerHandle, status: int, kills: int) -> Failure:
+    def assign(self, slot: int, work: Work) -> None:
+        """Send tasks to a worker."""
+        if (worker := self._workers.get(slot)) is not None:
+            worker.held.update((number, task.key) for number, task in work.tasks)
+            self._post(worker, work)
+
+    def end(self, slot: int, *, now: bool = False) -> None:
+        """Tell a worker to publish and exit."""
+        if (worker := self._workers.get(slot)) is not None:
+            worker.leaving = True
+            self._post(worker, End(now))
+
+    def kill(self, slot: int, failure: Failure | None = None) -> None:
+        """Kill a worker and its process group; one that takes too long first writes down where it is."""
+        worker = self._workers.get(slot)
+        if worker is not None and failure is not None and failure.kind in {Kind.TIME, Kind.STUCK}:
+            self._spawner.dump(slot)
+            self._kill_soon(worker)
+        elif worker is not None:
+            self._spawner.kill(slot)
+
+    def wait(self, timeout_s: float) -> list[PoolEvent]:
+        """Hear workers and spawner, and do what is due."""
+        for key, _ in self._selector.select(
+            self._timers.seconds_left(timeout_s) if not self._events else 0.0
+        ):
+            key.data()
+        self._timers.run_due()
+        events, self._events = self._events, []
+        return events
+
+    def observe(self) -> list[Seen]:
+        """What heartbeats and the kernel say."""
+        now = time.monotonic()
+        return [self._seen(worker, now) for worker in self._workers.values() if worker.pid]
+
+    def close(self) -> None:
+        """End everything that is left."""
+        self._spawner.close()
+        self._selector.close()
+        for worker in self._workers.values():
+            worker.channel.close()
+        self._workers.clear()
+        self._heartbeats.close()
+
+    def _listen(self, channel: Channel | Spawner, hear: Callable[[], None]) -> None:
+        self._selector.register(channel, selectors.EVENT_READ, hear)
+
+    def _is_current(self, worker: WorkerHandle) -> bool:
+        return self._workers.get(worker.slot) is worker
+
+    def _post(self, worker: WorkerHandle, message: Message) -> None:
+        worker.channel.post(message)
+        self._flush(worker)
+
+    def _flush(self, worker: WorkerHandle) -> None:
+        if self._is_current(worker) and not worker.channel.flush():
+            self._timers.after(_RESEND_S, lambda: self._flush(worker))
+
+    def _kill_soon(self, worker: WorkerHandle) -> None:
+        self._timers.after(_DUMP_S, lambda: self._kill_now(worker))
+
+    def _kill_now(self, worker: WorkerHandle) -> None:
+        if self._is_current(worker):
+            self._spawner.kill(worker.slot)
+
+    def _seen(self, worker: WorkerHandle, now: float) -> Seen:
+        status = self._heartbeats.look(worker.slot)
+        at_work = status.task is not None and status.started_s
+        seconds = now - status.started_s if at_work else 0.0
+        return Seen(
+            worker.slot, status.task, seconds, now - status.beat_s, memory_of(worker.pid), pid=worker.pid
+        )
+
+    def _hear(self, worker: WorkerHandle) -> None:
+        if not self._is_current(worker):
+            return  # it was buried in the same turn
+        try:
+            for message in worker.channel.receive():
+                self._events.append(self._told(worker, message))
+        except EOFError:
+            self._selector.unregister(worker.channel)
+            self._kill_soon(worker)
+
+    def _told(self, worker: WorkerHandle, message: Any) -> PoolEvent:
+        """What a worker said, as an event, after a note of what matters here."""
+        match message:
+            case Ready(writer):
+                worker.writer = writer
+                return WorkerReady(worker.slot, worker.pid, worker.log.name)
+            case TasksDurable(_, tasks, shard):
+                worker.shards.add(shard)
+                for task in tasks:
+                    worker.held.pop(task, None)
+            case Failed(_, task, failure):
+                worker.held.pop(task, None)
+                return replace(message, failure=replace(failure, log=worker.log.name))
+            case WorkerRetiring(_, reason):
+                worker.leaving, worker.retires_for = True, reason
+            case MethodUnusable():
+                worker.leaving = True
+        event: PoolEvent = message
+        return event
+
+    def _hear_spawner(self) -> None:
+        try:
+            events = self._spawner.events()
+        except EOFError:
+            self._spawner_died()
+            return
+        for event in events:
+            worker = self._workers.get(event["slot"])
+            if worker is None:
+                continue
+            if event["event"] == "started":
+                worker.pid = event["pid"]
+            else:
+                self._hear_last(worker)  # first, as it may have said that it retires
+                failure = self._failure_of(worker, event["status"], event["oom"])
+                self._bury(worker, failure, by_itself=worker.leaving and event["status"] in {0, 1})
+
+    def _spawner_died(self) -> None:
+        """Everything below it died with it; each task that was running may have done it."""
+        self._events.append(PoolNote("spawner died"))
+        self._selector.unregister(self._spawner)
+        self._spawner.restart()
+        self._listen(self._spawner, self._hear_spawner)
+        for worker in list(self._workers.values()):
+            failure = Failure(Kind.KILLED, "the process that starts workers was killed")
+            self._bury(worker, failure, by_itself=False)
+
+    def _bury(self, worker: WorkerHandle, failure: Failure, *, by_itself: bool) -> None:
+        """Hear what a dead worker still said, and find what it was on and what it published."""
+        self._hear_last(worker)
+        published: tuple[int, ...] = ()
+        if worker.held:
+            keys = unreported_keys(self._run, worker.writer, worker.shards)
+            published = tuple(number for number, key in worker.held.items() if key in keys)
+        suspect = self._heartbeats.look(worker.slot).task
+        worker.channel.close()
+        del self._workers[worker.slot]
+        self._events.append(WorkerGone(worker.slot, suspect, failure, by_itself, published, worker.pid))
+
+    def _hear_last(self, worker: WorkerHandle) -> None:
+        """What a dead worker still said; nothing comes after that."""
+        if worker.channel.fileno() in self._selector.get_map():
+            self._hear(worker)
+        if worker.channel.fileno() in self._selector.get_map():
+            self._selector.unregister(worker.channel)
+
+    def _failure_of(self, worker: WorkerHandle, status: int, kills: int) -> Failure:
         """Why a process ended that nobody told to."""
-        worker_status = self.heartbeats.look(worker.slot)
-        trace = _tail(worker.log, worker_status.log_offset) if worker_status.task is not None else ""
+        shown = self._heartbeats.look(worker.slot)
+        tail = _tail(worker.log, shown.log_offset) if shown.task is not None else ""
         starved, self._oom_kills = kills > self._oom_kills, kills
         reason, kind = worker.retires_for or how_it_ended(status), Kind.KILLED
         if status == -_SIGKILL and starved:
             reason, kind = "the kernel killed the process because the machine ran out of memory", Kind.MEMORY
-        return Failure(kind, reason, trace, worker.log.name)
-
-    def unreported(self, worker: WorkerHandle) -> list[str]:
-        """Keys that a dead worker published and could not report any more; made durable here."""
-        if not worker.writer:
-            return []
-        keys: list[str] = []
-        for directory in sorted(self._run.shards.glob(f"{worker.writer}*")):
-            fresh = [path for path in directory.glob("*.h5") if _name(path) not in worker.shards]
-            for path in fresh:
-                keys += _keys_in(path)
-            if fresh:
-                with contextlib.suppress(OSError):
-                    Files().fsync_directory(directory)
-        return keys
-
-    def drop(self, worker: WorkerHandle) -> None:
-        """A worker is gone."""
-        worker.channel.close()
-        self.workers.pop(worker.slot, None)
-
-    def close(self) -> None:
-        """End everything that is left."""
-        self.spawner.close()
-        for worker in list(self.workers.values()):
-            self.drop(worker)
-        self.heartbeats.close()
-
-
-def _name(path: Path) -> str:
-    return f"{path.parent.name}/{path.name}"
-
-
-def _keys_in(path: Path) -> list[str]:
-    try:
-        file = SealedFile.open(path)
-        if file is None:
-            return []
-        with file:
-            segments = read_segments(file)
-            return [key.decode() for part in segments for key in part.rows["key"][part.intact()].tolist()]
-    except (OSError, SealError, ValueError, KeyError):
-        return []
+        return Failure(kind, reason, tail, worker.log.name)
 
 
 def _tail(log: Path, offset: int) -> str:

@@ -6,12 +6,12 @@ import contextlib
 import json
 import os
 import socket
-import struct
 import subprocess
 import sys
 from pathlib import Path
 from typing import IO, Any
 
+from vindeby.runner.local.framing import FrameBuffer
 from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.spawner_process import send_request
 
@@ -19,7 +19,6 @@ ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "BLIS", "NUMBA")
 } | {"VECLIB_MAXIMUM_THREADS": "1"}
 """One thread for each worker: the cores are shared out among workers, not inside them."""
-_LENGTH = struct.Struct("<I")
 _CODE = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
     "from vindeby.runner.local.spawner_process import main; main()"
@@ -38,23 +37,23 @@ class Spawner:
     """Speaks with one spawner."""
 
     def __init__(self, heartbeats: Heartbeats, method: str, search_path: tuple[str, ...], log: Path) -> None:
-        self._board = heartbeats
+        self._heartbeats = heartbeats
         self._method = method
         self._search_path = search_path
         self._log = log
         self._start()
 
     def _start(self) -> None:
-        self._received = b""
+        self._frames = FrameBuffer()
         self._control, theirs = socket.socketpair()
         with theirs, _log(self._log) as log:
-            numbers = map(str, (theirs.fileno(), self._board.descriptor))
+            numbers = map(str, (theirs.fileno(), self._heartbeats.descriptor))
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
                 [sys.executable, "-c", _CODE, json.dumps(self._search_path), *numbers, self._method],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=(theirs.fileno(), self._board.descriptor),
+                pass_fds=(theirs.fileno(), self._heartbeats.descriptor),
                 env=os.environ | ONE_THREAD,
                 start_new_session=True,
             )
@@ -66,7 +65,7 @@ class Spawner:
 
     def start(self, slot: int, channel: socket.socket, log: Path) -> None:
         """Ask for a worker; ``channel`` is its end of the pipe, which is closed here."""
-        request = {"do": "start", "slot": slot, "slots": self._board.slots, "log": str(log)}
+        request = {"do": "start", "slot": slot, "slots": self._heartbeats.slots, "log": str(log)}
         with channel:
             self._ask(request, (channel.fileno(),))
 
@@ -90,24 +89,14 @@ class Spawner:
         """What has happened to workers; EOFError when the spawner itself is gone."""
         try:
             while data := self._control.recv(1 << 16):
-                self._received += data
+                self._frames.feed(data)
         except (BlockingIOError, InterruptedError):
             data = b"."
         except OSError:
             data = b""
-        events = list(self._parse())
+        events = [json.loads(payload) for payload in self._frames.take()]
         if not data and not events:
             raise EOFError
-        return events
-
-    def _parse(self) -> list[dict[str, Any]]:
-        events = []
-        while len(self._received) >= _LENGTH.size:
-            stop = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
-            if len(self._received) < stop:
-                break
-            events.append(json.loads(self._received[_LENGTH.size : stop]))
-            self._received = self._received[stop:]
         return events
 
     def restart(self) -> None:

@@ -18,7 +18,6 @@ import os
 import selectors
 import signal
 import socket
-import struct
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -27,9 +26,9 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from vindeby.runner.linux import adopt_orphans, die_with_parent, oom_kills
+from vindeby.runner.local.framing import HEADER_SIZE, framed, payload_size, receive_exactly
 
 PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.publish", "vindeby.runner.local.worker")
-_LENGTH = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ class SpawnerProcess:
                 return
 
     def _tell(self, event: dict[str, Any]) -> None:
-        self.control.sendall(_framed(event))
+        self.control.sendall(framed(json.dumps(event).encode()))
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
@@ -210,14 +209,9 @@ def _children() -> set[int]:
         return set()
 
 
-def _framed(data: dict[str, Any]) -> bytes:
-    text = json.dumps(data).encode()
-    return _LENGTH.pack(len(text)) + text
-
-
 def send_request(control: socket.socket, request: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
     """To the spawner: one request, with the descriptors that belong to it."""
-    data = _framed(request)
+    data = framed(json.dumps(request).encode())
     if descriptors:
         sent = socket.send_fds(control, [data], descriptors)
         data = data[sent:]
@@ -226,22 +220,12 @@ def send_request(control: socket.socket, request: dict[str, Any], descriptors: t
 
 def receive_request(control: socket.socket) -> tuple[dict[str, Any], list[int]]:
     """In the spawner: the next request; EOFError when the coordinator is gone."""
-    head, descriptors, _, _ = socket.recv_fds(control, _LENGTH.size, 1)
-    data = head + _exactly(control, _LENGTH.size - len(head)) if head else b""
-    if not data:
+    head, descriptors, _, _ = socket.recv_fds(control, HEADER_SIZE, 1)
+    if not head:
         raise EOFError
-    request: dict[str, Any] = json.loads(_exactly(control, _LENGTH.unpack(data)[0]))
+    header = head + receive_exactly(control, HEADER_SIZE - len(head))
+    request: dict[str, Any] = json.loads(receive_exactly(control, payload_size(header)))
     return request, list(descriptors)
-
-
-def _exactly(control: socket.socket, count: int) -> bytes:
-    data = b""
-    while len(data) < count:
-        more = control.recv(count - len(data))
-        if not more:
-            raise EOFError
-        data += more
-    return data
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ something is not blamed but given back, unless it was the first of its process, 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import select
 import signal
@@ -20,44 +19,21 @@ import socket
 import sys
 import threading
 import time
-import traceback
 from collections import deque
-from pathlib import Path
 
-from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Task
-from vindeby.campaign.tasks import Cell
-from vindeby.errors import VindebyError
-from vindeby.runner.failures import Failure, Kind
+from vindeby.runner.failures import Failure
 from vindeby.runner.linux import adopt_orphans, child_count, die_with_parent, limit_data, memory_of
-from vindeby.runner.local.descriptors import Descriptors, is_shortage
+from vindeby.runner.local.descriptors import Descriptors
 from vindeby.runner.local.heartbeats import Heartbeats, Slot
-from vindeby.runner.local.messages import (
-    Channel,
-    End,
-    Ready,
-    Retiring,
-    Setup,
-    TaskFailed,
-    Unusable,
-    WantsWork,
-    Work,
-)
+from vindeby.runner.local.messages import Channel, End, Ready, Setup
 from vindeby.runner.local.surroundings import Surroundings
 from vindeby.runner.local.task_output import Output
-from vindeby.runner.methods.lookup import method_for
-from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Prepared, checked_record
-from vindeby.runner.publisher import Publisher
-from vindeby.store.disk.locks.leased_files import LeasedFiles
-from vindeby.store.disk.process import Identity
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.texts import bounded, shortened
-from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
-from vindeby.store.validate import Check
+from vindeby.runner.pool import DiskTrouble, TasksDurable, Work, WorkerRetiring
+from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
+from vindeby.runner.task_executor import ExecutorHooks, MethodUnusableError, TaskExecutor, one_line, trace
 
-_LONGEST_TRACEBACK = 16_000
-_getpid, _exit, _clock = os.getpid, os._exit, time.perf_counter  # a task may replace them
+_getpid, _exit = os.getpid, os._exit  # a task may replace them
 _RETIRE_AT = 0.7
 """A worker that uses so much of its memory limit between two tasks makes room for a fresh one."""
 _MOST_CHILDREN = 64
@@ -77,7 +53,8 @@ def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
     for descriptor in (channel, heartbeats):
         os.set_inheritable(descriptor, False)
     output = Output(log)
-    worker = Worker(Channel(socket.socket(fileno=channel)), Heartbeats(heartbeats, slots).slot(slot), output)
+    row = Heartbeats(heartbeats, slots).slot(slot)
+    worker = Worker(slot, Channel(socket.socket(fileno=channel)), row, output)
     try:
         return worker.run()
     except EOFError:
@@ -96,10 +73,12 @@ def _prefer_to_be_killed() -> None:
         file.write("500")
 
 
-class Worker:
-    """The main thread's part, and what the threads share."""
+class Worker(ExecutorHooks):
+    """The main thread's part, and what the threads share; it guards its process against what tasks do to it."""
 
-    def __init__(self, channel: Channel, slot: Slot, output: Output) -> None:
+    def __init__(self, number: int, channel: Channel, slot: Slot, output: Output) -> None:
+        self.number = number
+        """Of its slot, by which the coordinator knows it."""
         self.channel = channel
         self.slot = slot
         self.output = output
@@ -124,37 +103,40 @@ class Worker:
         self.setup = setup = first
         sys.path[:] = setup.search_path
         try:
-            self.method: Method = method_for(setup.campaign)
-        except Exception as error:  # noqa: BLE001 - whatever importing a user's module raises
-            known = isinstance(error, VindebyError)
-            self.channel.send(Unusable(str(error) if known else _trace(error)))
+            self.executor = self._make_executor(setup)
+        except MethodUnusableError as error:
+            self.channel.send(MethodUnusable(str(error)))
             return 1
-        self.surroundings = Surroundings()
-        self.output.settle()
-        self.check: Check = CampaignCheck(setup.campaign) if setup.check_physics else lambda _: ()
-        self.cells = {(cell.farm_idx, cell.type_idx): cell for cell in setup.campaign.cells()}
-        self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
-        self.publisher = Publisher(
-            ShardWriter(RunDirectory(Path(setup.output)), files=LeasedFiles(Path(setup.lock), setup.token)),
-            self.channel.send,
-            flush_s=setup.flush_s,
-            wait_for_disk=setup.wait_for_disk,
-            spoiled=self.surroundings.changed,
-        )
+        self.publisher = self.executor.publisher
         lock = self.publisher.publishing
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
         limit_data(setup.memory_limit)
         limit = setup.memory_limit
         grows = limit is not None and memory_of() < _RETIRE_AT / 2 * limit
         self._retire_at = _RETIRE_AT * limit if grows and limit is not None else float("inf")
-        me = Identity.current()
-        self.channel.send(Ready(f"{me.host}-{me.pid}-{me.token}-"))
+        self.channel.send(Ready(self.executor.writer))
         for message in early:
             self._told(message)
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         self._work()
         self._descriptors.release()
-        return 0 if self.publisher.close() else 1
+        return 0 if self.executor.close() else 1
+
+    def _make_executor(self, setup: Setup) -> TaskExecutor:
+        """Its reports go through the channel, from whichever thread they come."""
+        number, send, waits = self.number, self.channel.send, setup.options.wait_for_disk
+        return TaskExecutor(
+            setup.campaign,
+            setup.output,
+            on_durable=lambda tasks, shard, seconds: send(TasksDurable(number, tasks, shard, seconds)),
+            on_failed=self._report_failure,
+            on_disk_trouble=lambda reason: send(DiskTrouble(number, reason, waits)),
+            options=setup.options,
+            hooks=self,
+        )
+
+    def _report_failure(self, task: int, failure: Failure) -> None:
+        self.channel.send(Failed(self.number, task, failure))
 
     def _listen(self) -> None:
         """Another thread: the heart, and the ear."""
@@ -199,7 +181,7 @@ class Worker:
             if self._is_worn():
                 break
         if self._worn:
-            self.channel.send(Retiring(self._worn))
+            self.channel.send(WorkerRetiring(self.number, self._worn, self._pid))
 
     def _next(self) -> tuple[int, Task, Work] | None:
         """The next task; None when there will be none."""
@@ -234,66 +216,49 @@ class Worker:
         """Want more tasks, once for each time that some came."""
         if not self._asked:
             self._asked = True
-            self.channel.send(WantsWork(self._seconds))
+            self.channel.send(WantsWork(self.number, self._seconds))
 
     def _do(self, number: int, task: Task) -> None:
         """One task, whatever comes of it."""
         size = self.output.begin(task.key)
         self.slot.begin(number, size)
-        began = _clock()
-        failure: Failure | None = None
-        short = False
-        try:
-            record, seconds = self._solve(task)
-        except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
-            failure, short = _failure_of(error), is_shortage(error)
-        spent = _clock() - began if failure is not None else seconds
+        attempt = self.executor.attempt(task)
+        spent = attempt.seconds
         self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
         self.output.end(size)
         self._begun += 1
-        if failure is None:
+        if attempt.failure is None:
             self.slot.end()
-            self.publisher.add(number, record, seconds)
+            self.executor.publish(number, attempt)
             return
-        lacking = self._descriptors.scarce() or (failure.reason if short else "")
+        lacking = self._descriptors.scarce() or (attempt.failure.reason if attempt.shortage else "")
         self.output.key = task.key
         if lacking and self._begun > 1:
             self._worn = lacking
-            self.output.line(f"given back, to be tried in a fresh process: {failure}")
+            self.output.line(f"given back, to be tried in a fresh process: {attempt.failure}")
         else:
-            self.output.line(f"failed: {failure}")
-            self.channel.send(TaskFailed(number, failure))
+            self.output.line(f"failed: {attempt.failure}")
+            self._report_failure(number, attempt.failure)
         self.output.key = "-"
         self.slot.end()
 
-    def _solve(self, task: Task) -> tuple[Record, float]:
-        """The record and the seconds it took, without what its cell shares, which is set up first."""
-        try:
-            prepared = self._prepare(self.cells[task.farm_idx, task.type_idx])
-            self.slot.start_clock()
-            started = _clock()
-            result = prepared.solve(task)
-            seconds = _clock() - started
-        except BaseException as error:
-            self._end_if_forked(error)
-            raise
-        finally:
-            self._end_if_forked(None)
-            self._put_back(task)
-        return checked_record(self.setup.campaign, task, result, seconds, self.check), seconds
+    def method_loaded(self) -> None:
+        """Remember the surroundings as they are for every task."""
+        self.surroundings = Surroundings()
+        self.output.settle()
 
-    def _prepare(self, cell: Cell) -> Prepared:
-        if self._prepared[0] is not cell:
-            self._prepared = (None, None)
-            try:
-                self._prepared = (cell, self.method.prepare(cell))
-            except Exception as error:  # noqa: BLE001 - it is raised again for every task of the cell
-                self._prepared = (cell, error)
-        prepared = self._prepared[1]
-        if isinstance(prepared, BaseException):
-            raise prepared
-        assert prepared is not None
-        return prepared
+    def solving(self) -> None:
+        """Start the task's clock."""
+        self.slot.start_clock()
+
+    def solved(self, task: Task, error: BaseException | None) -> None:
+        """Only this process goes on, with its surroundings as they were."""
+        self._end_if_forked(error)
+        self._put_back(task)
+
+    def spoiled(self) -> list[str]:
+        """What the running task has replaced."""
+        return self.surroundings.changed()
 
     def _end_if_forked(self, error: BaseException | None) -> None:
         """End a child that the function forked and that came back out of it: only one process is the worker."""
@@ -303,10 +268,10 @@ class Worker:
         try:
             if isinstance(error, SystemExit):
                 status = error.code if isinstance(error.code, int) else int(error.code is not None)
-            told = f"raised {_words(error)}" if error is not None else "returned from the function"
+            told = f"raised {one_line(error)}" if error is not None else "returned from the function"
             self.output.line(f"a forked child of this task {told}; it is ended here")
             if error is not None and not isinstance(error, SystemExit):
-                self.output.line(_trace(error))
+                self.output.line(trace(error))
         finally:
             _exit(status & 0xFF)
 
@@ -345,31 +310,3 @@ def _first_messages(channel: Channel) -> list[object]:
         select.select([channel], [], [])
         if messages := channel.receive():
             return messages
-
-
-def _failure_of(error: BaseException) -> Failure:
-    if isinstance(error, InvalidResultError):
-        return Failure(Kind.INVALID, bounded(str(error)))
-    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-        return Failure(Kind.MEMORY, f"memory could not be had: {_words(error)}", _trace(error))
-    return Failure(Kind.EXCEPTION, _words(error), _trace(error))
-
-
-def _words(error: BaseException) -> str:
-    """An exception in one text of a bounded size; even its own text may fail."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - a user's __str__
-        text = "(its text cannot be made)"
-    if not isinstance(error, VindebyError):
-        name = type(error).__name__
-        text = f"{name}: {text}" if text else name
-    return bounded(text)
-
-
-def _trace(error: BaseException) -> str:
-    try:
-        text = "".join(traceback.format_exception(error))
-    except Exception:  # noqa: BLE001 - a user's __str__ or __repr__
-        text = "".join(traceback.format_tb(error.__traceback__)) + _words(error)
-    return shortened(text, _LONGEST_TRACEBACK)

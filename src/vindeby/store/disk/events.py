@@ -2,8 +2,8 @@
 
 A file is only ever appended to, a line at a time, so after a crash every line but perhaps the last is whole; a reader
 skips what is not. Texts are cut at 64 KiB when they are written, and a line that is far longer is skipped when it is
-read. What must not be forgotten (a task set aside) is forced to the disk. When the disk is full, lines wait in memory:
-the log of a run is no reason to end it.
+read. What must not be forgotten (a task that failed for good) is forced to the disk. When the disk is full, lines wait
+in memory: the log of a run is no reason to end it.
 
 Beside it stands ``NAME.now.json``, replaced as a whole about once a second: what each worker is doing.
 """
@@ -24,7 +24,7 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.texts import bounded
 
 SET_ASIDE = "set aside"
-"""The event of a task that was given up."""
+"""The event of a task that failed for good; run directories keep this name."""
 LONGEST_LINE = 1 << 24
 """Bytes of a line that is read; longer ones were written by versions that did not cut texts."""
 OVERLONG = b"..."
@@ -120,7 +120,7 @@ def event_files(run: RunDirectory) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class SetAside:
+class FailedTask:
     """A task that was given up, as the events tell it."""
 
     key: str
@@ -136,20 +136,20 @@ class SetAside:
         return f"{self.kind}: {self.reason}"
 
 
-def read_failures(run: RunDirectory) -> dict[str, SetAside]:
-    """The tasks that were set aside, by key; the last word counts."""
-    found: dict[str, SetAside] = {}
+def read_failures(run: RunDirectory) -> dict[str, FailedTask]:
+    """The tasks that failed for good, by key; the last word counts."""
+    found: dict[str, FailedTask] = {}
     for path in event_files(run):
         for entry in read_events(path):
             if entry["event"] == SET_ASIDE:
                 with contextlib.suppress(KeyError, ValueError, TypeError):
-                    task = _set_aside(entry)
+                    task = _failed_task(entry)
                     found[task.key] = task
     return found
 
 
-def _set_aside(entry: dict[str, Any]) -> SetAside:
+def _failed_task(entry: dict[str, Any]) -> FailedTask:
     texts = {name: str(entry[name]) for name in ("fingerprint", "kind", "reason", "traceback", "log")}
-    return SetAside(
+    return FailedTask(
         key=str(entry["task"]), attempts=int(entry["attempts"]), time=float(entry["time"]), **texts
     )

@@ -3,8 +3,8 @@
 ```
 campaign.yaml   the campaign, frozen          shards/      results, immutable files
 outline.json    of the same, to count by
-logs/           one log a worker               events/      who started, finished, failed, died, when
-quarantine/     what was found bad, kept       audit/       one record a merge
+logs/           one log per worker             events/      who started, finished, failed, died, when
+quarantine/     what was found bad, kept       audit/       one record per merge
 replaced/       databases and records that a merge replaced, kept
 campaigns/      former texts of the campaign   verdicts.json results known to be invalid
 ```
@@ -39,6 +39,11 @@ class RunDirectory:
 
     output: Path
 
+    @classmethod
+    def of(cls, output: Path | str | RunDirectory) -> RunDirectory:
+        """That of the database at a path, or the one that was made before."""
+        return output if isinstance(output, RunDirectory) else cls(Path(output))
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "output", resolve_output(self.output))
 
@@ -64,7 +69,7 @@ class RunDirectory:
 
     @property
     def logs(self) -> Path:
-        """One log a worker."""
+        """One log per worker."""
         return self.path / "logs"
 
     @property
@@ -79,7 +84,7 @@ class RunDirectory:
 
     @property
     def audit(self) -> Path:
-        """One record a merge."""
+        """One record per merge."""
         return self.path / "audit"
 
     @property

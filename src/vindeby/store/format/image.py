@@ -2,7 +2,7 @@
 
 The HDF5 image of a shard is built in memory (HDF5's core driver, nothing on disk), because the library can
 crash the process when a disk is full; the bytes are then written with plain system calls. One dataset a
-schema, ``records/0``, ``records/1``, ...: a table with one row a record, in a single chunk with Fletcher-32.
+schema, ``records/0``, ``records/1``, ...: a table with one row per record, in a single chunk with Fletcher-32.
 The seal's directory says where each table's bytes stand, so that an intact shard is read without HDF5.
 """
 

@@ -68,10 +68,10 @@ def _check_database(directory: Mapping[str, Any], length: int) -> None:
     count = _number(directory.get("count"), "count", length)
     schemas = _list(directory.get("schemas"), "schemas")
     checks = {"classic": _check_classic, "table": _check_table}
-    layout = directory.get("layout")
-    if not isinstance(layout, str) or layout not in checks:
-        raise DirectoryError(f"layout is {_shown(layout)}, not classic or table")
-    checks[layout](directory, schemas, count, length)
+    file_format = directory.get("layout")
+    if not isinstance(file_format, str) or file_format not in checks:
+        raise DirectoryError(f"layout is {_shown(file_format)}, not classic or table")
+    checks[file_format](directory, schemas, count, length)
 
 
 def _check_classic(directory: Mapping[str, Any], schemas: list[Any], count: int, length: int) -> None:

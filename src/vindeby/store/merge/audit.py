@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 
 from vindeby._version import __version__
+from vindeby.printable import one_line
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.store.read.inspect import Finding
@@ -52,7 +53,7 @@ class FileEntry:
         if self.conflicts:
             text += f", {self.conflicts} in conflict"
         text += f"; {self.fate}"
-        return text + "".join(f"\n    {finding}" for finding in self.findings)
+        return one_line(text) + "".join(f"\n    {finding}" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """For the audit record and --json."""
@@ -70,7 +71,7 @@ class Conflict:
     refused_checksum: str
 
     def __str__(self) -> str:
-        return (
+        return one_line(
             f"{self.key}: {self.kept} (checksum {self.kept_checksum[:12]}) was kept, "
             f"{self.refused} (checksum {self.refused_checksum[:12]}) differs"
         )
@@ -85,7 +86,7 @@ class MergeReport:
     """What a merge did, or found and did not do."""
 
     output: str
-    layout: str
+    file_format: str
     outcome: str = "begun"
     records: int = 0
     files: list[FileEntry] = field(default_factory=list)
@@ -105,8 +106,9 @@ class MergeReport:
 
     def to_json(self) -> dict[str, Any]:
         """For the audit record and --json."""
+        named = {"layout" if name == "file_format" else name: value for name, value in vars(self).items()}
         return {
-            **vars(self),
+            **named,
             "files": [entry.to_json() for entry in self.files],
             "conflicts": [vars(conflict) for conflict in self.conflicts],
             "by": str(Identity.current()),
@@ -121,7 +123,7 @@ class MergeReport:
 
     def __str__(self) -> str:
         lines = [
-            f"merge into {self.output} ({self.layout}), {self.time}, by {Identity.current()}: {self.outcome}",
+            f"merge into {self.output} ({self.file_format}), {self.time}, by {Identity.current()}: {self.outcome}",
             f"records: {self.records}; files: {len(self.files)}, bad: {len(self.bad_files)}",
             f"conflicts: {len(self.conflicts)}; {self.seconds:.1f} s; seal {self.digest or 'none'}",
         ]

@@ -38,11 +38,13 @@ class AdditionsError(DataError):
 
     def __init__(self, output: Path, reasons: Iterable[str]) -> None:
         lines = list(reasons)
-        shown = "\n".join(f"  {line}" for line in lines[:20])
-        more = f"\n  and {len(lines) - 20} more" if len(lines) > 20 else ""
+        more = [f"  and {len(lines) - 20} more"] if len(lines) > 20 else []
         super().__init__(
             f"{output}: not merged, nothing was changed; {len(lines)} additions by others cannot be carried over into "
-            f"the new database:\n{shown}{more}\n{_REMEDY}"
+            "the new database:",
+            *(f"  {line}" for line in lines[:20]),
+            *more,
+            _REMEDY,
         )
 
 
@@ -65,21 +67,21 @@ class Carriage:
 
 
 def plan(
-    sources: list[Source], kept: list[NDArray[np.bool_]], layout: FileFormat, output: Path, *, drop: bool
+    sources: list[Source], kept: list[NDArray[np.bool_]], file_format: FileFormat, output: Path, *, drop: bool
 ) -> Carriage:
-    """Decide what is carried; AdditionsError names what has no place in the new form."""
+    """Decide what is carried; AdditionsError names what has no place in the new file."""
     source = next((one for one in sources if one.entry.kind == "database"), None)
     if source is None or not source.additions:
         return Carriage()
     if drop:
         return Carriage(source, (), tuple(source.additions))
     form = str(source.root.get("layout", "classic"))
-    if form != layout.name:
+    if form != file_format.name:
         homeless = [one for one in source.additions if one.owner]
         if homeless:
-            reason = f"it has no place in the {layout.name} form"
+            reason = f"it has no place in the {file_format.name} format"
             raise AdditionsError(output, [f"{one}: {reason}" for one in homeless])
-    if form != "classic" or layout.name != "classic":
+    if form != "classic" or file_format.name != "classic":
         return Carriage(source, tuple(source.additions))
     taken = {key.decode(errors="replace") for key in source.keys[kept[sources.index(source)]].tolist()}
     carried: list[Addition] = []
@@ -106,7 +108,7 @@ def _record_of(addition: Addition) -> str:
 
 def carry_over(
     carriage: Carriage,
-    layout: FileFormat,
+    file_format: FileFormat,
     content: Content,
     again: Callable[[], Iterable[Segment]],
     temporary: Path,
@@ -124,10 +126,10 @@ def carry_over(
     try:
         if carriage.keys:
             some = _only(again(), carriage.keys)
-            layout.write(
+            file_format.write(
                 groups, replace(content, count=len(carriage.keys), segments=some, unlinked=frozenset())
             )
-            layout.look(groups, len(carriage.keys))
+            file_format.look(groups, len(carriage.keys))
         _ask(carriage, carriage.source.path, temporary, groups, output, limits)
     finally:
         with contextlib.suppress(OSError):

@@ -4,7 +4,7 @@ The new file is written beside the old one, forced to the disk, read back, verif
 the checksums of what was merged, looked at through the HDF5 library, and only then renamed over the old one.
 Shards are deleted after that, and only those whose every record is in the new file. Killed at any moment, a
 merge leaves the old OUT.h5 or the new one, whole, and every shard that is not in it; the next one just works.
-What other programs added to OUT.h5 is carried over (``carrying``), and a file that they wrote last is kept.
+What other programs added to OUT.h5 is carried over (``carry_additions``), and a file that they wrote last is kept.
 """
 
 from __future__ import annotations
@@ -55,11 +55,12 @@ class BadFilesError(DataError):
 
     def __init__(self, report: MergeReport) -> None:
         self.report = report
-        bad = "\n".join(f"  {entry}" for entry in report.bad_files)
+        bad = [f"  {line}" for entry in report.bad_files for line in str(entry).split("\n")]
         super().__init__(
             f"{report.output}: not merged, nothing was changed; {len(report.bad_files)} of {len(report.files)} "
-            f"files are bad:\n{bad}\n"
-            "merge again with --on-bad skip to leave them out (they are kept in quarantine/), or run `salvage`"
+            "files are bad:",
+            *bad,
+            "merge again with --on-bad skip to leave them out (they are kept in quarantine/), or run `salvage`",
         )
 
 
@@ -67,7 +68,7 @@ class BadFilesError(DataError):
 class MergeOptions:
     """How to merge."""
 
-    layout: str | None = None
+    file_format: str | None = None
     on_bad: str = "abort"
     extra: Sequence[Path] = ()
     keep_shards: bool = False
@@ -93,18 +94,18 @@ class MergeOptions:
             raise ArgumentError(f"additions: {self.additions!r} is not known; use carry or drop")
         if self.on_bad not in {"abort", "skip"}:
             raise ArgumentError(f"--on-bad: {self.on_bad!r} is not known; use abort or skip")
-        if self.layout is not None:
-            file_format_named(self.layout)
+        if self.file_format is not None:
+            file_format_named(self.file_format)
 
 
-def merge(output: Path, options: MergeOptions | None = None) -> MergeReport:
+def merge(output: Path | str | RunDirectory, options: MergeOptions | None = None) -> MergeReport:
     """Bring everything that is finished into ``output``; BadFilesError when files are bad and may not be."""
     options = options or MergeOptions()
-    run = RunDirectory(check_output(output))
+    run = output if isinstance(output, RunDirectory) else RunDirectory(check_output(Path(output)))
     for path in options.extra:
         refuse_special(path)
-    if not output.exists() and not run.path.exists() and not options.extra:
-        raise InputError(f"{output}: there is no such database, nor a run directory {run.path}")
+    if not run.output.exists() and not run.path.exists() and not options.extra:
+        raise InputError(f"{run.output}: there is no such database, nor a run directory {run.path}")
     try:
         with Lock(
             run.path / "merge.lock",
@@ -116,7 +117,7 @@ def merge(output: Path, options: MergeOptions | None = None) -> MergeReport:
             run.create()
             return _Merge(run, options, lock).do()
     except OSError as error:
-        raise storage_error(error, output, _space_needed(run), 1) from error
+        raise storage_error(error, run.output, _space_needed(run), 1) from error
 
 
 def _space_needed(run: RunDirectory) -> int:
@@ -139,25 +140,25 @@ class _Merge:
         self._remove_leftovers()
         sources = self._scan()
         selection = select(sources, self.options.asked, self.options.invalid)
-        layout = self._layout(sources)
-        root = self._root(sources, selection.count, layout)
-        report = MergeReport(str(self.run.output), layout.name, records=selection.count)
+        file_format = self._file_format(sources)
+        root = self._root(sources, selection.count, file_format)
+        report = MergeReport(str(self.run.output), file_format.name, records=selection.count)
         report.files = [source.entry for source in sources]
         report.conflicts = selection.conflicts
         if report.bad_files and self.options.on_bad == "abort":
             self._audit(report, "nothing changed: bad files")
             raise BadFilesError(report)
-        if self._nothing_new(sources, selection, root, layout):
+        if self._nothing_new(sources, selection, root, file_format):
             self._audit(report, "nothing to do")
             return report
         if not sources:
             raise DataError(f"{self.run.output}: there is nothing to merge in {self.run.shards}")
         drop = self.options.additions == "drop"
-        carriage = plan(sources, selection.masks, layout, self.run.output, drop=drop)
+        carriage = plan(sources, selection.masks, file_format, self.run.output, drop=drop)
         report.additions = [str(one) for one in carriage.carried]
         report.additions_left = [str(one) for one in carriage.left]
         try:
-            self._build(layout, sources, selection, root, report, carriage)
+            self._build(file_format, sources, selection, root, report, carriage)
             self._keep_old(sources, carriage)
             keep_replaced(self.run, selection.replaced)
             self._audit(report, "verified; about to take its place")
@@ -190,11 +191,11 @@ class _Merge:
             sources += [scan(path, "given file", guard) for path in self.options.extra]
         return sorted(sources, key=lambda one: precedence(one.entry.kind, one.published_ns, one.path))
 
-    def _layout(self, sources: Sequence[Source]) -> FileFormat:
+    def _file_format(self, sources: Sequence[Source]) -> FileFormat:
         standing = next((source.root.get("layout") for source in sources if source.root), None)
-        return file_format_named(self.options.layout or str(standing or DEFAULT_FORMAT))
+        return file_format_named(self.options.file_format or str(standing or DEFAULT_FORMAT))
 
-    def _root(self, sources: Sequence[Source], count: int, layout: FileFormat) -> dict[str, Attribute]:
+    def _root(self, sources: Sequence[Source], count: int, file_format: FileFormat) -> dict[str, Attribute]:
         root: dict[str, Attribute] = {}
         for source in reversed(sources):
             if source.entry.kind != "shard":
@@ -203,7 +204,7 @@ class _Merge:
         root = stated(root, self.options.array_attributes)
         root |= {
             "format_version": FORMAT_VERSION,
-            "layout": layout.name,
+            "layout": file_format.name,
             "successful_configs": count,
             "version": __version__,
         }
@@ -214,11 +215,15 @@ class _Merge:
         return {**root, "root_checksum": root_checksum(root)}
 
     def _nothing_new(
-        self, sources: Sequence[Source], selection: Selection, root: dict[str, Attribute], layout: FileFormat
+        self,
+        sources: Sequence[Source],
+        selection: Selection,
+        root: dict[str, Attribute],
+        file_format: FileFormat,
     ) -> bool:
         if not sources or sources[0].entry.kind != "database" or sources[0].entry.bad:
             return False
-        if any(source.entry.bad for source in sources) or layout.name != sources[0].root.get("layout"):
+        if any(source.entry.bad for source in sources) or file_format.name != sources[0].root.get("layout"):
             return False
         if sources[0].additions and self.options.additions == "drop":
             return False
@@ -232,7 +237,7 @@ class _Merge:
 
     def _build(
         self,
-        layout: FileFormat,
+        file_format: FileFormat,
         sources: Sequence[Source],
         selection: Selection,
         root: dict[str, Attribute],
@@ -248,15 +253,15 @@ class _Merge:
         self.options.progress(f"writing {selection.count} records")
         unlinked = frozenset(key.encode() for key in carriage.keys)
         content = Content(selection.count, ordered, widths, root, rows, unlinked)
-        layout.write(self.temporary, content)
+        file_format.write(self.temporary, content)
         if carriage.carried:
             self.options.progress(f"carrying over {len(carriage.carried)} additions by others")
             again = partial(_chosen, sources, selection)
             output, limits = self.run.output, self.options.limits
-            carry_over(carriage, layout, content, again, self.temporary, output, limits)
+            carry_over(carriage, file_format, content, again, self.temporary, output, limits)
         self.options.progress("verifying")
         report.digest = verify_new(self.temporary, selection.checksums(sources))
-        layout.look(self.temporary, selection.count, carriage.others)
+        file_format.look(self.temporary, selection.count, carriage.others)
 
     def _keep_old(self, sources: Sequence[Source], carriage: Carriage) -> None:
         """Before it is replaced, a database that is damaged, not sealed, or holds what the new one lacks is kept."""

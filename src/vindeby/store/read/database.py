@@ -1,4 +1,4 @@
-"""Reading results: a finished OUT.h5 of either layout, a run in progress, or a file from elsewhere.
+"""Reading results: a finished OUT.h5 of either file format, a run in progress, or a file from elsewhere.
 
 Whatever is handed out was verified: the bytes against the seal of their file, the record against its own
 checksum. A damaged shard or database does not stop the rest from being read; what is wrong with it is in
@@ -12,12 +12,12 @@ import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.errors import DataError, InputError
+from vindeby.errors import ArgumentError, DataError, InputError
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.regular_files import refuse_special
 from vindeby.store.disk.run_directory import RunDirectory
@@ -32,6 +32,9 @@ from vindeby.store.read.index import Index, Place, precedence
 from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import read_any
 
+if TYPE_CHECKING:
+    from vindeby.campaign.outline import Outline
+
 __all__ = ["Database", "ReplacedError", "open_database"]
 
 
@@ -41,10 +44,10 @@ class Database(Mapping[str, Record]):
     A ``guard`` that is given is used for files that may be bad, instead of one of its own each time.
     """
 
-    def __init__(self, path: Path | str, guard: Guard | None = None) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path | str | RunDirectory, guard: Guard | None = None) -> None:
+        self.run = RunDirectory.of(path)
+        self.path = self.run.output if isinstance(path, RunDirectory) else Path(path)
         self._guard = guard
-        self.run = RunDirectory(self.path)
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
         self.sealed = False
@@ -117,10 +120,10 @@ class Database(Mapping[str, Record]):
                 keys = [(0, np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)]))]
                 self._chunks.keep(path, segments)
             else:
-                layout = FILE_FORMATS[directory["layout"]]
-                count = layout.chunk_count(directory)
+                file_format = FILE_FORMATS[directory["layout"]]
+                count = file_format.chunk_count(directory)
                 with directory_errors(path):
-                    keys = [(number, layout.read_keys(file, number)) for number in range(count)]
+                    keys = [(number, file_format.read_keys(file, number)) for number in range(count)]
         for number, names in keys:
             self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
@@ -286,11 +289,43 @@ class Database(Mapping[str, Record]):
         text = self.attributes.get("campaign")
         return text if isinstance(text, str) else self.run.campaign_text()
 
-    def to_xarray(self) -> Any:
-        """Everything as an ``xarray.Dataset`` over ``key``, arrays padded to the largest (needs xarray)."""
-        from vindeby.store.read.arrays import to_xarray  # needs xarray, which is optional
+    def to_xarray(self, by: Literal["task", "key"] = "task") -> Any:
+        """The results as an ``xarray.Dataset`` (needs xarray) over farm, type, seed and turbine.
 
-        return to_xarray(self)
+        Every farm, type and seed of the campaign is there, with NaN where a result is missing or a layout has fewer
+        turbines than the largest. ``by="key"`` gives all records as they are, over ``key``.
+        """
+        if by not in ("task", "key"):
+            raise ArgumentError(f"to_xarray: by must be 'task' or 'key', not {by!r}")
+        if by == "key":
+            from vindeby.store.read.export.by_key import dataset_by_key  # needs xarray, which is optional
+
+            return dataset_by_key(list(self.segments()), self.attributes)
+        from vindeby.store.read.export.by_task import dataset_by_task  # needs xarray, which is optional
+
+        return dataset_by_task(list(self.segments()), self._outline(), self.attributes)
+
+    def to_dataframe(self) -> Any:
+        """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out."""
+        from vindeby.store.read.export.data_frame import data_frame  # needs pandas, which is optional
+
+        return data_frame(list(self.segments()), self._outline())
+
+    def _outline(self) -> Outline | None:
+        from vindeby.store.read.export.axes import outline_in  # only here and in a notebook
+
+        return outline_in(self.campaign_text, self.run.outline_text())
+
+    def __repr__(self) -> str:
+        total = self.attributes.get("total_configs")
+        of = f" of {total:,}" if isinstance(total, int) and not isinstance(total, bool) else ""
+        bad = f", {len(self.findings):,} files with something wrong" if self.findings else ""
+        return f"<Database {str(self.path)!r}: {len(self):,}{of} results{bad}>"
+
+    def _repr_html_(self) -> str:
+        from vindeby.store.read.export.progress import progress  # only a notebook asks for it
+
+        return progress(self.path.name, list(self), self._outline(), len(self.findings))
 
     def close(self) -> None:
         """Close the files."""
@@ -305,6 +340,6 @@ class Database(Mapping[str, Record]):
         self.close()
 
 
-def open_database(path: Path | str) -> Database:
+def open_database(path: Path | str | RunDirectory) -> Database:
     """Open a database, finished or still being made."""
     return Database(path)

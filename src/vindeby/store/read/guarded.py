@@ -1,6 +1,6 @@
 """What runs inside a guarded child: ``python -m vindeby.store.read.guarded MEMORY_BYTES``.
 
-It reads requests, one JSON object a line, and writes frames (``guard``). It may die at any moment; it changes
+It reads requests, one JSON object per line, and writes frames (``guard``). It may die at any moment; it changes
 nothing on disk but the new file of a merge that asks it to copy what others added (``carry``).
 """
 

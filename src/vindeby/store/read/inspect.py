@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from vindeby.printable import one_line
 from vindeby.store.disk.regular_files import open_regular
 from vindeby.store.format.hdf5.lookup3 import lookup3_bytes
 
@@ -51,7 +52,9 @@ class Finding:
 
     def __str__(self) -> str:
         record = f"{self.key}: " if self.key else ""
-        return record + (f"{self.verdict.value}: {self.detail}" if self.detail else self.verdict.value)
+        return one_line(
+            record + (f"{self.verdict.value}: {self.detail}" if self.detail else self.verdict.value)
+        )
 
     def to_json(self) -> dict[str, str]:
         """For reports."""

@@ -81,12 +81,12 @@ def iterate_sealed(file: SealedFile) -> Iterator[Segment]:
     if directory.get("kind") == "shard":
         yield from read_segments(file)
         return
-    layout = FILE_FORMATS.get(str(directory.get("layout")))
-    if directory.get("kind") != "database" or layout is None:
+    file_format = FILE_FORMATS.get(str(directory.get("layout")))
+    if directory.get("kind") != "database" or file_format is None:
         raise SealError(f"{file.path}: foreign format: it was sealed as {directory.get('kind')!r}")
-    for number in range(layout.chunk_count(directory)):
+    for number in range(file_format.chunk_count(directory)):
         with directory_errors(file.path):
-            segments = layout.read_chunk(file, number)
+            segments = file_format.read_chunk(file, number)
         yield from segments
 
 
@@ -162,11 +162,13 @@ def _unverified(file: SealedFile, reading: Reading) -> Iterator[Segment]:
     """Every segment that can be made out, right or not; what cannot is a finding."""
     directory = file.seal.directory
     shard = directory.get("kind") == "shard"
-    layout = None if shard else FILE_FORMATS[directory["layout"]]
-    for number in range(1 if layout is None else layout.chunk_count(directory)):
+    file_format = None if shard else FILE_FORMATS[directory["layout"]]
+    for number in range(1 if file_format is None else file_format.chunk_count(directory)):
         try:
             with directory_errors(file.path):
-                yield from read_segments(file) if layout is None else layout.read_chunk(file, number)
+                yield from (
+                    read_segments(file) if file_format is None else file_format.read_chunk(file, number)
+                )
         except SealError as error:
             detail = f"chunk {number}: {_detail(error, file.path)}"
             reading.findings.append(Finding(Verdict.INCOMPLETE, detail))

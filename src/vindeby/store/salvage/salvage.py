@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.errors import ArgumentError, InputError
+from vindeby.printable import one_line
 from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.output_path import check_output
 from vindeby.store.disk.regular_files import refuse_special
@@ -75,10 +76,12 @@ class SalvageReport:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.output}: {self.records} records saved from {len(self.files)} files"]
+        lines = [f"{one_line(str(self.output))}: {self.records} records saved from {len(self.files)} files"]
         for saved in self.files:
             means = ", ".join(f"{count} {how}" for how, count in saved.means.items()) or "nothing"
-            lines.append(f"  {saved.path}: {saved.size} bytes, {len(saved.records)} records saved ({means})")
+            lines.append(
+                f"  {one_line(str(saved.path))}: {saved.size} bytes, {len(saved.records)} records saved ({means})"
+            )
             lines += [f"    {finding}" for finding in saved.findings]
         lines += [f"  conflict: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines) + "\n"
@@ -86,11 +89,11 @@ class SalvageReport:
 
 def salvage(
     paths: Sequence[Path],
-    output: Path,
+    output: Path | RunDirectory,
     *,
     naming: str = "",
     root: Mapping[str, Attribute] | None = None,
-    layout: str | None = None,
+    file_format: str | None = None,
     keep_doubtful: Path | None = None,
     limits: Limits | None = None,
     progress: Callable[[str], None] = lambda _: None,
@@ -100,14 +103,13 @@ def salvage(
     ``naming`` makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost. A record
     that does not meet the checksum it states is not saved; ``keep_doubtful`` names a separate file for those.
     """
-    check_output(output)
+    run = output if isinstance(output, RunDirectory) else RunDirectory(check_output(output))
+    output = run.output
     files = list(_files(paths))
     if output.exists():
         raise ArgumentError(f"{output}: exists and is left as it is; choose another name with -o")
-    if RunDirectory(output).shard_paths():
-        raise ArgumentError(
-            f"{RunDirectory(output).path}: holds results already; choose another name with -o"
-        )
+    if run.shard_paths():
+        raise ArgumentError(f"{run.path}: holds results already; choose another name with -o")
     if keep_doubtful is not None and (keep_doubtful.exists() or keep_doubtful.resolve() == output.resolve()):
         raise ArgumentError(
             f"--keep-doubtful: {keep_doubtful} exists or is the database; choose another name"
@@ -123,7 +125,7 @@ def salvage(
                     report.files.append(rescue(path, folder, guard, naming, spool))
                     if number % 100 == 0:
                         progress(f"{number} of {len(files)} files read")
-                _save(report, output, root or {}, layout, guard.limits)
+                _save(report, run, root or {}, file_format, guard.limits)
                 if keep_doubtful is not None:
                     report.doubtful = write_doubtful(keep_doubtful, report.files)
         finally:
@@ -135,7 +137,11 @@ def salvage(
 
 
 def _save(
-    report: SalvageReport, output: Path, root: Mapping[str, Attribute], layout: str | None, limits: Limits
+    report: SalvageReport,
+    run: RunDirectory,
+    root: Mapping[str, Attribute],
+    file_format: str | None,
+    limits: Limits,
 ) -> None:
     """Choose among what was found, and write it."""
     _drop_incomplete(report)
@@ -147,10 +153,10 @@ def _save(
     for saved in reversed(report.files):
         found |= {name: value for name, value in saved.root.items() if name not in _OURS}
     records = (saved.records[key] for key, saved in chosen.items())
-    writer = ShardWriter(RunDirectory(output).create())
+    writer = ShardWriter(run.create())
     for batch in batches(records, limits.batch_bytes):
         writer.publish(batch)
-    merge(output, MergeOptions(root={**found, **root}, layout=layout, limits=limits))
+    merge(run, MergeOptions(root={**found, **root}, file_format=file_format, limits=limits))
 
 
 _OURS = {"root_checksum", "layout", "version", "format_version", "successful_configs", OWN_FIELDS}

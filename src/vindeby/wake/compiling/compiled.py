@@ -5,8 +5,9 @@ at the file a function stands in, so a loop would survive a change of the wake m
 recognise a loop that was made for one model by a function (see ``direct``). This cache takes as key a digest
 of *all* source the machine code was made from, the identity of the wake model (``code_digest``), the versions, the
 processor and the argument types; one file per key, written beside and renamed, so any number of processes may
-compile at once. Whatever is wrong with the folder or a file in it (missing, read-only, full, damaged), the answer is
-to compile again, never an error.
+compile at once. Loading such a file executes it, so the folder and the file must belong to this user or to root, and
+others must not be able to write to them. Whatever is wrong with the folder or a file in it (missing, read-only, full,
+damaged, writable by others), the answer is to compile again, never an error.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import inspect
 import os
 import pickle
 import platform
+import stat
 import tempfile
 from collections.abc import Callable
 from functools import cache, cached_property
@@ -129,6 +131,20 @@ def _digest_of_sources(folder: Path) -> bytes:
     return digest.digest()
 
 
+def _read_trusted(path: Path) -> bytes:
+    """A file that only this user or root can have written; OSError for any other."""
+    _refuse_untrusted(path.parent.stat())
+    with path.open("rb") as stream:
+        _refuse_untrusted(os.fstat(stream.fileno()))
+        return stream.read()
+
+
+def _refuse_untrusted(status: os.stat_result) -> None:
+    """Loading a pickle executes it, so nobody else may have written it, nor be able to."""
+    if status.st_uid not in {os.geteuid(), 0} or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError("others may write here: machine code is neither read nor kept")
+
+
 class _Cache(NullCache):  # type: ignore[misc]
     """One function's machine code on disk; the interface is Numba's."""
 
@@ -159,7 +175,8 @@ class _Cache(NullCache):  # type: ignore[misc]
             path = self._path(sig, target_context.codegen())
             if path is None:
                 return None
-            return CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))  # noqa: S301, SLF001
+            data = _read_trusted(path)
+            return CompileResult._rebuild(target_context, *pickle.loads(data))  # noqa: S301, SLF001
         except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
             return None
 
@@ -170,6 +187,7 @@ class _Cache(NullCache):  # type: ignore[misc]
             if path is None or cres.library.has_dynamic_globals:
                 return
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _refuse_untrusted(path.parent.stat())
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as stream:

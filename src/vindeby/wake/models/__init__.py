@@ -25,7 +25,7 @@ __all__ = [
     "nygaard_2022",
 ]
 
-MODELS: dict[str, Callable[[], WakeModel]] = {
+MODELS: dict[str, Callable[..., WakeModel]] = {
     "bastankhah-2014": bastankhah_2014,
     "iea37": iea37,
     "jensen": jensen,

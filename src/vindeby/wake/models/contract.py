@@ -163,6 +163,12 @@ class WakeModel:
         grown = tuple(c * factor if i in self.growth_constants else c for i, c in constants)
         return replace(self, constants=grown)
 
+    def __repr__(self) -> str:
+        constants = ", ".join(f"{value:g}" for value in self.constants)
+        of = "the free wind" if self.reference == "free" else "the wind at the source"
+        how = f"superposition {self.superposition}, deficits of {of}"
+        return f"<WakeModel {self.name!r}: constants ({constants}), {how}>"
+
     @property
     def identity(self) -> str:
         """What tells the machine code made for this model from that made for others, in every process.

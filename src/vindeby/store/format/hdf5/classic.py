@@ -1,4 +1,4 @@
-"""The classic layout: one group a record, as readers of such databases expect it.
+"""The classic format: one group per record, as readers of such databases expect it.
 
 Group ``KEY`` holds one dataset an array and one attribute an attribute, plus ``status``, ``checksum`` and
 ``fingerprint``. The bytes of a few hundred groups of one schema are made at once from what the HDF5 library wrote

@@ -1,4 +1,4 @@
-"""The bytes of the HDF5 structures around the records of the classic layout: superblock and root group.
+"""The bytes of the HDF5 structures around the records of the classic format: superblock and root group.
 
 Written from the HDF5 File Format Specification, version 3.0 (sections II.A superblock, III.A.1 B-tree, III.B
 symbol table node, III.D local heap). Nodes are as large and as full, and the heap has as much room, as the

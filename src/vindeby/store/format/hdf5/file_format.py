@@ -1,6 +1,6 @@
-"""What a layout of OUT.h5 must be able to do; ``tests/contracts`` holds every layout to it.
+"""What a file format of OUT.h5 must be able to do; ``tests/contracts`` holds every file format to it.
 
-A layout writes segments into a new sealed file and reads them back, chunk by chunk, from the bytes that the
+A file format writes segments into a new sealed file and reads them back, chunk by chunk, from the bytes that the
 seal vouches for. It decides nothing about which records belong there.
 """
 
@@ -47,7 +47,7 @@ class Others:
 
 
 class FileFormat(ABC):
-    """One form of the database file."""
+    """One form of the database file; the root attribute ``layout`` names it."""
 
     name: ClassVar[str]
 
@@ -83,11 +83,11 @@ def refuse_unless_intact(path: Path, segment: Segment) -> None:
         raise StorageError(f"{path}: HDF5 reads other values than were merged; nothing was changed")
 
 
-def directory_of(layout: FileFormat, content: Content, rest: Mapping[str, Any]) -> dict[str, Any]:
+def directory_of(file_format: FileFormat, content: Content, rest: Mapping[str, Any]) -> dict[str, Any]:
     """The directory of a database's seal."""
     return {
         "kind": "database",
-        "layout": layout.name,
+        "layout": file_format.name,
         "format_version": content.root["format_version"],
         "count": content.count,
         "root": dict(content.root),

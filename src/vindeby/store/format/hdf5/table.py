@@ -1,9 +1,9 @@
-"""The table layout: one column a name and one row a record, for more than about 50,000 results.
+"""The table format: one column per name and one row per record, for more than about 50,000 results.
 
 ```
-key, fingerprint, status, checksum    text of fixed width, one row a record
+key, fingerprint, status, checksum    text of fixed width, one row per record
 schema                                which entry of the root attribute ``schemas`` says what the row holds
-attributes/NAME                       one value a row
+attributes/NAME                       one value per row
 arrays/NAME                           (rows, ...): padded to the largest shape with NaN, or 0 for integers
 ```
 A name that has several types, in different records, gets a column for each (``NAME@type``). All columns are
@@ -132,14 +132,14 @@ def _check_padding(content: Content, columns: list[Column]) -> None:
     for column in columns:
         if len(column.shape) >= _HDF5_DIMENSIONS:
             raise ArgumentError(
-                f"--layout table: {column.path} has {len(column.shape)} dimensions in a record, and a table needs one "
-                f"more than HDF5 allows ({_HDF5_DIMENSIONS}); use --layout classic"
+                f"--format table: {column.path} has {len(column.shape)} dimensions in a record, and a table needs one "
+                f"more than HDF5 allows ({_HDF5_DIMENSIONS}); use --format classic"
             )
         row = int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
         if row * CHUNK_ROWS > _ALLOWED_PADDING * 16 and content.count > 1:
             raise ArgumentError(
-                f"--layout table: {column.path} would need {row} bytes a row, too much for {content.count} padded "
-                "rows; use --layout classic"
+                f"--format table: {column.path} would need {row} bytes per row, too much for {content.count} padded "
+                "rows; use --format classic"
             )
 
 

@@ -1,4 +1,4 @@
-"""Where the classic layout of format version 1 keeps what a record holds; such files are read and never written.
+"""Where the classic format of format version 1 keeps what a record holds; such files are read and never written.
 
 Its groups had version 2 object headers that were encoded here, and lacked the Attribute Info message, so that
 the HDF5 library did not count their attributes and did not copy them. The values are all there.

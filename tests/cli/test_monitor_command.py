@@ -24,7 +24,7 @@ def test_monitor_prints_counts_a_matrix_and_failures(tmp_path: Path) -> None:
     assert "66.6 %  8 of 12 done" in done.stdout
     assert "done 8 · failed 1 · running 0 · missing 4 · invalid 0" in done.stdout
     assert re.search(r"farm1 south +1!1 +1 *\n", done.stdout)
-    assert "farm1_t0_s0  exception: ValueError: \N{REPLACEMENT CHARACTER}[31mred" in done.stdout
+    assert r"farm1_t0_s0  exception: ValueError: \x1b[31mred" in done.stdout
     assert "o.h5.run/logs/node-1-aaaa-worker0.log" in done.stdout
     assert "\x1b" not in done.stdout
 

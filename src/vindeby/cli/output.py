@@ -1,0 +1,24 @@
+"""Where text leaves for the terminal: every command writes through these, and nothing unprintable gets through."""
+
+from __future__ import annotations
+
+import sys
+
+from vindeby.printable import one_line, printable
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line, with what is not printable escaped: no name in it can begin another line."""
+    echo_text(one_line(line) + "\n", err=err)
+
+
+def echo_text(text: str, *, err: bool = False) -> None:
+    """Print text with its lines as they are; on stdout, or on stderr."""
+    stream = sys.stderr if err else sys.stdout
+    stream.write(printable(text))
+    stream.flush()
+
+
+def say(message: str) -> None:
+    """A message, on stderr."""
+    echo(f"vindeby: {message}", err=True)

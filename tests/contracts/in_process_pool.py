@@ -1,0 +1,165 @@
+"""A pool of threads: the smallest that keeps the contract, for tests and as an example for other backends.
+
+A thread cannot be killed: one that should be is forgotten instead, and whatever it still says goes unheard.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+from vindeby.campaign import Campaign, Task
+from vindeby.runner.failures import Failure, Kind
+from vindeby.runner.pool import (
+    DiskTrouble,
+    PoolAbilities,
+    PoolEvent,
+    TasksDurable,
+    Work,
+    WorkerGone,
+    WorkerReady,
+)
+from vindeby.runner.protocol import Failed, MethodUnusable, Seen, WantsWork
+from vindeby.runner.task_executor import ExecutorOptions, MethodUnusableError, TaskExecutor
+from vindeby.runner.unreported import unreported_keys
+from vindeby.store.disk.run_directory import RunDirectory
+
+NAME = "in-process-worker-"
+
+
+@dataclass
+class _Worker:
+    slot: int
+    change: threading.Condition
+    queue: deque[tuple[int, Task]] = field(default_factory=deque)
+    held: dict[int, str] = field(default_factory=dict)
+    shards: set[str] = field(default_factory=set)
+    task: int | None = None
+    began: float = 0.0
+    ending: bool = False
+    executor: TaskExecutor | None = None
+
+
+class InProcessPool:
+    """Each worker is a thread with a TaskExecutor."""
+
+    abilities = PoolAbilities(task_clock=True, suspect=True)
+
+    def __init__(self, campaign: Campaign, run: RunDirectory, options: ExecutorOptions) -> None:
+        self._campaign, self._run, self._options = campaign, run, options
+        self._workers: dict[int, _Worker] = {}
+        self._threads: list[threading.Thread] = []
+        self._events: queue.SimpleQueue[PoolEvent] = queue.SimpleQueue()
+        self._lock = threading.RLock()
+
+    def start(self, slot: int) -> None:
+        worker = self._workers[slot] = _Worker(slot, threading.Condition(self._lock))
+        thread = threading.Thread(target=self._work, args=(worker,), name=f"{NAME}{slot}")
+        self._threads.append(thread)
+        thread.start()
+
+    def assign(self, slot: int, work: Work) -> None:
+        with self._lock:
+            if (worker := self._workers.get(slot)) is not None:
+                worker.queue.extend(work.tasks)
+                worker.held.update((number, task.key) for number, task in work.tasks)
+                worker.change.notify_all()
+
+    def end(self, slot: int, *, now: bool = False) -> None:
+        with self._lock:
+            if (worker := self._workers.get(slot)) is not None:
+                worker.ending = True
+                worker.queue.clear()
+                worker.change.notify_all()
+                if now:
+                    self._gone(worker, "told to end at once", by_itself=True)
+
+    def kill(self, slot: int, failure: Failure | None = None) -> None:
+        with self._lock:
+            if (worker := self._workers.get(slot)) is not None:
+                self._gone(worker, "killed", by_itself=False)
+
+    def wait(self, timeout_s: float) -> list[PoolEvent]:
+        events: list[PoolEvent] = []
+        with contextlib.suppress(queue.Empty):
+            events.append(self._events.get(timeout=max(timeout_s, 0.001)))
+            while True:
+                events.append(self._events.get_nowait())
+        return events
+
+    def observe(self) -> list[Seen]:
+        now = time.monotonic()
+        with self._lock:
+            return [
+                Seen(slot, worker.task, now - worker.began if worker.task is not None else 0.0, 0.0, 0)
+                for slot, worker in self._workers.items()
+            ]
+
+    def close(self) -> None:
+        with self._lock:
+            for worker in list(self._workers.values()):
+                self._gone(worker, "closed", by_itself=True)
+        for thread in self._threads:
+            thread.join()
+
+    def _tell(self, worker: _Worker, event: PoolEvent) -> None:
+        """Say something on behalf of a worker, unless it is gone."""
+        with self._lock:
+            if self._workers.get(worker.slot) is worker:
+                if isinstance(event, TasksDurable):
+                    worker.shards.add(event.shard)
+                for task in event.tasks if isinstance(event, TasksDurable) else ():
+                    worker.held.pop(task, None)
+                self._events.put(event)
+
+    def _gone(self, worker: _Worker, why: str, *, by_itself: bool) -> None:
+        with self._lock:
+            if self._workers.get(worker.slot) is not worker:
+                return
+            writer = worker.executor.writer if worker.executor is not None else ""
+            keys = unreported_keys(self._run, writer, worker.shards) if worker.held else set()
+            published = tuple(number for number, key in worker.held.items() if key in keys)
+            failure = Failure(Kind.KILLED, why)
+            self._tell(worker, WorkerGone(worker.slot, worker.task, failure, by_itself, published))
+            del self._workers[worker.slot]
+            worker.ending = True
+            worker.queue.clear()
+            worker.change.notify_all()
+
+    def _work(self, worker: _Worker) -> None:
+        slot = worker.slot
+        try:
+            worker.executor = executor = TaskExecutor(
+                self._campaign,
+                self._run,
+                on_durable=lambda *report: self._tell(worker, TasksDurable(slot, *report)),
+                on_failed=lambda task, failure: self._tell(worker, Failed(slot, task, failure)),
+                on_disk_trouble=lambda reason: self._tell(worker, DiskTrouble(slot, reason)),
+                options=self._options,
+            )
+        except MethodUnusableError as error:
+            self._tell(worker, MethodUnusable(str(error)))
+            self._gone(worker, "the method is unusable", by_itself=True)
+            return
+        self._tell(worker, WorkerReady(slot))
+        while (item := self._next(worker)) is not None:
+            executor.execute(*item)
+            with self._lock:
+                worker.task = None
+        executor.close()
+        self._gone(worker, "told to end", by_itself=True)
+
+    def _next(self, worker: _Worker) -> tuple[int, Task] | None:
+        with self._lock:
+            if not worker.queue and not worker.ending:
+                self._tell(worker, WantsWork(worker.slot))
+            worker.change.wait_for(lambda: worker.queue or worker.ending)
+            if worker.ending:
+                return None
+            number, task = worker.queue.popleft()
+            worker.task, worker.began = number, time.monotonic()
+            return number, task

@@ -1,0 +1,48 @@
+"""A method for the contract of pools, which fails, waits or dies for the seeds that its parameters name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.runner.functions import good
+from vindeby.runner import CallTask
+from vindeby.store.format.record import Record
+from vindeby.store.publish import Receipt, ShardWriter
+
+
+def _kill_this_process() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+die = _kill_this_process
+"""How a worker dies at once; a pool whose workers are no processes puts something else here."""
+
+_publish = ShardWriter.publish
+
+
+def _publish_and_die(self: ShardWriter, records: Iterable[Record]) -> Receipt:
+    receipt = _publish(self, records)
+    die()
+    return receipt
+
+
+def steered(task: CallTask) -> dict[str, Any]:
+    """Good, but for the seeds that are named."""
+    given, folder = task.parameters, Path(task.parameters["folder"])
+    if task.seed in given.get("fails", ()):
+        raise ValueError(f"no layout for seed {task.seed}")
+    if task.seed in given.get("waits", ()):
+        (folder / f"began-{task.seed}").touch()
+        while not (folder / "gate").exists():
+            time.sleep(0.01)
+    if task.seed in given.get("dies_once", ()) and not (folder / "died").exists():
+        (folder / "died").touch()
+        die()
+    if task.seed in given.get("dies_unreported", ()):
+        ShardWriter.publish = _publish_and_die  # type: ignore[method-assign]
+    return good(task)

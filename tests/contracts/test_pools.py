@@ -1,0 +1,295 @@
+"""What every pool of workers must do, each held to the same; a new pool is one more subclass of ``PoolContract``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from tests.contracts import pool_functions
+from tests.contracts.in_process_pool import NAME, InProcessPool
+from tests.runner.campaigns import calling, marked_processes, one_cell, results
+from vindeby.campaign import Campaign
+from vindeby.runner import protocol
+from vindeby.runner.failures import Failure, Kind, retries
+from vindeby.runner.local.local_pool import LocalPool
+from vindeby.runner.local.messages import Setup
+from vindeby.runner.plan import Plan, Policy
+from vindeby.runner.pool import PoolEvent, TasksDurable, Work, WorkerGone, WorkerPool, WorkerReady
+from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
+from vindeby.runner.run_lock import hold
+from vindeby.runner.running import _search_path
+from vindeby.runner.supervisor import Supervisor
+from vindeby.runner.task_executor import ExecutorOptions, TaskExecutor
+from vindeby.runner.task_space import TaskSpace
+from vindeby.store.disk.events import EventLog
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.publish import ShardWriter
+
+LONGEST_S = 120.0
+OPTIONS = ExecutorOptions(flush_s=0.05)
+Kindred = TypeVar("Kindred")
+
+
+def steered(folder: Path, seeds: int = 6, **parameters: Any) -> Campaign:
+    """One cell whose tasks, numbered like their seeds but from 0, do what the parameters say."""
+    data = one_cell(calling("good", seeds)).to_data()
+    call = {
+        "function": "tests.contracts.pool_functions:steered",
+        "parameters": {"folder": str(folder), **parameters},
+    }
+    return Campaign.from_data({**data, "method": {"call": call}})
+
+
+class Driver:
+    """A pool in the hands of a test, with everything it said."""
+
+    def __init__(self, pool: WorkerPool, campaign: Campaign, directory: RunDirectory) -> None:
+        self.pool, self.space, self.directory = pool, TaskSpace(campaign), directory
+        self.events: list[PoolEvent] = []
+
+    def number(self, seed: int) -> int:
+        return self.space.seeds.index(seed)
+
+    def assign(self, slot: int, *numbers: int) -> None:
+        self.pool.assign(slot, Work(tuple((number, self.space.task(number)) for number in numbers)))
+
+    def until(self, true: Callable[[], object]) -> None:
+        deadline = time.monotonic() + LONGEST_S
+        while not true():
+            assert time.monotonic() < deadline, self.events
+            self.events += self.pool.wait(0.1)
+
+    def event(self, kind: type[Kindred]) -> Kindred:
+        """The first event of this kind, which is taken out."""
+        self.until(lambda: any(isinstance(event, kind) for event in self.events))
+        found = next(event for event in self.events if isinstance(event, kind))
+        self.events = [event for event in self.events if event is not found]
+        return found
+
+    def durable(self) -> list[int]:
+        return sorted(
+            task for event in self.events if isinstance(event, TasksDurable) for task in event.tasks
+        )
+
+
+class PoolContract:
+    """The tests; a subclass makes the pool."""
+
+    @pytest.fixture(autouse=True)
+    def _place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.monkeypatch = tmp_path, monkeypatch
+        monkeypatch.setenv("VINDEBY_MARK", f"pools-{tmp_path}")
+        monkeypatch.setattr(
+            ShardWriter, "publish", ShardWriter.publish
+        )  # put back, if a task of a thread replaced it
+
+    def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
+        raise NotImplementedError
+
+    def left_over(self) -> list[Any]:
+        """Processes or threads of the pool that are still there."""
+        raise NotImplementedError
+
+    @contextmanager
+    def driven(self, campaign: Campaign, slots: int = 1) -> Iterator[Driver]:
+        directory = RunDirectory(self.folder / "out.h5").create()
+        pool = self.make(campaign, directory, slots)
+        try:
+            for slot in range(slots):
+                pool.start(slot)
+            yield Driver(pool, campaign, directory)
+        finally:
+            (self.folder / "gate").touch()
+            pool.close()
+
+    def test_every_task_is_reported_once_and_is_on_disk_by_then(self) -> None:
+        campaign = steered(self.folder)
+        with self.driven(campaign, 2) as driver:
+            for _ in range(2):
+                driver.event(WorkerReady)
+                driver.assign(driver.event(WantsWork).worker, *range(6)[_ * 3 : _ * 3 + 3])
+            driver.until(lambda: len(driver.durable()) >= 6)
+            assert driver.durable() == list(range(6))
+            shards = [event.shard for event in driver.events if isinstance(event, TasksDurable)]
+            assert all((driver.directory.shards / shard).is_file() for shard in shards)
+            assert len(results(driver.directory.output)) == 6
+
+    def test_a_worker_asks_again_for_each_time_that_it_was_given_tasks(self) -> None:
+        with self.driven(steered(self.folder)) as driver:
+            for number in range(4):
+                assert driver.event(WantsWork).worker == 0
+                driver.assign(0, number)
+            driver.event(WantsWork)
+            driver.until(lambda: driver.durable() == [0, 1, 2, 3])
+
+    def test_a_task_that_fails_is_reported_with_its_failure_and_the_next_is_done(self) -> None:
+        campaign = steered(self.folder, fails=[2])
+        with self.driven(campaign) as driver:
+            bad = driver.number(2)
+            others = [number for number in range(6) if number != bad]
+            driver.assign(driver.event(WantsWork).worker, *range(6))
+            failed = driver.event(Failed)
+            assert (failed.worker, failed.task, failed.failure.kind) == (0, bad, Kind.EXCEPTION)
+            assert failed.failure.reason == "ValueError: no layout for seed 2"
+            assert "Traceback" in failed.failure.traceback
+            driver.until(lambda: driver.durable() == others)
+
+    def test_a_killed_worker_is_gone_with_the_task_it_was_on_and_its_slot_can_be_filled_again(self) -> None:
+        campaign = steered(self.folder, waits=[3])
+        with self.driven(campaign) as driver:
+            stuck = driver.number(3)
+            driver.assign(driver.event(WantsWork).worker, *range(6))
+            driver.until((self.folder / "began-3").exists)
+            driver.pool.kill(0, Failure(Kind.TIME, "ran longer than the limit"))
+            gone = driver.event(WorkerGone)
+            assert (gone.worker, gone.by_itself) == (0, False)
+            assert gone.suspect == (stuck if driver.pool.abilities.suspect else None)
+            finished = {*driver.durable(), *gone.published}
+            assert finished <= set(range(stuck))
+            driver.events.clear()
+            (self.folder / "gate").touch()
+            driver.pool.start(0)
+            rest = sorted(set(range(6)) - finished)
+            driver.assign(driver.event(WantsWork).worker, *rest)
+            driver.until(lambda: driver.durable() == rest)
+
+    def test_a_worker_that_is_told_to_end_finishes_the_task_it_is_on_and_drops_the_others(self) -> None:
+        campaign = steered(self.folder, waits=[1])
+        with self.driven(campaign) as driver:
+            first = driver.number(1)
+            driver.assign(driver.event(WantsWork).worker, first, first + 1, first + 2)
+            driver.until((self.folder / "began-1").exists)
+            driver.pool.end(0)
+            (self.folder / "gate").touch()
+            gone = driver.event(WorkerGone)
+            assert (gone.by_itself, gone.suspect, gone.published) == (True, None, ())
+            assert driver.durable() == [first]
+
+    def test_a_worker_that_is_told_to_end_now_does_not_finish_its_task(self) -> None:
+        with self.driven(steered(self.folder, waits=[1])) as driver:
+            driver.assign(driver.event(WantsWork).worker, driver.number(1))
+            driver.until((self.folder / "began-1").exists)
+            driver.pool.end(0, now=True)
+            assert driver.event(WorkerGone).by_itself
+            assert driver.durable() == []
+
+    def test_what_a_dead_worker_published_and_did_not_report_is_found(self) -> None:
+        with self.driven(steered(self.folder, dies_unreported=[2])) as driver:
+            self.can_die(driver.pool)
+            number = driver.number(2)
+            driver.assign(driver.event(WantsWork).worker, number)
+            gone = driver.event(WorkerGone)
+            assert (gone.published, gone.suspect, gone.by_itself) == ((number,), None, False)
+            assert driver.durable() == []
+            assert len(results(driver.directory.output)) == 1
+
+    def test_a_method_that_cannot_be_used_is_reported(self) -> None:
+        data = steered(self.folder).to_data()
+        data["method"] = {"call": {"function": "tests.contracts.pool_functions:missing"}}
+        with self.driven(Campaign.from_data(data)) as driver:
+            assert "missing" in driver.event(MethodUnusable).reason
+            assert driver.event(WorkerGone).by_itself
+
+    def test_orders_for_a_slot_without_a_worker_do_nothing(self) -> None:
+        with self.driven(steered(self.folder)) as driver:
+            driver.event(WantsWork)
+            driver.pool.kill(0)
+            driver.event(WorkerGone)
+            driver.assign(0, 1)
+            driver.pool.end(0)
+            driver.pool.end(0, now=True)
+            driver.pool.kill(0)
+            assert driver.pool.wait(0.3) == []
+            assert driver.pool.observe() == []
+
+    def test_observing_shows_what_the_pool_can_tell(self) -> None:
+        with self.driven(steered(self.folder, waits=[1])) as driver:
+            able, number = driver.pool.abilities, driver.number(1)
+            driver.assign(driver.event(WantsWork).worker, number)
+            driver.until((self.folder / "began-1").exists)
+            (seen,) = driver.pool.observe()
+            assert seen.worker == 0
+            assert (seen.task == number and seen.seconds > 0.0) == able.task_clock
+            assert (seen.memory > 0) == able.memory
+            assert (seen.silent_s > 0.0) == able.heartbeat
+
+    def test_nothing_is_left_after_close(self) -> None:
+        with self.driven(steered(self.folder), 2) as driver:
+            driver.assign(driver.event(WantsWork).worker, 0, 1, 2)
+            driver.event(WantsWork)
+            assert self.left_over() != []
+        assert self.left_over() == []
+
+    def test_a_supervisor_runs_a_campaign_to_its_end_whatever_its_workers_do(self) -> None:
+        campaign = steered(self.folder, 12, fails=[3], dies_once=[5], dies_unreported=[7])
+        directory = RunDirectory(self.folder / "out.h5").create()
+        pool = self.make(campaign, directory, 2)
+        self.can_die(pool)
+        space, log = TaskSpace(campaign), EventLog(directory)
+        policy = Policy(workers=2, retries=retries(campaign.run), batch_s=0.1)
+        with hold(directory, None) as lock:
+            plan = Plan(space.groups(iter(range(len(space)))), policy)
+            supervisor = Supervisor(plan, space, pool, log, lambda _: None, 0, lock)
+            finish = supervisor.run()
+        log.close()
+        assert finish == protocol.Finish(protocol.Outcome.COMPLETE)
+        assert supervisor.done == 11
+        assert {key: failure.kind for key, failure in supervisor.last_failures.items()} == {
+            "farm0_t0_s3": Kind.EXCEPTION
+        }
+        assert len(results(directory.output)) == 11
+        assert self.left_over() == []
+
+    def can_die(self, pool: WorkerPool) -> None:
+        """Make ``pool_functions.die`` work where a worker is no process of its own."""
+
+
+class TestLocalPool(PoolContract):
+    def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
+        setup = Setup(campaign, str(directory.output), OPTIONS, _search_path(), 0.1, None)
+        return LocalPool(directory, setup, slots, "forkserver", "contract")
+
+    def left_over(self) -> list[Any]:
+        return marked_processes(f"pools-{self.folder}")
+
+
+class TestInProcessPool(PoolContract):
+    def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
+        return InProcessPool(campaign, directory, OPTIONS)
+
+    def left_over(self) -> list[Any]:
+        return [thread for thread in threading.enumerate() if thread.name.startswith(NAME)]
+
+    def can_die(self, pool: WorkerPool) -> None:
+        def die() -> None:
+            self.monkeypatch.setattr(ShardWriter, "publish", pool_functions._publish)  # as in a fresh process
+            slot = threading.current_thread().name.removeprefix(NAME)
+            pool.kill(int(slot) if slot.isdecimal() else 0)
+
+        self.monkeypatch.setattr(pool_functions, "die", die)
+
+
+def test_an_executor_needs_no_pool(tmp_path: Path) -> None:
+    campaign = steered(tmp_path, fails=[4])
+    directory = RunDirectory(tmp_path / "out.h5").create()
+    durable: list[int] = []
+    failed: list[int] = []
+    executor = TaskExecutor(
+        campaign,
+        directory,
+        on_durable=lambda tasks, shard, seconds: durable.extend(tasks),
+        on_failed=lambda number, failure: failed.append(number),
+    )
+    for number, task in enumerate(campaign.tasks()):
+        failure = executor.execute(number, task)
+        assert (failure is not None) == (task.seed == 4)
+    assert executor.close()
+    assert sorted(durable + failed) == list(range(6))
+    assert len(failed) == 1
+    assert len(results(directory.output)) == 5

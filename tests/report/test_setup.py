@@ -1,0 +1,87 @@
+"""What a report shows before its tables, how its keys lead to layouts, and how it fits a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.board.test_browser import CHROMIUM, FLAGS
+from tests.results.examples import EVIL, campaign, events, publish, set_aside
+from vindeby.report import build_report
+from vindeby.report.elements import ResultLink, table
+from vindeby.report.setup import best_key, campaign_facts
+from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "o.h5"
+    run = publish(path, campaign(seeds=30, farm=EVIL))
+    events(run, [set_aside("farm1_t0_s99", "ValueError: " + "x" * 300)])
+    path.with_suffix(".html").write_text(build_report(ResultSet(path), Observer(path)))
+    return path.with_suffix(".html")
+
+
+def test_best_layout_wind_wake_model_and_method_come_before_the_long_table(made: Path) -> None:
+    text = made.read_text()
+    key = best_key(ResultSet(made.with_suffix(".h5")))
+    order = [
+        text.index(words)
+        for words in (
+            f"{key}: the layout that loses least to wakes",
+            "how often the wind comes from where",
+            "<dt>wake model</dt><dd>nygaard-2022 (a = 0.04)</dd>",
+            "<dt>method</dt><dd>call (function = tests.results.scatter:scatter",
+            "The best of each farm and type",
+        )
+    ]
+    assert order == sorted(order)
+
+
+def test_the_facts_name_every_type_and_step() -> None:
+    facts = dict(campaign_facts(campaign(seeds=4)))
+    assert facts["turbine types"] == "t0 five, t1 tabulated"
+    assert facts["wind"] == "Weibull, 4 sectors, 3 to 25 m/s, turbulence intensity 0.1"
+    assert facts["least distance"] == "3 D"
+    assert facts["seeds"] == "4 for each farm and type"
+
+
+def test_a_key_is_text_and_an_encoded_address_in_a_link() -> None:
+    text = table(("key",), [[ResultLink('"><script> %')]])
+    assert '<a href="#layout-%22%3E%3Cscript%3E%20%25" class="key">&quot;&gt;&lt;script&gt; %</a>' in text
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+def test_a_report_fits_a_phone_and_its_keys_lead_to_their_layout(made: Path, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", offline=True)
+    page = context.new_page()
+    page.goto(made.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    link = page.locator("a.key").nth(2)
+    key = link.text_content() or ""
+    assert link.bounding_box() is not None
+    link.click()
+    expect(page.locator("#drawing h3")).to_have_text(key)
+    expect(page.locator("#drawing svg")).to_be_in_viewport()
+    assert page.url.endswith(f"#layout-{key}")
+    page.evaluate("scrollTo(0, 0)")
+    link.click()  # the address stays the same, and yet the drawing is shown again
+    expect(page.locator("#drawing svg")).to_be_in_viewport()
+    page.goto(f"{made.as_uri()}#layout-farm1_t1_s7")
+    expect(page.locator("#drawing h3")).to_have_text("farm1_t1_s7")
+    page.goto(f"{made.as_uri()}#layout-%")  # not an address that can be decoded
+    expect(page.locator("#place")).to_contain_text("1 to 50")
+    context.close()

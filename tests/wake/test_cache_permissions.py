@@ -1,0 +1,35 @@
+"""Machine code on disk is a pickle: it is loaded only from where nobody else can have put it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.wake.test_compiled import run
+
+
+@pytest.mark.parametrize(("mode", "kept"), [(0o700, True), (0o755, True), (0o770, False), (0o777, False)])
+def test_a_folder_that_others_may_write_to_is_not_used(mode: int, kept: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "vindeby"
+    folder.mkdir()
+    folder.chmod(mode)
+    assert run(NUMBA_CACHE_DIR=str(tmp_path))[:2] == ["0", "1"]
+    assert bool(list(folder.iterdir())) is kept
+
+
+def test_a_file_that_others_may_write_to_is_not_loaded(tmp_path: Path) -> None:
+    assert run(NUMBA_CACHE_DIR=str(tmp_path))[:2] == ["0", "1"]
+    assert (tmp_path / "vindeby").stat().st_mode & 0o777 == 0o700
+    [file] = (tmp_path / "vindeby").iterdir()
+    file.chmod(0o666)
+    assert run(NUMBA_CACHE_DIR=str(tmp_path))[:2] == ["0", "1"]
+    assert file.stat().st_mode & 0o077 == 0  # it was replaced
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_folder_of_another_user_is_not_used(tmp_path: Path) -> None:
+    run(NUMBA_CACHE_DIR=str(tmp_path))
+    os.chown(tmp_path / "vindeby", 12345, 12345)
+    assert run(NUMBA_CACHE_DIR=str(tmp_path))[:2] == ["0", "1"]
