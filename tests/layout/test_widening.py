@@ -38,7 +38,7 @@ def test_every_model_says_which_constants_its_wakes_grow_with(name: str) -> None
         i for i, pair in enumerate(zip(model.constants, wide.constants, strict=True)) if pair[0] != pair[1]
     ]
     assert tuple(changed) == model.growth_constants
-    assert loss_aside(wide) > 2 * loss_aside(model) + 1e-4
+    assert loss_aside(wide) > 10 * loss_aside(model) + 1e-9
 
 
 def test_a_model_of_any_name_is_widened_by_what_it_says() -> None:
