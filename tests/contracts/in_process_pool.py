@@ -13,6 +13,8 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from vindeby.campaign import Campaign, Task
+from vindeby.runner.execution.task_executor import ExecutorOptions, MethodUnusableError, TaskExecutor
+from vindeby.runner.execution.unreported import unreported_keys
 from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.pool import (
     DiskTrouble,
@@ -24,8 +26,6 @@ from vindeby.runner.pool import (
     WorkerReady,
 )
 from vindeby.runner.protocol import Failed, MethodUnusable, Seen, WantsWork
-from vindeby.runner.task_executor import ExecutorOptions, MethodUnusableError, TaskExecutor
-from vindeby.runner.unreported import unreported_keys
 from vindeby.store.disk.run_directory import RunDirectory
 
 NAME = "in-process-worker-"

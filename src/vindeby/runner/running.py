@@ -18,7 +18,7 @@ from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
-from vindeby.runner.bad_files import refuse_or_quarantine
+from vindeby.runner.execution.task_executor import ExecutorOptions
 from vindeby.runner.failures import most_failures, retries
 from vindeby.runner.linux import total_memory, usable_cores
 from vindeby.runner.local.local_pool import LocalPool
@@ -28,11 +28,11 @@ from vindeby.runner.periodic_merge import MergeNowAndThen
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.progress import Watcher
 from vindeby.runner.protocol import Finish, Outcome
-from vindeby.runner.resume import Again, ResumeState, compare_with_disk
-from vindeby.runner.run_lock import hold
+from vindeby.runner.resuming.bad_files import refuse_or_quarantine
+from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
+from vindeby.runner.resuming.run_lock import hold
 from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor
-from vindeby.runner.task_executor import ExecutorOptions
 from vindeby.runner.task_space import Part, TaskSpace
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import storage_error

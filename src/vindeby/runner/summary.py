@@ -13,7 +13,7 @@ from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
 from vindeby.runner.failures import REMEDIES, Failure, Kind
-from vindeby.runner.resume import ResumeState
+from vindeby.runner.resuming.resume import ResumeState
 from vindeby.runner.supervisor import Supervisor
 from vindeby.runner.task_space import Part
 from vindeby.store.disk.locks.lock import Lock

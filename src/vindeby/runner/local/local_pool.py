@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from vindeby.runner.execution.unreported import unreported_keys
 from vindeby.runner.failures import Failure, Kind, how_it_ended
 from vindeby.runner.linux import memory_of, oom_kills
 from vindeby.runner.local.heartbeats import Heartbeats
@@ -27,7 +28,6 @@ from vindeby.runner.pool import (
 )
 from vindeby.runner.protocol import Failed, MethodUnusable, Seen
 from vindeby.runner.timers import Timers
-from vindeby.runner.unreported import unreported_keys
 from vindeby.store.disk.run_directory import RunDirectory
 
 _TAIL = 8_000

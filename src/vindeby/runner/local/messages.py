@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from vindeby.campaign import Campaign
+from vindeby.runner.execution.task_executor import ExecutorOptions
 from vindeby.runner.local.framing import FrameBuffer, framed
 from vindeby.runner.pool import DiskTrouble, TasksDurable, Work, WorkerRetiring
 from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
-from vindeby.runner.task_executor import ExecutorOptions
 
 _READ_SIZE = 1 << 18
 

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from vindeby.errors import DataError
-from vindeby.runner.resume import ResumeState
+from vindeby.runner.resuming.resume import ResumeState
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.publish import ShardWriter

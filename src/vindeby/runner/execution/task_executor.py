@@ -22,11 +22,11 @@ from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
+from vindeby.runner.execution.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
+from vindeby.runner.execution.shortage import is_shortage
 from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.methods.lookup import method_for
 from vindeby.runner.methods.method_protocol import InvalidResultError, Prepared, checked_record
-from vindeby.runner.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
-from vindeby.runner.shortage import is_shortage
 from vindeby.store.disk.locks.leased_files import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.texts import bounded, shortened

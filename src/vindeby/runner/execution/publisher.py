@@ -17,9 +17,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from vindeby.errors import StorageError
+from vindeby.runner.execution.shortage import is_shortage, shortage_of
+from vindeby.runner.execution.unreported import shard_name
 from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.shortage import is_shortage, shortage_of
-from vindeby.runner.unreported import shard_name
 from vindeby.store.disk.texts import bounded
 from vindeby.store.format.record import Record
 from vindeby.store.publish import ShardWriter
