@@ -9,8 +9,8 @@ This part composes ``campaign``, ``store`` and ``assembly``; of vindeby only ``v
 
 Reading order: ``plan`` with ``protocol`` (every decision, without any I/O), ``failures`` (the kinds, and what each
 costs), ``pool`` (what a run needs of whatever does its work), ``supervisor`` (plan and pool together),
-``task_executor`` with ``publisher`` (a task from its method to the disk), ``local`` (the pool of this machine's
-processes), ``resume`` (what is known from earlier; the log of events is the store's), ``running`` (the whole).
+``execution`` (a task from its method to the disk), ``local`` (the pool of this machine's
+processes), ``resuming`` (what is known from earlier; the log of events is the store's), ``running`` (the whole).
 """
 
 from vindeby.runner.methods.call import CallTask
