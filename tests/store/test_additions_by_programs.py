@@ -141,7 +141,7 @@ def test_nothing_is_replaced_when_the_old_file_cannot_be_kept(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from vindeby.store.merge.merge import merge as merging
+import vindeby.store.merge.merge as merging
 def killed(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(merging, sys.argv[2], killed)
