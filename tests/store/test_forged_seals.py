@@ -46,7 +46,7 @@ class SharedGuard(Guard):
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard]:
     guard = SharedGuard()
-    for module in ("validate", "merge", "database", "salvage.salvage"):
+    for module in ("read.database", "merge.merge", "salvage.salvage", "validate"):
         monkeypatch.setattr(sys.modules[f"vindeby.store.{module}"], "Guard", lambda _=None: guard)
     yield guard
     guard._stop()
