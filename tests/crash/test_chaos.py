@@ -111,9 +111,9 @@ def test_a_task_that_was_on_a_killed_worker_is_found_done_if_it_was_published(tm
     process = start(campaign, output, mark := f"once-{tmp_path}")
     while process.poll() is None:
         time.sleep(0.4)
-        coordinator_nursery_worker = sorted(marked_processes(f"VINDEBY_MARK={mark}"))
-        if len(coordinator_nursery_worker) == 3 and len(published(output)) < 20:
-            kill(coordinator_nursery_worker[-1])
+        coordinator_spawner_worker = sorted(marked_processes(f"VINDEBY_MARK={mark}"))
+        if len(coordinator_spawner_worker) == 3 and len(published(output)) < 20:
+            kill(coordinator_spawner_worker[-1])
     assert process.returncode == 0
     calls = trace.read_text().split()
     assert set(calls) == set(results(output))
