@@ -83,6 +83,14 @@ class InProcessPool:
             if (worker := self._workers.get(slot)) is not None:
                 self._gone(worker, "killed", by_itself=False)
 
+    def slot_of(self, writer: str) -> int:
+        """The slot of the worker that publishes under this name; one that nobody has when it is gone."""
+        with self._lock:
+            for slot, worker in self._workers.items():
+                if worker.executor is not None and worker.executor.writer.startswith(writer):
+                    return slot
+        return -1
+
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         events: list[PoolEvent] = []
         with contextlib.suppress(queue.Empty):

@@ -15,19 +15,26 @@ from vindeby.store.format.record import Record
 from vindeby.store.publish import Receipt, ShardWriter
 
 
-def _kill_this_process() -> None:
+def _kill_this_process(writer: str = "") -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 die = _kill_this_process
-"""How a worker dies at once; a pool whose workers are no processes puts something else here."""
+"""How a worker dies at once; a pool whose workers are no processes puts something else here.
+
+``writer`` names the worker whose results were just published, where another thread than its own says so.
+"""
+_dies_unreported: set[str] = set()
 
 _publish = ShardWriter.publish
 
 
 def _publish_and_die(self: ShardWriter, records: Iterable[Record]) -> Receipt:
+    records = list(records)
     receipt = _publish(self, records)
-    die()
+    if any(record.key in _dies_unreported for record in records):
+        _dies_unreported.clear()
+        die(self.name)
     return receipt
 
 
@@ -44,5 +51,6 @@ def steered(task: CallTask) -> dict[str, Any]:
         (folder / "died").touch()
         die()
     if task.seed in given.get("dies_unreported", ()):
+        _dies_unreported.add(task.key)
         ShardWriter.publish = _publish_and_die  # type: ignore[method-assign]
     return good(task)

@@ -267,10 +267,12 @@ class TestInProcessPool(PoolContract):
         return [thread for thread in threading.enumerate() if thread.name.startswith(NAME)]
 
     def can_die(self, pool: WorkerPool) -> None:
-        def die() -> None:
+        assert isinstance(pool, InProcessPool)
+
+        def die(writer: str = "") -> None:
             self.monkeypatch.setattr(ShardWriter, "publish", pool_functions._publish)  # as in a fresh process
-            slot = threading.current_thread().name.removeprefix(NAME)
-            pool.kill(int(slot) if slot.isdecimal() else 0)
+            name = threading.current_thread().name.removeprefix(NAME)
+            pool.kill(pool.slot_of(writer) if writer else int(name))
 
         self.monkeypatch.setattr(pool_functions, "die", die)
 

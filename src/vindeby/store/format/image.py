@@ -1,13 +1,14 @@
 """Records to the bytes of a shard; ``shard`` reads them back.
 
 The HDF5 image of a shard is built in memory (HDF5's core driver, nothing on disk), because the library can
-crash the process when a disk is full; the bytes are then written with plain system calls. One dataset a
+crash the process when a disk is full; the bytes are then written with plain system calls. One dataset per
 schema, ``records/0``, ``records/1``, ...: a table with one row per record, in a single chunk with Fletcher-32.
 The seal's directory says where each table's bytes stand, so that an intact shard is read without HDF5.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from vindeby.store.format.seal import FORMAT_VERSION, block_digests, seal_bytes
 
 MAXIMUM_SEGMENT = 1 << 30
 """Bytes of one table in a shard; HDF5 allows a chunk just under 4 GiB."""
+_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,14 @@ def build_image_of(segments: Sequence[Segment]) -> Image:
     return Image(hdf5 + seal, tuple(keys), tuple(checksums))
 
 
+def _fresh_name() -> str:
+    """A name that no other image of this process has: HDF5 takes files of one name, in memory too, for the same."""
+    return f"shard-{next(_numbers)}"
+
+
 def _hdf5_image(segments: Sequence[Segment]) -> tuple[bytes, list[int]]:
     places = []
-    with h5py.File("shard", "w", driver="core", backing_store=False, libver=("v110", "v110")) as file:
+    with h5py.File(_fresh_name(), "w", driver="core", backing_store=False, libver=("v110", "v110")) as file:
         file.attrs["format_version"] = FORMAT_VERSION
         file.attrs["kind"] = "vindeby shard"
         group = file.create_group("records")

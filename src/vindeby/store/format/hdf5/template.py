@@ -12,6 +12,7 @@ headers, symbol tables (HDF5 File Format Specification 3.0, sections III.A.1, II
 from __future__ import annotations
 
 import bisect
+import itertools
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ _SAMPLES: dict[str, Attribute] = {"str": "text", "int": 0, "float": 0.0, "bool":
 _LAYOUT, _ATTRIBUTE, _CONTINUATION, _SYMBOL_TABLE = 0x08, 0x0C, 0x10, 0x11
 _NODE_SIZE = 24 + 8 + 2 * INTERNAL_K * 16
 _SYMBOLS_SIZE = 8 + 2 * LEAF_K * 40
+_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def _library_file() -> h5py.File:
     import h5py  # not needed to read what is sealed, and loading it takes as long as reading thousands of records
 
     return h5py.File(
-        "template",
+        f"template-{next(_numbers)}",  # two threads may each have one
         "w",
         driver="core",
         backing_store=False,
