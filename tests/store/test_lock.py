@@ -218,6 +218,8 @@ def test_a_lock_directory_that_lost_its_file_is_made_again(tmp_path: Path) -> No
     path.mkdir()
     with Lock(path, "merge") as lock:
         lock.confirm()
+        assert lock.holder() is not None
+    assert lock.holder() is None
 
 
 def test_two_states_as_after_copying_directories_are_refused(tmp_path: Path) -> None:
