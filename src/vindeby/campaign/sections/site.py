@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.yaml_text import Path
+from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.values import Fraction, Increasing, Number, OneOf, Positive, Section, refusal
 from vindeby.text import plural
 
@@ -115,8 +116,12 @@ class ProbabilityTable(Section):
 class Site(OneOf):
     """The wind, in one of the ways it can be described."""
 
+    alternatives = ("weibull", "table", "time_series", "states")
+
     weibull: Weibull | None = None
     table: ProbabilityTable | None = None
+    time_series: TimeSeries | None = None
+    states: States | None = None
 
     def __repr__(self) -> str:
         if self.weibull is not None:
