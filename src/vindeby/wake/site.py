@@ -271,14 +271,15 @@ class UniformSite:
 class TimeSeriesSite:
     """Measured or modelled wind, step by step.
 
-    ``weight`` says how much each step counts: a step's probability is its weight over the sum of all weights.
-    Without it every step counts the same.
+    ``weight`` says how much each step counts: a step's probability is its weight over the sum of all weights, or,
+    with ``relative=False``, the weight itself. Without weights every step counts the same.
     """
 
     wind_speed: npt.ArrayLike
     wind_direction: npt.ArrayLike
     turbulence_intensity: npt.ArrayLike = 0.1
     weight: npt.ArrayLike | None = None
+    relative: bool = True
 
     def __repr__(self) -> str:
         steps, speeds = plural(np.size(self.wind_speed), "step"), _span(self.wind_speed)
@@ -311,14 +312,14 @@ class TimeSeriesSite:
             direction=distinct,
             first=np.append(first, len(step)).astype(np.int64),
             speed=speed[step],
-            probability=_shares(self.weight, len(step))[step],
+            probability=_shares(self.weight, len(step), self.relative)[step],
             turbulence=np.ascontiguousarray(np.broadcast_to(turbulence, speed.shape)[step]),
             shape=(len(step),),
             step=step,
         )
 
 
-def _shares(weight: npt.ArrayLike | None, count: int) -> FloatArray:
+def _shares(weight: npt.ArrayLike | None, count: int, relative: bool) -> FloatArray:
     """The probability of each step."""
     if weight is None:
         return np.full(count, 1.0 / count)
@@ -326,6 +327,8 @@ def _shares(weight: npt.ArrayLike | None, count: int) -> FloatArray:
     if weights.shape != (count,):
         raise ArgumentError(f"weight must have one value per step, {count}, not shape {weights.shape}")
     total = weights.sum()
+    if not relative:
+        return weights
     if not 0 < total < np.inf:
         raise ArgumentError(f"weight must have a finite sum above 0, not {total}")
     return np.asarray(weights / total)
