@@ -112,8 +112,14 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
         return wake.models.niayifar_2016(growth=(model.niayifar_2016.a0, model.niayifar_2016.a1))
     if model.iea37 is not None:
         return wake.models.iea37(growth=model.iea37.k)
+    if model.turbopark_2020 is not None:
+        turbopark = model.turbopark_2020
+        return wake.models.turbopark_2020(turbopark.a, turbopark.induction, turbopark.rotor)
+    if model.bastankhah_2016 is not None:
+        gauss = model.bastankhah_2016
+        return wake.models.bastankhah_2016((gauss.ka, gauss.kb), (gauss.alpha, gauss.beta))
     assert model.jensen is not None, "the campaign's check lets none but these through"
-    return wake.models.jensen(growth=model.jensen.k)
+    return wake.models.jensen(model.jensen.k, model.jensen.induction, model.jensen.rotor)
 
 
 def wind_farm(campaign: Campaign, type_idx: int, *, threads: int = 1) -> wake.WindFarm:

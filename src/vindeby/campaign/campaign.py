@@ -161,7 +161,7 @@ class Campaign(Amount):
         shared = {
             "revision": RESULT_REVISION,
             "site": self.site.identity(),
-            "wake": self.wake.model_dump(by_alias=True, exclude_none=True),
+            "wake": self.wake.identity(),
             "method": [step.model_dump(by_alias=True, exclude_none=True) for step in self.method],
         }
         common = digest(shared)

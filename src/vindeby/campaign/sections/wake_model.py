@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from vindeby.campaign.sections.values import NotNegative, OneOf, Positive, Section
+
+Induction = Literal["madsen", "momentum"]
+Rotor = Literal["overlap", "centre"]
 
 
 class Nygaard2022(Section):
@@ -35,9 +38,36 @@ class Iea37(Section):
 
 
 class Jensen(Section):
-    """A top-hat wake that widens linearly, with partial overlap."""
+    """A top-hat wake that widens linearly: on the share of a rotor inside it, or on rotors with their centre in it."""
 
     k: Positive = 0.1
+    induction: Induction = "madsen"
+    rotor: Rotor = "overlap"
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result. Defaults of fields that older campaigns did not have are left out."""
+        given = self.model_dump()
+        for name in ("induction", "rotor"):
+            if given[name] == type(self).model_fields[name].default:
+                del given[name]
+        return given
+
+
+class Turbopark2020(Section):
+    """TurbOPark with a top-hat wake, which widens with the turbulence in it."""
+
+    a: Positive = 0.6
+    induction: Induction = "momentum"
+    rotor: Rotor = "overlap"
+
+
+class Bastankhah2016(Section):
+    """A Gaussian wake that begins behind a potential core and widens with the turbulence of the free wind."""
+
+    ka: Positive = 0.38
+    kb: NotNegative = 0.004
+    alpha: Positive = 0.58
+    beta: Positive = 0.077
 
 
 class WakeModel(OneOf):
@@ -48,6 +78,13 @@ class WakeModel(OneOf):
     niayifar_2016: Niayifar2016 | None = Field(None, alias="niayifar-2016")
     iea37: Iea37 | None = None
     jensen: Jensen | None = None
+    turbopark_2020: Turbopark2020 | None = Field(None, alias="turbopark-2020")
+    bastankhah_2016: Bastankhah2016 | None = Field(None, alias="bastankhah-2016")
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result, for fingerprints."""
+        key, model = self.chosen
+        return {key: model.identity() if isinstance(model, Jensen) else model.model_dump()}
 
     @model_validator(mode="before")
     @classmethod
