@@ -98,7 +98,7 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         places,
         float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
         area,
-        result_set.wind_farm(type_idx) if area is not None else None,
+        result_set.wind_farm(type_idx, farm_idx) if area is not None else None,
         diameter_m or 100.0,
         spacing_m,
         rated,
