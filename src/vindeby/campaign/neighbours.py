@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.neighbours import NeighbourGroup
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import refusal
 
 if TYPE_CHECKING:
     from vindeby.campaign.campaign import Campaign
-    from vindeby.campaign.reading.yaml_text import Path
 
 SAME_PLACE_M = 0.01
 """Two turbines nearer than this are one that is listed twice."""
@@ -31,7 +31,7 @@ class Standing:
 def neighbours_of(campaign: Campaign, farm_idx: int) -> tuple[Standing, ...]:
     """Every turbine around a farm, those of the campaign first, in the order of the file."""
     groups = (*(campaign.neighbours or ()), *(campaign.farms[farm_idx].neighbours or ()))
-    return tuple(one for group in groups for one in _standing(group, campaign.turbines))
+    return tuple(one for group in groups for one in standing_in(group, campaign.turbines))
 
 
 def groups_of(campaign: Campaign, farm_idx: int) -> dict[str, list[Standing]]:
@@ -80,7 +80,8 @@ def refuse_bad_neighbours(campaign: Campaign) -> None:
         _refuse_twice(places)
 
 
-def _standing(group: NeighbourGroup, shared: Sequence[Turbine]) -> Iterator[Standing]:
+def standing_in(group: NeighbourGroup, shared: Sequence[Turbine]) -> Iterator[Standing]:
+    """The turbines of one group, each with its type; ``shared`` are the campaign's types."""
     by_name = {turbine.name: turbine for turbine in (*shared, *(group.turbines or ()))}
     for (x, y), name in zip(group.positions, group.type_names, strict=True):
         yield Standing(x, y, by_name[name], group)
@@ -107,8 +108,6 @@ def _places(groups: Sequence[NeighbourGroup], at: Path) -> Iterator[tuple[Path, 
 
 def _refuse_twice(places: Sequence[tuple[Path, tuple[float, float]]]) -> None:
     """In cells of the least distance, so that thousands of turbines take no time."""
-    from vindeby.campaign.reading.yaml_text import field_name
-
     cells: dict[tuple[int, int], list[tuple[Path, tuple[float, float]]]] = {}
     for path, (x, y) in places:
         column, row = round(x / SAME_PLACE_M), round(y / SAME_PLACE_M)
