@@ -20,6 +20,7 @@ import numpy as np
 
 from vindeby import units
 from vindeby.assembly.distances import Area, FloatArray, closest_pair
+from vindeby.assembly.standing import Around, around
 from vindeby.campaign import Campaign, task_key
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.store.format.record import Record
@@ -87,7 +88,8 @@ class CampaignCheck:
         self._deep = deep
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._areas: dict[int, Area] = {}
-        self._farms: dict[int, _Worth] = {}
+        self._farms: dict[tuple[int, int | None], _Worth] = {}
+        self._around: dict[tuple[int, int], Around] = {}
         self.not_computed_again: Counter[str] = Counter()
         """How many records ``deep`` did not compute again, by reason."""
 
@@ -137,6 +139,22 @@ class CampaignCheck:
         gap, one, other = closest_pair(x, y)
         if gap < cell.spacing_m - TOLERANCE_M:
             yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {cell.spacing_m:g} m"
+        yield from self._check_neighbours(cell, x, y)
+
+    def _check_neighbours(self, cell: Cell, x: FloatArray, y: FloatArray) -> Iterator[str]:
+        beside = self._beside(cell)
+        if not len(beside):
+            return
+        short_m, one, other = beside.closest(x, y, beside.spacing_m(self._campaign), cell.spacing_m)
+        if short_m > TOLERANCE_M:
+            yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other}"
+
+    def _beside(self, cell: Cell) -> Around:
+        place = (cell.farm_idx, cell.type_idx)
+        if place not in self._around:
+            own = self._campaign.turbines[cell.type_idx]
+            self._around[place] = around(self._campaign, [own], cell.farm_idx)
+        return self._around[place]
 
     def _check_turbine(self, cell: Cell, record: Record) -> Iterator[str]:
         said = record.attributes.get("diameter")
@@ -162,18 +180,21 @@ class CampaignCheck:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
 
     def _worth(self, cell: Cell) -> _Worth:
-        if cell.type_idx not in self._farms:
-            self._farms[cell.type_idx] = _Worth(self._campaign, cell.type_idx)
-        return self._farms[cell.type_idx]
+        farm_idx = (
+            cell.farm_idx if len(self._beside(cell)) else None
+        )  # without neighbours all farms are alike
+        if (cell.type_idx, farm_idx) not in self._farms:
+            self._farms[cell.type_idx, farm_idx] = _Worth(self._campaign, cell.type_idx, farm_idx)
+        return self._farms[cell.type_idx, farm_idx]
 
 
 class _Worth:
     """What layouts of one turbine type are worth; the engine is loaded when it is first asked."""
 
-    def __init__(self, campaign: Campaign, type_idx: int) -> None:
+    def __init__(self, campaign: Campaign, type_idx: int, farm_idx: int | None) -> None:
         from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
 
-        self.farm: WindFarm = wind_farm(campaign, type_idx)
+        self.farm: WindFarm = wind_farm(campaign, type_idx, farm_idx)
 
     @cached_property
     def of_one_gwh(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vindeby import layout
+from vindeby.assembly.standing import around
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Boundary, Campaign, Circle
 from vindeby.campaign.sections.method import (
@@ -35,12 +36,14 @@ def _disc(circle: Circle) -> tuple[tuple[float, float], float]:
 def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
     """What is searched for in a cell of the campaign."""
     farm = campaign.farms[cell.farm_idx]
+    others = around(campaign, [campaign.turbines[cell.type_idx]], cell.farm_idx).spacing_m(campaign)[1:]
     return layout.Problem(
-        farm=wind_farm(campaign, cell.type_idx),
+        farm=wind_farm(campaign, cell.type_idx, cell.farm_idx),
         boundary=boundary_of(farm.boundary),
         n_turbines=cell.n_turbines,
-        spacing_m=cell.spacing_m,
+        spacing_m=[cell.spacing_m, *others] if others else cell.spacing_m,
         name=farm.name,
+        types=[0] * cell.n_turbines if others else None,  # the types of neighbours are not to choose from
     )
 
 

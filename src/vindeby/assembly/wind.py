@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vindeby import units, wake
+from vindeby.assembly.standing import around
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import ProbabilityTable, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
@@ -122,11 +123,18 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
     return wake.models.jensen(model.jensen.k, model.jensen.induction, model.jensen.rotor)
 
 
-def wind_farm(campaign: Campaign, type_idx: int, *, threads: int = 1) -> wake.WindFarm:
-    """What a layout of this turbine type is worth, in the campaign's wind and with its wake model."""
+def wind_farm(
+    campaign: Campaign, type_idx: int, farm_idx: int | None = None, *, threads: int = 1
+) -> wake.WindFarm:
+    """What a layout of this turbine type is worth, in the campaign's wind and with its wake model.
+
+    ``farm_idx`` says which neighbours stand around it; without it there are none. Type 0 is the farm's own.
+    """
+    beside = around(campaign, [campaign.turbines[type_idx]], farm_idx)
     return wake.WindFarm(
         site_of(campaign),
-        turbine_of(campaign.turbines[type_idx]),
+        [turbine_of(turbine) for turbine in beside.turbines],
         wake=wake_model_of(campaign.wake),
+        neighbours=wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None,
         threads=threads,
     )

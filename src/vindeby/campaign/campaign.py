@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from vindeby.campaign.neighbours import neighbours_identity, refuse_bad_neighbours
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
@@ -23,6 +24,7 @@ from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.sections.farm import MAX_TURBINES, Amount, Farm
 from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
+from vindeby.campaign.sections.neighbours import Neighbours
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.spacing import Spacing
@@ -60,6 +62,7 @@ class Campaign(Amount):
     description: Text = ""
     farms: Annotated[tuple[Farm, ...], Field(min_length=1)]
     turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)]
+    neighbours: Neighbours | None = None
     min_spacing: Spacing
     site: Site
     wake: WakeModel
@@ -167,12 +170,15 @@ class Campaign(Amount):
         common = digest(shared)
         areas = [digest(farm.boundary.identity()) for farm in self.farms]
         types = [digest(turbine.model_dump(exclude={"name"}, exclude_none=True)) for turbine in self.turbines]
+        beside = [neighbours_identity(self, farm_idx) for farm_idx in range(len(self.farms))]
         cells = []
         for farm_idx, farm in enumerate(self.farms):
             for type_idx, turbine in enumerate(self.turbines):
                 count = self.turbine_count(farm, turbine)
                 spacing_m = self.min_spacing.in_metres(turbine.rotor_diameter_m)
                 decides = [common, areas[farm_idx], types[type_idx], count, spacing_m]
+                if beside[farm_idx] is not None:  # left out of campaigns without any: older ones had none
+                    decides.append(digest(beside[farm_idx]))
                 cells.append(Cell(farm_idx, type_idx, count, spacing_m, digest(decides)))
         return tuple(cells)
 
@@ -214,6 +220,11 @@ class Campaign(Amount):
                     at=("farms", index),
                 )
         self._refuse_impossible_counts()
+        return self
+
+    @model_validator(mode="after")
+    def _neighbours_are_known(self) -> Self:
+        refuse_bad_neighbours(self)
         return self
 
     def _refuse_impossible_counts(self) -> None:

@@ -26,14 +26,7 @@ _ARCS_ARE_CHORDS = 1.001
 
 def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     """The vertices without a repeated last one; refuses what does not enclose an area."""
-    for index, vertex in enumerate(vertices):
-        if max(map(abs, vertex)) > _FARTHEST_M:
-            raise refusal(
-                f"vertex {index} is farther than {_FARTHEST_M:g} m from the origin",
-                remedy="give coordinates in metres, UTM for example",
-                at=(index,),
-                value=list(vertex),
-            )
+    refuse_far_away(vertices, "vertex")
     kept = [vertex for index, vertex in enumerate(vertices) if index == 0 or vertex != vertices[index - 1]]
     if len(kept) > 1 and kept[0] == kept[-1]:
         kept.pop()
@@ -48,6 +41,18 @@ def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     _refuse_flat(kept)
     _refuse_crossing(kept)
     return tuple(kept)
+
+
+def refuse_far_away(points: Sequence[Vertex], what: str) -> None:
+    """Refuse coordinates that cannot be metres on a map."""
+    for index, point in enumerate(points):
+        if max(map(abs, point)) > _FARTHEST_M:
+            raise refusal(
+                f"{what} {index} is farther than {_FARTHEST_M:g} m from the origin",
+                remedy="give coordinates in metres, UTM for example",
+                at=(index,),
+                value=list(point),
+            )
 
 
 def _refuse_nearly_closed(ring: Sequence[Vertex], last: int) -> None:

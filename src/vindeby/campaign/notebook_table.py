@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vindeby.campaign.campaign import Campaign
+from vindeby.campaign.neighbour_survey import neighbours_in_words
 from vindeby.notebook import heading, table
 
 
@@ -14,6 +15,9 @@ def campaign_table(campaign: Campaign) -> str:
         + heading("", f"wake model {campaign.wake.chosen[0]}; search {steps}")
         + _types(campaign)
         + _farms(campaign)
+        + "".join(
+            heading("", f"neighbours of {where}: {what}") for where, what in neighbours_in_words(campaign)
+        )
     )
 
 

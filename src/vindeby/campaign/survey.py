@@ -10,6 +10,8 @@ from shapely.geometry.base import BaseGeometry
 from vindeby import units
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.geometry import grid_inside, most_points, random_fill
+from vindeby.campaign.neighbour_survey import doubts_about_neighbours, free_area
+from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.ratings import doubts_about_ratings
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
@@ -51,10 +53,14 @@ def survey(campaign: Campaign) -> Survey:
     warnings = [
         text for farm, shape in zip(campaign.farms, shapes, strict=True) for text in _doubts(farm, shape)
     ]
+    warnings.extend(doubts_about_neighbours(campaign, shapes))
     warnings.extend(doubts_about_ratings(campaign))
     for farm_idx, shape in enumerate(shapes):
         crowded = [
-            text for row in rows if row.farm_idx == farm_idx for text in _crowding(campaign, row, shape)
+            text
+            for row, cell in zip(rows, cells, strict=True)
+            if row.farm_idx == farm_idx
+            for text in _crowding(campaign, row, free_area(campaign, cell, shape))
         ]
         others = f" (and {len(crowded) - 1} more of its types likewise)" if len(crowded) > 1 else ""
         warnings.extend(text + others for text in crowded[:1])
@@ -77,7 +83,9 @@ def _row(campaign: Campaign, cell: Cell, shape: BaseGeometry) -> CellSurvey:
         area_km2=area_km2,
         density_mw_per_km2=capacity_mw / area_km2,
         spacing_m=cell.spacing_m,
-        most_turbines=cell.n_turbines if unlimited else most_points(shape, cell.spacing_m),
+        most_turbines=cell.n_turbines
+        if unlimited
+        else most_points(free_area(campaign, cell, shape), cell.spacing_m),
     )
 
 
@@ -93,8 +101,10 @@ def _doubts(farm: Farm, shape: BaseGeometry) -> Iterator[str]:
 def _crowding(campaign: Campaign, row: CellSurvey, shape: BaseGeometry) -> Iterator[str]:
     place = f"farm {row.farm}, type {row.type}"
     if row.n_turbines > row.most_turbines:
+        beside = len(neighbours_of(campaign, row.farm_idx))
+        room = f"{row.area_km2:.3g} km2" + (f" beside {beside} neighbours" if beside else "")
         yield (
-            f"{place}: {row.n_turbines} turbines cannot stand {row.spacing_m:g} m apart in {row.area_km2:.3g} km2; "
+            f"{place}: {row.n_turbines} turbines cannot stand {row.spacing_m:g} m apart in {room}; "
             f"no more than {row.most_turbines} can; use fewer or a smaller min_spacing"
         )
         return

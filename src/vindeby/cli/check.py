@@ -46,6 +46,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "seeds": len(campaign.seeds),
         "wake": campaign.wake.chosen[0],
         "method": [step.chosen[0] for step in campaign.method],
+        "neighbours": [{"beside": where, "what": what} for where, what in _neighbours(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
         "warnings": list(found.warnings),
     }
@@ -66,6 +67,14 @@ def _print(campaign: Campaign, found: Survey) -> None:
     console.print(_types(campaign, found))
     console.print("\nturbines in each farm, by type")
     console.print(_farms(campaign, found))
+    for where, what in _neighbours(campaign):
+        console.print(f"neighbours of {one_line(where)}: {one_line(what)}", markup=False)
+
+
+def _neighbours(campaign: Campaign) -> list[tuple[str, str]]:
+    from vindeby.campaign.neighbour_survey import neighbours_in_words
+
+    return neighbours_in_words(campaign)
 
 
 def _count(number: int, thing: str) -> str:

@@ -12,6 +12,7 @@ from vindeby.errors import DataError
 from vindeby.plots import shapes
 from vindeby.plots.energy import type_label
 from vindeby.plots.style import MARKERS, figure, ink, paper, shades, strong, style
+from vindeby.results.neighbour_places import FloatArray, grown, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
@@ -66,6 +67,13 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
             places = result_set.layout(result_set.rows["key"][row].decode(errors="replace"))
             axes.plot(*((places - np.array(origin)[:, None]) * shapes.KM), "o", markersize=2.0, color=strong(),
                       markeredgewidth=0)  # fmt: skip
+        beside = _all_neighbours(campaign, (left, bottom, right, top))
+        if beside.size:
+            at = (beside - np.array(origin)[:, None]) * shapes.KM
+            axes.plot(*at, "^", markersize=2.6, color="none", markeredgecolor=ink(), markeredgewidth=0.5,
+                      label=f"neighbours ({beside.shape[1]})", gid="neighbours")  # fmt: skip
+            axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
+            left, bottom, right, top = grown((left, bottom, right, top), beside)
         for index, shape in enumerate(shapes_of):
             _number(axes, index, shape, origin)
         names = "\n".join(
@@ -73,13 +81,19 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         )
         axes.text(1.02, 0.98, names, transform=axes.transAxes, va="top", fontsize=7.5, linespacing=1.35)
         margin = 0.04 * max(right - left, top - bottom) * shapes.KM
-        axes.set(xlim=(-margin, (right - left) * shapes.KM + margin))
-        axes.set(ylim=(-margin, (top - bottom) * shapes.KM + margin))
+        axes.set(xlim=((left - origin[0]) * shapes.KM - margin, (right - origin[0]) * shapes.KM + margin))
+        axes.set(ylim=((bottom - origin[1]) * shapes.KM - margin, (top - origin[1]) * shapes.KM + margin))
         axes.set_aspect("equal")
         axes.grid(visible=False)
         shapes.label_axes(axes, origin)
         axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
     return axes
+
+
+def _all_neighbours(campaign: Campaign, box: tuple[float, ...]) -> FloatArray:
+    """The neighbours of every farm, each position once, as far as they are near."""
+    every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
+    return nearby(np.unique(every, axis=1), box)
 
 
 def _number(axes: Axes, index: int, shape: BaseGeometry, origin: tuple[float, float]) -> None:

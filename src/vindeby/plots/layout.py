@@ -15,6 +15,7 @@ from vindeby.assembly.distances import closest_pair
 from vindeby.errors import ArgumentError
 from vindeby.plots import shapes, wind
 from vindeby.plots.style import FAINT, figure, ink, paper, style
+from vindeby.results.neighbour_places import nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 if TYPE_CHECKING:
@@ -36,6 +37,14 @@ class Drawn:
     diameter_m: float
     spacing_m: float | None
     rated_power_mw: float | None
+    neighbours: FloatArray
+    """Positions of turbines that stand already, as far as they are near enough to be drawn."""
+    neighbour_count: int
+
+    @property
+    def box(self) -> tuple[float, ...]:
+        """Left, bottom, right and top of what is drawn."""
+        return shapes.frame(self.area, np.hstack([self.places, self.neighbours]))
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -58,6 +67,8 @@ class Drawn:
             facts.append(("closest pair", f"{closest_pair(*self.places)[0]:,.0f} m"))
         if self.spacing_m:
             facts.append(("least allowed", f"{self.spacing_m:,.0f} m"))
+        if self.neighbour_count:
+            facts.append(("neighbours", f"{self.neighbour_count}"))
         return facts
 
     @property
@@ -87,6 +98,7 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         area = campaign.farms[farm_idx].boundary.shape()
         diameter_m, rated = turbine.rotor_diameter_m, turbine.rated_power_mw
         spacing_m = campaign.min_spacing.in_metres(diameter_m)
+    beside = neighbour_places(campaign, farm_idx)
     names = (
         f"{result_set.farm_name(farm_idx)}, {result_set.type_name(type_idx)}, seed {seed}"
         if seed >= 0
@@ -98,10 +110,12 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         places,
         float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
         area,
-        result_set.wind_farm(type_idx) if area is not None else None,
+        result_set.wind_farm(type_idx, farm_idx) if area is not None else None,
         diameter_m or 100.0,
         spacing_m,
         rated,
+        nearby(beside, shapes.frame(area, places)),
+        beside.shape[1],
     )
 
 
@@ -123,7 +137,7 @@ def layout(
         _map(axes, drawn, *_wind(drawn, direction, speed), bar=False)
         return axes
     with style(dark=dark):
-        left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
+        left, bottom, right, top = drawn.box
         width, height = shapes.paper_for(right - left, top - bottom)
         whole = figure(width + 2.5 + 0.9 * (drawn.farm is not None), max(height, 4.6))
         side = whole.add_gridspec(2, 2, width_ratios=[width + 0.9, 2.3], height_ratios=[1.1, 1])
@@ -140,7 +154,7 @@ def layout_map(result_set: ResultSet, key: str, *, dark: bool = False) -> Axes:
     """The map of one result alone, small enough for a page; by its side a page can say the rest."""
     drawn = prepare(result_set, key)
     with style(dark=dark):
-        left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
+        left, bottom, right, top = drawn.box
         width, height = shapes.paper_for(right - left, top - bottom, 4.6)
         axes = figure(max(width, 3.6) + 0.9 * (drawn.farm is not None), height + 0.4).add_subplot()
         _map(axes, drawn, *_wind(drawn, None, None), bar=True)
@@ -163,7 +177,7 @@ def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[f
 
 
 def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None, *, bar: bool) -> None:
-    box = shapes.frame(drawn.area, drawn.places)
+    box = drawn.box
     corner = drawn.area.bounds[:2] if drawn.area is not None else drawn.places.min(axis=1)
     origin = (float(corner[0]), float(corner[1]))
     places = (drawn.places - np.array(origin)[:, None]) * shapes.KM
@@ -182,6 +196,7 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
         shapes.draw_spacing(
             axes, places, drawn.spacing_m, edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2))
         )
+    shapes.draw_neighbours(axes, drawn.neighbours, drawn.neighbour_count, origin, ink(), paper())
     shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
     shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
     axes.set_aspect("equal")

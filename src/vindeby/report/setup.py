@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.neighbour_survey import neighbours_in_words
 from vindeby.errors import DataError
 from vindeby.plots.layout import layout_map
 from vindeby.plots.wind import rose
@@ -61,9 +62,11 @@ def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
     wind = f"{'Weibull' if kind == 'weibull' else 'probability table'}, {sectors} sectors"
     speeds = f"{site.wind_speeds[0]:g} to {site.wind_speeds[-1]:g} m/s"
     unit, spacing = campaign.min_spacing.chosen
+    beside = [(f"neighbours of {where}", what) for where, what in neighbours_in_words(campaign)]
     return [
         ("farms", f"{len(campaign.farms):,}"),
         ("turbine types", ", ".join(f"t{index} {one.name}" for index, one in enumerate(campaign.turbines))),
+        *beside,
         ("wind", f"{wind}, {speeds}, turbulence intensity {site.turbulence_intensity:g}"),
         ("wake model", _with_parameters(*campaign.wake.chosen)),
         ("method", "; then ".join(_with_parameters(*step.chosen) for step in campaign.method)),

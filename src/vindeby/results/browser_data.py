@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
 from vindeby.results.campaign_lookup import farm_of, turbine_of
+from vindeby.results.neighbour_places import grown, nearby, neighbour_places
 from vindeby.store.format.record import Record
 
 FloatArray = NDArray[np.float64]
@@ -42,6 +43,8 @@ def frame_of(campaign: Campaign | None, farm_idx: int, layouts: Iterable[FloatAr
     table = np.array(boxes, np.float64)
     left, bottom = table[:, :2].min(axis=0)
     right, top = table[:, 2:].max(axis=0)
+    box = (float(left), float(bottom), float(right), float(top))
+    left, bottom, right, top = grown(box, nearby(neighbour_places(campaign, farm_idx), box))
     return float(left), float(bottom), max(float(right - left), 1.0), max(float(top - bottom), 1.0)
 
 
@@ -62,7 +65,16 @@ def farm_data(campaign: Campaign | None, farm_idx: int, frame: Frame) -> dict[st
         for polygon in shapely.get_parts(farm.boundary.shape()):
             edges = (polygon.exterior, *polygon.interiors)
             rings += [[[round(x, _DIGITS), round(y, _DIGITS)] for x, y in edge.coords] for edge in edges]
-    return {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
+    data = {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
+    if beside := _neighbours_in(campaign, farm_idx, frame):
+        data["neighbours"] = beside
+    return data
+
+
+def _neighbours_in(campaign: Campaign | None, farm_idx: int, frame: Frame) -> list[list[float]]:
+    left, bottom, width, height = frame
+    places = nearby(neighbour_places(campaign, farm_idx), (left, bottom, left + width, bottom + height))
+    return [[round(x, _DIGITS), round(y, _DIGITS)] for x, y in places.T.tolist()]
 
 
 def type_data(campaign: Campaign | None, type_idx: int) -> dict[str, Any]:

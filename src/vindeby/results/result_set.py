@@ -16,7 +16,13 @@ from vindeby.campaign.outline import outline_of
 from vindeby.campaign.tasks import parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.browser_data import layout_in
-from vindeby.results.campaign_lookup import GivenCampaign, campaign_of, farm_of, turbine_of
+from vindeby.results.campaign_lookup import (
+    GivenCampaign,
+    campaign_of,
+    farm_of,
+    has_neighbours,
+    turbine_of,
+)
 from vindeby.results.columns import UNKNOWN, ResultColumns
 from vindeby.results.judging import Judging
 from vindeby.results.sources import Source, open_source
@@ -38,7 +44,7 @@ class ResultSet:
         self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)
         if self.campaign is not None:
             Judging(self.run).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
-        self._farms: dict[int, WindFarm] = {}
+        self._farms: dict[tuple[int, int | None], WindFarm] = {}
 
     def __repr__(self) -> str:
         known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
@@ -94,15 +100,17 @@ class ResultSet:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
 
-    def wind_farm(self, type_idx: int) -> WindFarm | None:
-        """What a layout of this type is worth; None when the campaign does not tell."""
+    def wind_farm(self, type_idx: int, farm_idx: int | None = None) -> WindFarm | None:
+        """What a layout of this type is worth, among the neighbours of a farm; None when the campaign does not tell."""
         if self.campaign is None or turbine_of(self.campaign, type_idx) is None:
             return None
-        if type_idx not in self._farms:
+        if farm_idx is not None and not has_neighbours(self.campaign, farm_idx):
+            farm_idx = None  # all farms are alike
+        if (type_idx, farm_idx) not in self._farms:
             from vindeby.assembly import wind_farm  # loads numba, which only some pictures need
 
-            self._farms[type_idx] = wind_farm(self.campaign, type_idx)
-        return self._farms[type_idx]
+            self._farms[type_idx, farm_idx] = wind_farm(self.campaign, type_idx, farm_idx)
+        return self._farms[type_idx, farm_idx]
 
     def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
         """Energy of so many turbines if none stood in a wake."""

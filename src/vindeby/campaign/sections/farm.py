@@ -8,6 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.neighbours import Neighbours
 from vindeby.campaign.sections.values import Count, Name, Positive, Section, refusal
 from vindeby.text import plural
 
@@ -46,6 +47,8 @@ class Farm(Amount):
 
     name: Name
     boundary: Boundary
+    neighbours: Neighbours | None = None
+    """Turbines that stand already, besides the campaign's."""
 
     def __repr__(self) -> str:
         amount = ""
