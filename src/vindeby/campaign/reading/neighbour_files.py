@@ -111,7 +111,8 @@ class _Group:
         try:
             found = stored_layout(path, key, farm, type_)
         except VindebyError as error:
-            self.refuse("key" if key is not None else "best", str(error), "name a result that is there")
+            named = "database" if not path.exists() else "best" if key is None else "key"
+            self.refuse(named, str(error), "check the path" if named == "database" else "name what it has")
         if found.turbines is None and "type" not in self.data:
             self.refuse("database", "keeps no campaign, so the turbine is not known", "give its type as well")
         if found.turbines is not None:
