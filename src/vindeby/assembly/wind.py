@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from vindeby import units, wake
+from vindeby import wake
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import ProbabilityTable, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
-from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
+from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.wake_model import WakeModel
 
 
@@ -86,8 +86,10 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 given.rotor_diameter_m,
                 given.hub_height_m,
                 given.wind_speed,
-                [units.kw_to_w(power) for power in given.power_kw],
+                given.power_w,
                 given.ct,
+                thrust_wind_speed=given.ct_wind_speed,
+                outside=given.outside or "hold",
             )
         case Cubic() as given:
             return wake.Turbine.cubic(
@@ -99,6 +101,8 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 rated_speed=given.rated_speed,
                 cut_out=given.cut_out,
                 thrust_coefficient=given.ct,
+                thrust_wind_speed=given.ct_wind_speed,
+                outside=given.outside or "hold",
             )
 
 
