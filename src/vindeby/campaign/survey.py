@@ -13,6 +13,7 @@ from vindeby.campaign.geometry import grid_inside, most_points, random_fill
 from vindeby.campaign.ratings import doubts_about_ratings
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
+from vindeby.campaign.wind_doubts import doubts_about_wind
 
 _DEGREES_NOT_METRES = 360.0
 
@@ -52,6 +53,7 @@ def survey(campaign: Campaign) -> Survey:
         text for farm, shape in zip(campaign.farms, shapes, strict=True) for text in _doubts(farm, shape)
     ]
     warnings.extend(doubts_about_ratings(campaign))
+    warnings.extend(doubts_about_wind(campaign))
     for farm_idx, shape in enumerate(shapes):
         crowded = [
             text for row in rows if row.farm_idx == farm_idx for text in _crowding(campaign, row, shape)

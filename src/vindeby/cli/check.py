@@ -44,6 +44,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "farms": len(campaign.farms),
         "types": len(campaign.turbines),
         "seeds": len(campaign.seeds),
+        "site": _site(campaign),
         "wake": campaign.wake.chosen[0],
         "method": [step.chosen[0] for step in campaign.method],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
@@ -62,10 +63,18 @@ def _print(campaign: Campaign, found: Survey) -> None:
         markup=False,
     )
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
+    if campaign.site.chosen[0] in ("time_series", "states"):
+        console.print(f"wind: {_site(campaign)}", markup=False)
     console.print(f"wake model {campaign.wake.chosen[0]}; search {steps}\n", markup=False)
     console.print(_types(campaign, found))
     console.print("\nturbines in each farm, by type")
     console.print(_farms(campaign, found))
+
+
+def _site(campaign: Campaign) -> str:
+    """The wind in words, with the sum of weights or probabilities where states are given one by one."""
+    given = campaign.site.chosen[1]
+    return str(getattr(given, "about", given.title))
 
 
 def _count(number: int, thing: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from vindeby.campaign import presets
 from vindeby.campaign.reading.boundary_file import read_boundary
+from vindeby.campaign.reading.wind_files import with_wind_files
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
@@ -23,7 +24,8 @@ def load(path: str | Path) -> Document:
         return read(presets.text(name), f"preset {name}")
     if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
-    return _with_boundary_files(from_text(_text_of(Path(path)), str(path)), Path(path).parent)
+    document = _with_boundary_files(from_text(_text_of(Path(path)), str(path)), Path(path).parent)
+    return with_wind_files(document, Path(path).parent, _text_of)
 
 
 def from_text(text: str, name: str) -> Document:
