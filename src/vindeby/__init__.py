@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from vindeby.wake import TableSite as TableSite
     from vindeby.wake import TimeSeriesSite as TimeSeriesSite
     from vindeby.wake import Turbine as Turbine
+    from vindeby.wake import TurbulenceTable as TurbulenceTable
     from vindeby.wake import UniformSite as UniformSite
     from vindeby.wake import WakeModel as WakeModel
     from vindeby.wake import WeibullSite as WeibullSite
@@ -72,6 +73,7 @@ _HOMES = {
     "Summary": ("vindeby.runner", "Summary"),
     "TableSite": (_WAKE, "TableSite"),
     "TimeSeriesSite": (_WAKE, "TimeSeriesSite"),
+    "TurbulenceTable": (_WAKE, "TurbulenceTable"),
     "Turbine": (_WAKE, "Turbine"),
     "UniformSite": (_WAKE, "UniformSite"),
     "VindebyError": ("vindeby.errors", "VindebyError"),
@@ -110,6 +112,7 @@ __all__ = [
     "TableSite",
     "TimeSeriesSite",
     "Turbine",
+    "TurbulenceTable",
     "UniformSite",
     "VindebyError",
     "WakeModel",

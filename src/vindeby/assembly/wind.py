@@ -4,39 +4,73 @@ from __future__ import annotations
 
 import numpy as np
 
-from vindeby import units, wake
+from vindeby import wake
 from vindeby.assembly.standing import around
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import ProbabilityTable, Weibull
+from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
+from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.wake_model import WakeModel
 
 
 def site_of(campaign: Campaign) -> wake.Site:
     """The campaign's wind."""
-    site = campaign.site.weibull or campaign.site.table
-    return _weibull(site) if isinstance(site, Weibull) else _table(site)
+    match campaign.site.chosen[1]:
+        case Weibull() as given:
+            return _weibull(given)
+        case ProbabilityTable() as given:
+            return _table(given)
+        case TimeSeries() as given:
+            return _state_by_state(given, given.weight)
+        case States() as given:
+            return _states(given)
+    raise AssertionError("the campaign's check lets no site without a description through")
 
 
 def _weibull(site: Weibull) -> wake.Site:
+    total = site.total if site.normalise else 1.0
     return wake.WeibullSite(
-        frequency=[sector.frequency for sector in site.sectors],
+        frequency=[sector.frequency / total for sector in site.sectors],
         weibull_a=[sector.a for sector in site.sectors],
         weibull_k=[sector.k for sector in site.sectors],
-        turbulence_intensity=site.turbulence_intensity,
+        turbulence_intensity=_turbulence(site.turbulence_intensity),
         interpolation=site.interpolation,
         default_directions=np.arange(round(360.0 / site.direction_step)) * site.direction_step,
         default_speeds=np.array(site.wind_speeds),
     )
 
 
-def _table(site: ProbabilityTable | None) -> wake.Site:
-    assert site is not None, "the campaign's check lets no site without a description through"
+def _table(site: ProbabilityTable) -> wake.Site:
     return wake.TableSite(
-        probability=site.probability,
+        probability=np.array(site.probability) / (site.total if site.normalise else 1.0),
         wind_speed=site.wind_speeds,
-        turbulence_intensity=site.turbulence_intensity,
+        turbulence_intensity=_turbulence(site.turbulence_intensity),
         interpolation=site.interpolation,
+    )
+
+
+def _turbulence(given: float | TurbulenceTable) -> float | wake.TurbulenceTable:
+    if isinstance(given, TurbulenceTable):
+        return wake.TurbulenceTable(given.values, given.wind_directions, given.wind_speeds)
+    return given
+
+
+def _states(site: States) -> wake.Site:
+    if site.normalise:
+        return _state_by_state(site, site.probability)
+    return _state_by_state(site, site.probability, relative=False)
+
+
+def _state_by_state(
+    site: TimeSeries | States, weight: tuple[float, ...] | None, *, relative: bool = True
+) -> wake.Site:
+    return wake.TimeSeriesSite(
+        wind_speed=np.array(site.wind_speed),
+        wind_direction=np.array(site.wind_direction),
+        turbulence_intensity=np.array(site.turbulence_intensity),
+        weight=None if weight is None else np.array(weight),
+        relative=relative,
     )
 
 
@@ -53,8 +87,10 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 given.rotor_diameter_m,
                 given.hub_height_m,
                 given.wind_speed,
-                [units.kw_to_w(power) for power in given.power_kw],
+                given.power_w,
                 given.ct,
+                thrust_wind_speed=given.ct_wind_speed,
+                outside=given.outside or "hold",
             )
         case Cubic() as given:
             return wake.Turbine.cubic(
@@ -66,6 +102,8 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 rated_speed=given.rated_speed,
                 cut_out=given.cut_out,
                 thrust_coefficient=given.ct,
+                thrust_wind_speed=given.ct_wind_speed,
+                outside=given.outside or "hold",
             )
 
 

@@ -18,9 +18,11 @@ from pydantic import (
 
 from vindeby.campaign.neighbours import neighbours_identity, refuse_bad_neighbours
 from vindeby.campaign.reading import source
+from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.sections.farm import MAX_TURBINES, Amount, Farm
+from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
 from vindeby.campaign.sections.neighbours import Neighbours
 from vindeby.campaign.sections.run_options import RunOptions
@@ -102,14 +104,18 @@ class Campaign(Amount):
 
     def to_data(self) -> dict[str, Any]:
         """The campaign as plain data, complete: nothing in it refers to another file."""
-        data = self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=False)
+        return self._plain_data()
+
+    def _plain_data(self, context: dict[str, Any] | None = None) -> dict[str, Any]:
+        data = self.model_dump(mode="json", by_alias=True, exclude_none=True, context=context)
         if self.seeds == tuple(range(len(self.seeds))):
             data["seeds"] = len(self.seeds)
         return data
 
     def dumps(self) -> str:
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
-        return write(self.to_data())
+        aside: dict[str, str] = {}
+        return put_back(write(set_aside(self._plain_data({PACKED: True}), aside)), aside)
 
     def root_attributes(self) -> dict[str, str | int | float | bool]:
         """What a database says in its root attributes about the campaign it holds."""

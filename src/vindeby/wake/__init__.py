@@ -10,6 +10,7 @@ from vindeby.wake.farm import FlowMap, Neighbours, WindFarm
 from vindeby.wake.models import MODELS, WakeModel, model_named
 from vindeby.wake.site import Site, TableSite, TimeSeriesSite, UniformSite, WeibullSite, WindStates
 from vindeby.wake.turbine import Turbine, iea37_10mw, iea37_335mw
+from vindeby.wake.turbulence import TurbulenceTable
 
 __all__ = [
     "MODELS",
@@ -19,6 +20,7 @@ __all__ = [
     "TableSite",
     "TimeSeriesSite",
     "Turbine",
+    "TurbulenceTable",
     "UniformSite",
     "WakeModel",
     "WeibullSite",

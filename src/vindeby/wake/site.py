@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
+from vindeby.wake.turbulence import TurbulenceTable
 
 __all__ = ["Site", "TableSite", "TimeSeriesSite", "UniformSite", "WeibullSite", "WindStates"]
 
@@ -92,7 +93,8 @@ def _sectors(values: npt.ArrayLike) -> str:
 
 
 def _intensity(site: WeibullSite | TableSite | UniformSite | TimeSeriesSite) -> str:
-    return f"turbulence intensity {_span(site.turbulence_intensity)}"
+    given = site.turbulence_intensity
+    return f"turbulence intensity {_span(given.values if isinstance(given, TurbulenceTable) else given)}"
 
 
 def _centres(sectors: int) -> FloatArray:
@@ -162,14 +164,14 @@ def _over_directions(sectors: FloatArray, directions: FloatArray, how: Interpola
 class WeibullSite:
     """Weibull-distributed wind speed in equal direction sectors, the first centred on north.
 
-    Scale ``weibull_a`` in m/s; frequencies are fractions of the year; turbulence intensity is one number or
-    one a sector.
+    Scale ``weibull_a`` in m/s; frequencies are fractions of the year; turbulence intensity is one number,
+    one per sector, or a ``TurbulenceTable``.
     """
 
     frequency: npt.ArrayLike
     weibull_a: npt.ArrayLike
     weibull_k: npt.ArrayLike
-    turbulence_intensity: npt.ArrayLike = 0.1
+    turbulence_intensity: npt.ArrayLike | TurbulenceTable = 0.1
     interpolation: Interpolation = "linear"
     default_directions: npt.ArrayLike | None = None
     default_speeds: npt.ArrayLike | None = None
@@ -198,7 +200,7 @@ class WeibullSite:
         )
         a, k = (_over_directions(v, direction, how)[:, None] for v in (scale, shape))
         below = 1.0 - np.exp(-((_speed_edges(speed)[None, :] / a) ** k))
-        turbulence = _turbulence(self.turbulence_intensity, direction)
+        turbulence = _turbulence(self.turbulence_intensity, direction, speed)
         return _grid(direction, speed, in_direction[:, None] * np.diff(below, axis=1), turbulence)
 
 
@@ -208,7 +210,7 @@ class TableSite:
 
     probability: npt.ArrayLike
     wind_speed: npt.ArrayLike
-    turbulence_intensity: npt.ArrayLike = 0.1
+    turbulence_intensity: npt.ArrayLike | TurbulenceTable = 0.1
     interpolation: Interpolation = "nearest"
 
     def __repr__(self) -> str:
@@ -236,7 +238,7 @@ class TableSite:
             )
         share = len(table) / 360.0 * _direction_bin(direction)
         probability = _over_directions(table, direction, self.interpolation)[:, column] * share
-        return _grid(direction, speed, probability, _turbulence(self.turbulence_intensity, direction))
+        return _grid(direction, speed, probability, _turbulence(self.turbulence_intensity, direction, speed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +247,7 @@ class UniformSite:
 
     frequency: npt.ArrayLike = (1.0,)
     wind_speed: float = 12.0
-    turbulence_intensity: npt.ArrayLike = 0.1
+    turbulence_intensity: npt.ArrayLike | TurbulenceTable = 0.1
     interpolation: Interpolation = "nearest"
 
     def __repr__(self) -> str:
@@ -261,17 +263,23 @@ class UniformSite:
         direction, speed = _bins(directions, speeds, own)
         share = len(frequency) / 360.0 * _direction_bin(direction)
         probability = _over_directions(frequency, direction, self.interpolation) * share
-        turbulence = _turbulence(self.turbulence_intensity, direction)
+        turbulence = _turbulence(self.turbulence_intensity, direction, speed)
         return _grid(direction, speed, probability[:, None], turbulence)
 
 
 @dataclass(frozen=True, eq=False)
 class TimeSeriesSite:
-    """Measured or modelled wind, step by step; every step counts the same."""
+    """Measured or modelled wind, step by step.
+
+    ``weight`` says how much each step counts: a step's probability is its weight over the sum of all weights, or,
+    with ``relative=False``, the weight itself. Without weights every step counts the same.
+    """
 
     wind_speed: npt.ArrayLike
     wind_direction: npt.ArrayLike
     turbulence_intensity: npt.ArrayLike = 0.1
+    weight: npt.ArrayLike | None = None
+    relative: bool = True
 
     def __repr__(self) -> str:
         steps, speeds = plural(np.size(self.wind_speed), "step"), _span(self.wind_speed)
@@ -304,15 +312,34 @@ class TimeSeriesSite:
             direction=distinct,
             first=np.append(first, len(step)).astype(np.int64),
             speed=speed[step],
-            probability=np.full(len(step), 1.0 / len(step)),
+            probability=_shares(self.weight, len(step), self.relative)[step],
             turbulence=np.ascontiguousarray(np.broadcast_to(turbulence, speed.shape)[step]),
             shape=(len(step),),
             step=step,
         )
 
 
-def _turbulence(value: npt.ArrayLike, directions: FloatArray) -> FloatArray:
-    """Turbulence intensity in these directions; always linear between sectors, as in PyWake."""
+def _shares(weight: npt.ArrayLike | None, count: int, relative: bool) -> FloatArray:
+    """The probability of each step."""
+    if weight is None:
+        return np.full(count, 1.0 / count)
+    weights = _checked("weight", weight, low=0)
+    if weights.shape != (count,):
+        raise ArgumentError(f"weight must have one value per step, {count}, not shape {weights.shape}")
+    total = weights.sum()
+    if not relative:
+        return weights
+    if not 0 < total < np.inf:
+        raise ArgumentError(f"weight must have a finite sum above 0, not {total}")
+    return np.asarray(weights / total)
+
+
+def _turbulence(
+    value: npt.ArrayLike | TurbulenceTable, directions: FloatArray, speeds: FloatArray
+) -> FloatArray:
+    """Turbulence intensity in these directions and wind speeds; always linear between points, as in PyWake."""
+    if isinstance(value, TurbulenceTable):
+        return value.at(directions, speeds)
     turbulence = _checked("turbulence_intensity", value, low=0, high=5)
     if turbulence.ndim == 0:
         return turbulence

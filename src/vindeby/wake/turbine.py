@@ -2,18 +2,21 @@
 
 Both curves are kept as pieces, each a cubic polynomial for power and a straight line for the thrust
 coefficient, which holds tabulated curves with linear interpolation and the analytic curves of the IEA case
-studies exactly. Outside its pieces a curve keeps its first and last value, as ``numpy.interp`` does.
+studies exactly. Outside its points a tabulated curve keeps its first and last value, as ``numpy.interp`` and
+PyWake do, or is zero, as in FLORIS.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.units import mw_to_w, w_to_mw
+from vindeby.wake.turbine_pieces import Curve, Outside, common_pieces, joined_points
 
 __all__ = ["Turbine", "iea37_10mw", "iea37_335mw"]
 
@@ -66,26 +69,43 @@ class Turbine:
         wind_speed: npt.ArrayLike,
         power_w: npt.ArrayLike,
         thrust_coefficient: npt.ArrayLike,
+        *,
+        thrust_wind_speed: npt.ArrayLike | None = None,
+        outside: Outside = "hold",
     ) -> Turbine:
-        """Make a turbine from a table (wind speed in m/s, power in W, thrust coefficient), linear between."""
+        """Make a turbine from a table (wind speed in m/s, power in W, thrust coefficient), linear between.
+
+        ``thrust_wind_speed`` are the wind speeds of the thrust coefficient where they are not those of the power.
+        Outside the wind speeds of each, power and thrust ``hold`` their first and last values or are ``zero``.
+        """
+        _refuse_unknown(name, outside)
         speed, watts, thrust = (np.array(v, np.float64) for v in (wind_speed, power_w, thrust_coefficient))
-        if speed.ndim != 1 or speed.shape != watts.shape or speed.shape != thrust.shape or len(speed) < 1:
+        thrust_speed = speed if thrust_wind_speed is None else np.array(thrust_wind_speed, np.float64)
+        if (
+            speed.ndim != 1
+            or speed.shape != watts.shape
+            or thrust_speed.shape != thrust.shape
+            or len(speed) < 1
+        ):
             raise ArgumentError(
                 f"turbine {name}: wind_speed, power_w and thrust_coefficient must be lists of one length, "
                 f"not of shapes {speed.shape}, {watts.shape}, {thrust.shape}"
             )
-        for label, values in (("wind_speed", speed), ("power_w", watts), ("thrust_coefficient", thrust)):
+        for label, values in (("wind_speed", speed), ("power_w", watts)):
             if not np.all(np.isfinite(values)) or np.any(values < 0):
                 raise ArgumentError(f"turbine {name}: {label} must hold finite numbers >= 0")
         if np.any(np.diff(speed) <= 0):
             raise ArgumentError(
                 f"turbine {name}: wind_speed must increase; sort the table and drop repeated rows"
             )
-        if np.any(thrust > 1.5):
-            raise ArgumentError(
-                f"turbine {name}: thrust_coefficient {thrust.max()} is not a thrust coefficient (> 1.5)"
+        _check_thrust(name, thrust_speed, thrust)
+        if thrust_wind_speed is None and outside == "hold":
+            pieces = _pieces(speed, watts, thrust)
+        else:
+            pieces = common_pieces(
+                joined_points(speed, watts, outside, 3), joined_points(thrust_speed, thrust, outside, 1)
             )
-        return Turbine(name, float(rotor_diameter_m), float(hub_height_m), *_pieces(speed, watts, thrust))
+        return Turbine(name, float(rotor_diameter_m), float(hub_height_m), *pieces)
 
     @staticmethod
     def generic(name: str, rated_power_mw: float, rotor_diameter_m: float, hub_height_m: float) -> Turbine:
@@ -109,16 +129,30 @@ class Turbine:
         cut_in: float,
         rated_speed: float,
         cut_out: float,
-        thrust_coefficient: float,
+        thrust_coefficient: npt.ArrayLike,
+        thrust_wind_speed: npt.ArrayLike | None = None,
+        outside: Outside = "hold",
     ) -> Turbine:
-        """Make a turbine of constant thrust whose power grows with the cube of the speed above cut-in."""
+        """Make a turbine whose power grows with the cube of the speed above cut-in.
+
+        ``thrust_coefficient`` is one number for all wind speeds, or a list for those of ``thrust_wind_speed`` (m/s),
+        outside of which the thrust ``hold``s its first and last value or is ``zero``.
+        """
         rated = mw_to_w(rated_power_mw)
         steepness = rated / (rated_speed - cut_in) ** 3
         # At cut-out itself the turbine still runs.
         start = np.array([0.0, cut_in, rated_speed, np.nextafter(cut_out, np.inf)])
         power = np.array([[0, 0, 0, 0], [0, 0, 0, steepness], [rated, 0, 0, 0], [0, 0, 0, 0]], np.float64)
-        thrust = np.array([[thrust_coefficient, 0.0]] * 4)
-        return Turbine(name, float(rotor_diameter_m), float(hub_height_m), start, power, thrust)
+        size = (float(rotor_diameter_m), float(hub_height_m))
+        if thrust_wind_speed is None:
+            thrust = np.array([[float(np.asarray(thrust_coefficient)), 0.0]] * 4)
+            return Turbine(name, *size, start, power, thrust)
+        _refuse_unknown(name, outside)
+        points, values = np.array(thrust_wind_speed, np.float64), np.array(thrust_coefficient, np.float64)
+        _check_thrust(name, points, values)
+        return Turbine(
+            name, *size, *common_pieces(Curve(start, power), joined_points(points, values, outside, 1))
+        )
 
     def power_at(self, wind_speed: npt.ArrayLike) -> FloatArray:
         """Power in W at these wind speeds."""
@@ -141,6 +175,29 @@ class Turbine:
         speed = np.maximum(np.asarray(wind_speed, np.float64), 0.0)
         piece = np.searchsorted(self.start, speed, side="right") - 1
         return piece, speed - self.start[piece]
+
+
+def _refuse_unknown(name: str, outside: str) -> None:
+    if outside not in get_args(Outside):
+        raise ArgumentError(f"turbine {name}: outside must be 'hold' or 'zero', not {outside!r}")
+
+
+def _check_thrust(name: str, speed: FloatArray, thrust: FloatArray) -> None:
+    """Refuse what is no table of thrust coefficients."""
+    if speed.ndim != 1 or speed.shape != thrust.shape or len(speed) < 1:
+        raise ArgumentError(
+            f"turbine {name}: thrust_coefficient must have one value per wind speed, "
+            f"not shape {thrust.shape} for {speed.shape}"
+        )
+    for label, values in (("the wind speeds of thrust", speed), ("thrust_coefficient", thrust)):
+        if not np.all(np.isfinite(values)) or np.any(values < 0):
+            raise ArgumentError(f"turbine {name}: {label} must hold finite numbers >= 0")
+    if np.any(np.diff(speed) <= 0):
+        raise ArgumentError(f"turbine {name}: the wind speeds of thrust must increase")
+    if np.any(thrust > 1.5):
+        raise ArgumentError(
+            f"turbine {name}: thrust_coefficient {thrust.max()} is not a thrust coefficient (> 1.5)"
+        )
 
 
 def _pieces(
