@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vindeby import wake
+from vindeby.assembly.local_wind import gridded_site
 from vindeby.assembly.standing import around
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import ProbabilityTable, Weibull
@@ -15,7 +16,14 @@ from vindeby.campaign.sections.wake_model import WakeModel
 
 
 def site_of(campaign: Campaign) -> wake.Site:
-    """The campaign's wind."""
+    """The campaign's wind, with what is local about it."""
+    local = campaign.site.local
+    if local is None:
+        return _same_everywhere(campaign)
+    return gridded_site(campaign.site, local, None if local.has_weibull else _same_everywhere(campaign))
+
+
+def _same_everywhere(campaign: Campaign) -> wake.Site:
     match campaign.site.chosen[1]:
         case Weibull() as given:
             return _weibull(given)

@@ -24,7 +24,7 @@ _NOT_WITH_A_DATABASE = ("positions", "source")
 
 def with_neighbour_files(document: Document, folder: Path, text_of: TextOf) -> Document:
     """Put the neighbours that stand in files of their own into the document."""
-    for holder, at in _groups(document.data):
+    for holder, at in neighbour_groups(document.data):
         group = _Group(document, holder, at)
         if "file" in holder:
             group.take_table(folder, text_of, _type_names(document.data, holder))
@@ -35,7 +35,7 @@ def with_neighbour_files(document: Document, folder: Path, text_of: TextOf) -> D
     return document
 
 
-def _groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
+def neighbour_groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
     """Every group of neighbours, wherever it is written, with its path."""
     farms = data.get("farms")
     holders: list[tuple[Any, DataPath]] = [(data, ())]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign.reading.column_finder import Quantity
+from vindeby.campaign.reading.neighbour_files import neighbour_groups
 from vindeby.campaign.reading.number_table import NumberTable, TableReader
 from vindeby.campaign.reading.times import find_time_problem
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
@@ -38,11 +39,12 @@ def with_wind_files(document: Document, folder: Path, read_text: ReadText) -> Do
     for key, reader in (("time_series", _time_series), ("states", _states)):
         if isinstance(site, dict):
             _resolve(document, site.get(key), ("site", key), folder, read_text, reader)
-    turbines = document.data.get("turbines")
-    for index, turbine in enumerate(turbines if isinstance(turbines, list) else []):
-        if isinstance(turbine, dict):
-            at: DataPath = ("turbines", index, "table")
-            _resolve(document, turbine.get("table"), at, folder, read_text, _curve)
+    for holder, place in [(document.data, ()), *neighbour_groups(document.data)]:
+        turbines = holder.get("turbines")
+        for index, turbine in enumerate(turbines if isinstance(turbines, list) else []):
+            if isinstance(turbine, dict):
+                at: DataPath = (*place, "turbines", index, "table")
+                _resolve(document, turbine.get("table"), at, folder, read_text, _curve)
     return document
 
 

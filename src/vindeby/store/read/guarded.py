@@ -22,6 +22,7 @@ from vindeby.errors import VindebyError
 from vindeby.store.format.image import build_image
 from vindeby.store.format.record import Record
 from vindeby.store.read.foreign.copy_additions import carry
+from vindeby.store.read.foreign.gridded import read_gridded
 from vindeby.store.read.foreign.groups import Asked
 from vindeby.store.read.foreign.hdf5_library import LIBRARY_ERRORS
 from vindeby.store.read.foreign.reader import read_foreign, read_open
@@ -51,6 +52,8 @@ def main() -> None:
         try:
             if task == "probe":
                 answer = _probe(request["name"])
+            elif task == "gridded":
+                answer = read_gridded(result=lambda data: send(RESULT, data), **request)
             elif task == "carry":
                 answer = carry(progress=lambda text: send(PROGRESS, text.encode()), **request)
             else:
