@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.wake.site import (
-    DEFAULT_DIRECTIONS,
-    DEFAULT_SPEEDS,
-    Interpolation,
-    Site,
-    WindStates,
-    _bins,
-    _grid,
-)
+from vindeby.wake.site import Interpolation, Site, WeibullSite, WindStates
 from vindeby.wake.wind_grid import WindGrid
 
 __all__ = ["GriddedSite"]
@@ -82,18 +74,35 @@ class GriddedSite:
 
         Where the grid holds probabilities, these are the ones at its middle, for pictures and summaries.
         """
-        if self.rose is not None:
-            states = self.rose.states(directions, speeds)
-            if self.grid.has_weibull and states.step is not None:
-                raise ArgumentError(
-                    "a time series has its own weights; leave weibull_a, weibull_k and sector_frequency out of the grid"
-                )
-            return states
-        own = _bins(self.default_directions, self.default_speeds, (DEFAULT_DIRECTIONS, DEFAULT_SPEEDS))
-        direction, speed = _bins(directions, speeds, own)
-        turbulence = np.array(self.turbulence_intensity, np.float64)
-        if turbulence.ndim or not 0.0 <= float(turbulence) <= 5.0:
+        if not self.grid.has_weibull:
+            assert self.rose is not None  # checked when the site was made
+            return self.rose.states(directions, speeds)
+        if self.rose is None:
+            return self._at_the_middle().states(directions, speeds)
+        states = self.rose.states(directions, speeds)
+        if states.step is not None:
             raise ArgumentError(
-                f"turbulence_intensity must be a number in [0, 5], not {self.turbulence_intensity!r}"
+                "a time series has its own weights; leave weibull_a, weibull_k and sector_frequency out of the grid"
             )
-        return _grid(direction, speed, np.zeros((len(direction), len(speed))), turbulence)
+        own = self._at_the_middle().states(states.direction, states.speed[: states.shape[1]])
+        return replace(states, probability=own.probability)
+
+    def _at_the_middle(self) -> WeibullSite:
+        """The wind at a point in the middle of the grid."""
+        grid = self.grid
+        sectors = 1 if grid.direction is None else len(grid.direction)
+
+        def middle(name: str) -> FloatArray:
+            values = grid.over_all_axes(name)
+            x, y, height = (length // 2 for length in values.shape[:3])
+            return np.array(np.broadcast_to(values[x, y, height], (sectors,)))
+
+        return WeibullSite(
+            middle("sector_frequency"),
+            middle("weibull_a"),
+            middle("weibull_k"),
+            self.turbulence_intensity,
+            self.interpolation,
+            self.default_directions,
+            self.default_speeds,
+        )

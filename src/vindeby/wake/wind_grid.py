@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
+from vindeby.units import TOLERANCE_M
 
 __all__ = ["QUANTITIES", "WindGrid"]
 
@@ -122,9 +123,10 @@ class WindGrid:
         return self.weibull_a is not None
 
     def refuse_outside(self, x: FloatArray, y: FloatArray, what: str) -> None:
-        """Raise ArgumentError for the first place outside; ``what`` names the places, e.g. ``turbine``."""
+        """Raise ArgumentError for a place outside, but for rounding; ``what`` names the places, e.g. ``turbine``."""
         west, south, east, north = self.bounds
-        outside = ~((x >= west) & (x <= east) & (y >= south) & (y <= north))
+        slack = TOLERANCE_M
+        outside = ~((x >= west - slack) & (x <= east + slack) & (y >= south - slack) & (y <= north + slack))
         if outside.any():
             i = int(np.argmax(outside))
             raise ArgumentError(
