@@ -26,7 +26,8 @@ def gridded_site(site: Site, local: LocalWind, rose: wake.Site | None) -> wake.S
     if rose is not None:
         return gridded
     weibull = site.weibull
-    assert weibull is not None and isinstance(weibull.turbulence_intensity, float), "the campaign's check"
+    assert weibull is not None, "the campaign's check lets no other site without a rose through"
+    assert isinstance(weibull.turbulence_intensity, float), "nor another turbulence"
     return replace(
         gridded,
         default_directions=np.arange(round(360.0 / weibull.direction_step)) * weibull.direction_step,
