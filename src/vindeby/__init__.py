@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from vindeby.store.read.database import open_database as open_database
     from vindeby.wake import MODELS as wake_models  # noqa: N811  (read as vindeby.wake_models)
     from vindeby.wake import FlowMap as FlowMap
+    from vindeby.wake import GriddedSite as GriddedSite
     from vindeby.wake import Neighbours as Neighbours
     from vindeby.wake import TableSite as TableSite
     from vindeby.wake import TimeSeriesSite as TimeSeriesSite
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from vindeby.wake import WakeModel as WakeModel
     from vindeby.wake import WeibullSite as WeibullSite
     from vindeby.wake import WindFarm as WindFarm
+    from vindeby.wake import WindGrid as WindGrid
 
     open = open_database  # noqa: A001  (read as vindeby.open)
 
@@ -58,6 +60,7 @@ _HOMES = {
     "Database": (_DATABASE, "Database"),
     "FlowMap": (_WAKE, "FlowMap"),
     "Gradient": (_LAYOUT, "Gradient"),
+    "GriddedSite": (_WAKE, "GriddedSite"),
     "Hopping": (_LAYOUT, "Hopping"),
     "Layout": (_LAYOUT, "Layout"),
     "Method": (_LAYOUT, "Method"),
@@ -80,6 +83,7 @@ _HOMES = {
     "WakeModel": (_WAKE, "WakeModel"),
     "WeibullSite": (_WAKE, "WeibullSite"),
     "WindFarm": (_WAKE, "WindFarm"),
+    "WindGrid": (_WAKE, "WindGrid"),
     "errors": ("vindeby.errors", None),
     "open": (_DATABASE, "open_database"),
     "open_database": (_DATABASE, "open_database"),
@@ -96,6 +100,7 @@ __all__ = [
     "Database",
     "FlowMap",
     "Gradient",
+    "GriddedSite",
     "Hopping",
     "Layout",
     "Method",
@@ -118,6 +123,7 @@ __all__ = [
     "WakeModel",
     "WeibullSite",
     "WindFarm",
+    "WindGrid",
     "__version__",
     "errors",
     "open_database",

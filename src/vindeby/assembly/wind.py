@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from vindeby import units, wake
+from vindeby import wake
+from vindeby.assembly.local_wind import gridded_site
 from vindeby.assembly.standing import around
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import ProbabilityTable, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
-from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
+from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.wake_model import WakeModel
 
 
 def site_of(campaign: Campaign) -> wake.Site:
-    """The campaign's wind."""
+    """The campaign's wind, with what is local about it."""
+    local = campaign.site.local
+    if local is None:
+        return _same_everywhere(campaign)
+    return gridded_site(campaign.site, local, None if local.has_weibull else _same_everywhere(campaign))
+
+
+def _same_everywhere(campaign: Campaign) -> wake.Site:
     match campaign.site.chosen[1]:
         case Weibull() as given:
             return _weibull(given)
@@ -87,8 +95,10 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 given.rotor_diameter_m,
                 given.hub_height_m,
                 given.wind_speed,
-                [units.kw_to_w(power) for power in given.power_kw],
+                given.power_w,
                 given.ct,
+                thrust_wind_speed=given.ct_wind_speed,
+                outside=given.outside or "hold",
             )
         case Cubic() as given:
             return wake.Turbine.cubic(
@@ -100,6 +110,8 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 rated_speed=given.rated_speed,
                 cut_out=given.cut_out,
                 thrust_coefficient=given.ct,
+                thrust_wind_speed=given.ct_wind_speed,
+                outside=given.outside or "hold",
             )
 
 

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from vindeby.campaign.local_wind_cover import refuse_outside_local_wind
 from vindeby.campaign.neighbours import neighbours_identity, refuse_bad_neighbours
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
@@ -225,6 +226,7 @@ class Campaign(Amount):
     @model_validator(mode="after")
     def _neighbours_are_known(self) -> Self:
         refuse_bad_neighbours(self)
+        refuse_outside_local_wind(self)
         return self
 
     def _refuse_impossible_counts(self) -> None:

@@ -15,6 +15,7 @@ from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.ratings import doubts_about_ratings
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
+from vindeby.campaign.wind_doubts import doubts_about_wind
 
 _DEGREES_NOT_METRES = 360.0
 
@@ -55,6 +56,7 @@ def survey(campaign: Campaign) -> Survey:
     ]
     warnings.extend(doubts_about_neighbours(campaign, shapes))
     warnings.extend(doubts_about_ratings(campaign))
+    warnings.extend(doubts_about_wind(campaign))
     for farm_idx, shape in enumerate(shapes):
         crowded = [
             text

@@ -44,6 +44,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "farms": len(campaign.farms),
         "types": len(campaign.turbines),
         "seeds": len(campaign.seeds),
+        "site": _site(campaign),
         "wake": campaign.wake.chosen[0],
         "method": [step.chosen[0] for step in campaign.method],
         "neighbours": [{"beside": where, "what": what} for where, what in _neighbours(campaign)],
@@ -63,6 +64,8 @@ def _print(campaign: Campaign, found: Survey) -> None:
         markup=False,
     )
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
+    if campaign.site.chosen[0] in ("time_series", "states"):
+        console.print(f"wind: {_site(campaign)}", markup=False)
     console.print(f"wake model {campaign.wake.chosen[0]}; search {steps}\n", markup=False)
     console.print(_types(campaign, found))
     console.print("\nturbines in each farm, by type")
@@ -75,6 +78,12 @@ def _neighbours(campaign: Campaign) -> list[tuple[str, str]]:
     from vindeby.campaign.neighbour_survey import neighbours_in_words
 
     return neighbours_in_words(campaign)
+
+
+def _site(campaign: Campaign) -> str:
+    """The wind in words, with the sum of weights or probabilities where states are given one by one."""
+    given = campaign.site.chosen[1]
+    return str(getattr(given, "about", given.title))
 
 
 def _count(number: int, thing: str) -> str:

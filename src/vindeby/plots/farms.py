@@ -56,6 +56,8 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
     bounds = np.array([shape.bounds for shape in shapes_of])
     left, bottom = bounds[:, :2].min(axis=0)
     right, top = bounds[:, 2:].max(axis=0)
+    beside = _all_neighbours(campaign, (left, bottom, right, top))
+    left, bottom, right, top = grown((left, bottom, right, top), beside)
     origin = (float(left), float(bottom))
     with style(dark=dark):
         width, height = shapes.paper_for(right - left, top - bottom, 9.5)
@@ -67,13 +69,11 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
             places = result_set.layout(result_set.rows["key"][row].decode(errors="replace"))
             axes.plot(*((places - np.array(origin)[:, None]) * shapes.KM), "o", markersize=2.0, color=strong(),
                       markeredgewidth=0)  # fmt: skip
-        beside = _all_neighbours(campaign, (left, bottom, right, top))
         if beside.size:
             at = (beside - np.array(origin)[:, None]) * shapes.KM
             axes.plot(*at, "^", markersize=2.6, color="none", markeredgecolor=ink(), markeredgewidth=0.5,
                       label=f"neighbours ({beside.shape[1]})", gid="neighbours")  # fmt: skip
             axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
-            left, bottom, right, top = grown((left, bottom, right, top), beside)
         for index, shape in enumerate(shapes_of):
             _number(axes, index, shape, origin)
         names = "\n".join(
@@ -81,8 +81,8 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         )
         axes.text(1.02, 0.98, names, transform=axes.transAxes, va="top", fontsize=7.5, linespacing=1.35)
         margin = 0.04 * max(right - left, top - bottom) * shapes.KM
-        axes.set(xlim=((left - origin[0]) * shapes.KM - margin, (right - origin[0]) * shapes.KM + margin))
-        axes.set(ylim=((bottom - origin[1]) * shapes.KM - margin, (top - origin[1]) * shapes.KM + margin))
+        axes.set(xlim=(-margin, (right - left) * shapes.KM + margin))
+        axes.set(ylim=(-margin, (top - bottom) * shapes.KM + margin))
         axes.set_aspect("equal")
         axes.grid(visible=False)
         shapes.label_axes(axes, origin)
@@ -93,7 +93,7 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
 def _all_neighbours(campaign: Campaign, box: tuple[float, ...]) -> FloatArray:
     """The neighbours of every farm, each position once, as far as they are near."""
     every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
-    return nearby(np.unique(every, axis=1), box)
+    return nearby(np.unique(every, axis=1), box) if every.size else every
 
 
 def _number(axes: Axes, index: int, shape: BaseGeometry, origin: tuple[float, float]) -> None:

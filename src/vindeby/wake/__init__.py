@@ -7,14 +7,17 @@ import it. Start at ``WindFarm``.
 from __future__ import annotations
 
 from vindeby.wake.farm import FlowMap, Neighbours, WindFarm
+from vindeby.wake.gridded_site import GriddedSite
 from vindeby.wake.models import MODELS, WakeModel, model_named
 from vindeby.wake.site import Site, TableSite, TimeSeriesSite, UniformSite, WeibullSite, WindStates
 from vindeby.wake.turbine import Turbine, iea37_10mw, iea37_335mw
 from vindeby.wake.turbulence import TurbulenceTable
+from vindeby.wake.wind_grid import WindGrid
 
 __all__ = [
     "MODELS",
     "FlowMap",
+    "GriddedSite",
     "Neighbours",
     "Site",
     "TableSite",
@@ -25,6 +28,7 @@ __all__ = [
     "WakeModel",
     "WeibullSite",
     "WindFarm",
+    "WindGrid",
     "WindStates",
     "iea37_10mw",
     "iea37_335mw",

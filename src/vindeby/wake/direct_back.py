@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import named, scalar
 from vindeby.wake.curves import curves_with_slopes
+from vindeby.wake.local_rows import LocalRows
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.superposition import superposition_of
 from vindeby.wake.wind import clear
+from vindeby.wake.wind_access import Locality, access_of, identity_of, together_of
 
-__all__ = ["Shares", "make_walk_back", "new_shares"]
+__all__ = ["Shares", "make_walk_back", "new_shares", "of_own_place"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -29,6 +30,9 @@ class Shares(NamedTuple):
     ``summed`` and ``extra``: of sums of wakes and of added turbulence, by turbine (downwind order) and wind speed.
     ``u``, ``ct``, ``ti``: of wind speed, thrust and turbulence of the turbine whose turn it is, by wind speed.
     ``along`` and ``across``: of the places of the turbines as they were given.
+
+    Where the free wind differs from place to place, ``free`` and ``free_ti``: of the free wind speed and turbulence of
+    the turbine whose turn it is, by wind speed; ``speedup``, ``turbulence``, ``turning``: of what is local, by turbine.
     """
 
     summed: FloatArray
@@ -38,6 +42,11 @@ class Shares(NamedTuple):
     ti: FloatArray
     along: FloatArray
     across: FloatArray
+    free: FloatArray
+    free_ti: FloatArray
+    speedup: FloatArray
+    turbulence: FloatArray
+    turning: FloatArray
 
 
 @scalar
@@ -45,13 +54,26 @@ def new_shares(n: int, most: int) -> Shares:
     """Room for ``n`` turbines and up to ``most`` wind speeds."""
     return Shares(
         np.empty((n, most)), np.empty((n, most)), np.empty(most), np.empty(most), np.empty(most),
-        np.empty(n), np.empty(n),
+        np.empty(n), np.empty(n), np.empty(most), np.empty(most), np.empty(n), np.empty(n), np.empty(n),
     )  # fmt: skip
 
 
-def make_walk_back(model: WakeModel) -> Callable[..., None]:
+@scalar
+def of_own_place(rows: LocalRows, shares: Shares, i: int) -> tuple[float, float]:
+    """The slopes of the total with x and y of turbine ``i`` through its own free wind."""
+    s, ti, turn = shares.speedup[i], shares.turbulence[i], shares.turning[i]
+    return (
+        s * rows.speedup_xy[i, 0] + ti * rows.turbulence_xy[i, 0] + turn * rows.turning_xy[i, 0],
+        s * rows.speedup_xy[i, 1] + ti * rows.turbulence_xy[i, 1] + turn * rows.turning_xy[i, 1],
+    )
+
+
+def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable[..., None]:
     """The walk upwind in one direction, after the walk downwind; fills ``shares.along`` and ``shares.across``."""
-    reach, pair_back, settle_back = model.reach, _make_pair_back(model), _make_settle_back(model)
+    reach, pair_back = model.reach, _make_pair_back(model, locality)
+    settle_back, access = _make_settle_back(model, locality), access_of(locality)
+    at, swing, swing_back = access.at, access.swing, access.swing_back
+    is_local, turned_wakes = locality != "uniform", locality == "turned"
 
     def upwind_walk(data, machines, turned, states, counted, waked, shares):
         n, count = turned.order.size, states.speed.size
@@ -59,40 +81,56 @@ def make_walk_back(model: WakeModel) -> Callable[..., None]:
         clear(shares.across)
         for a in range(n - 1, -1, -1):
             i = turned.order[a]
-            source = turned.type_index[i]
+            source, own = turned.type_index[i], at(states, i)
             most_thrust = most_turbulence = 0.0
             for k in range(count):
                 shares.u[k] = shares.ct[k] = shares.ti[k] = 0.0
+                if is_local:
+                    shares.free[k] = shares.free_ti[k] = 0.0
                 most_thrust = max(most_thrust, waked.ct[a, k])
                 most_turbulence = max(most_turbulence, waked.ti[a, k])
             diameter = machines.diameter[source]
-            of_place = of_side = 0.0
+            of_place = of_side = of_turning = 0.0
             for b in range(a + 1, n):
                 j = turned.order[b]
                 rotor = machines.diameter[turned.type_index[j]]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+                far, aside = swing(own, far, aside)
+                if turned_wakes and far <= 0.0:
+                    continue
                 if abs(aside) >= reach(data, far, diameter, rotor, most_thrust, most_turbulence):
                     continue
                 of_far, of_aside = pair_back(
-                    data, machines, source, turned.type_index[j], far, aside, states, waked, shares, a, b
+                    data, machines, source, turned.type_index[j], far, aside, own, waked, shares, a, b
                 )  # fmt: skip
+                if turned_wakes:
+                    of_turning += of_aside * far - of_far * aside
+                of_far, of_aside = swing_back(own, of_far, of_aside)
                 shares.along[j] += of_far
                 shares.across[j] += of_aside
                 of_place -= of_far
                 of_side -= of_aside
             shares.along[i] += of_place
             shares.across[i] += of_side
-            settle_back(machines, source, states, 1.0 if i < counted else 0.0, waked, shares, a)
+            settle_back(machines, source, own, 1.0 if i < counted else 0.0, waked, shares, a)
+            if is_local:
+                shares.speedup[i] = shares.turbulence[i] = 0.0
+                for k in range(count):
+                    shares.speedup[i] += shares.free[k] * states.speed[k]
+                    shares.turbulence[i] += shares.free_ti[k]
+                shares.turning[i] = of_turning
 
-    return scalar(named(upwind_walk, model.identity))
+    return scalar(named(upwind_walk, identity_of(model, locality)))
 
 
-def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
+def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
     """The wake of ``a`` on ``b``: adds to the shares of ``a``, returns those of both distances."""
     slopes, added_slopes = model.deficit_with_slopes, model.turbulence_functions[1]
     adds, of_source = model.added_turbulence is not None, model.reference == "source"
-    together = superposition_of(model)
+    together, is_local = together_of(model, locality), locality != "uniform"
+    free_slope = model.free_turbulence_slope
     scale, scale_slope, term_back = together.scale, together.scale_slope, together.term_back
+    scale_slope_free = together.scale_slope_free
 
     @scalar
     def pair_back(data, machines, source, target, far, aside, states, waked, shares, a, b):
@@ -114,10 +152,13 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
             of_value = of_scaled * factor
             if of_source:
                 shares.u[k] += of_scaled * (value * scale_slope(free[k]))
+            if is_local:
+                shares.free[k] += of_scaled * (value * scale_slope_free(free[k]))
             of_far += of_value * d_far
             of_aside += of_value * d_aside
             shares.ct[k] += of_value * d_ct
-            shares.ti[k] += of_value * d_ti
+            if adds or is_local:
+                shares.ti[k] += of_value * d_ti
             if adds and shares.extra[b, k] != 0.0:
                 plus, p_far, p_aside, p_ct, p_ti = added_slopes(
                     data, far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k], states.turbulence[k]
@@ -131,15 +172,21 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
                     of_aside += of_plus * p_aside
                     shares.ct[k] += of_plus * p_ct
                     shares.ti[k] += of_plus * p_ti
+                    if is_local:
+                        shares.free_ti[k] += of_plus * free_slope(
+                            data, far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k],
+                            states.turbulence[k],
+                        )  # fmt: skip
         return of_far, of_aside
 
     return pair_back
 
 
-def _make_settle_back(model: WakeModel) -> Callable[..., None]:
+def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """From the shares of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
     adds = model.added_turbulence is not None
-    wind_speed_back = superposition_of(model).wind_speed_back
+    together, is_local = together_of(model, locality), locality != "uniform"
+    wind_speed_back, slope_free = together.wind_speed_back, together.wind_speed_slope_free
 
     @scalar
     def settle_back(machines, type_index, states, counts, waked, shares, a):
@@ -150,5 +197,11 @@ def _make_settle_back(model: WakeModel) -> Callable[..., None]:
             if adds:
                 ti = waked.ti[a, k]
                 shares.extra[a, k] = shares.ti[k] * waked.extra[a, k] / ti if ti > 0.0 else 0.0
+            if is_local:
+                shares.free[k] += of_speed * slope_free(waked.summed[a, k])
+                of_ti = shares.ti[k]
+                if adds:
+                    of_ti *= states.turbulence[k] / waked.ti[a, k] if waked.ti[a, k] > 0.0 else 0.0
+                shares.free_ti[k] += of_ti
 
     return settle_back

@@ -20,13 +20,23 @@ from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.curves import machines_of
 from vindeby.wake.direct import direct_kernels
+from vindeby.wake.free_wind import (
+    FreeWind,
+    free_wind_at,
+    lowest_turbulence,
+    map_wind,
+    refuse_unknown_slopes,
+    wind_and_locality,
+)
+from vindeby.wake.gridded_site import GriddedSite
+from vindeby.wake.local_wind import LocalWind, moved_grid
 from vindeby.wake.models import ModelData, WakeModel, model_named
 from vindeby.wake.overlap import overlap_table
 from vindeby.wake.pair_tables import PairTables, can_tabulate, pair_tables
 from vindeby.wake.site import Site, UniformSite
 from vindeby.wake.tabulated import tabulated_kernels
 from vindeby.wake.turbine import Turbine
-from vindeby.wake.wind import BLOCK, legs_of, wind_of
+from vindeby.wake.wind import BLOCK, Wind, legs_of
 
 __all__ = ["FlowMap", "Neighbours", "WindFarm"]
 
@@ -96,17 +106,18 @@ class WindFarm:
         # From here on the farm's model is what it is now, whatever becomes of what its functions refer to.
         self.model = (wake if isinstance(wake, WakeModel) else model_named(wake)).with_fixed_code()
         self.states = site.states(directions, speeds)
-        if self.model.needs_turbulence and self.states.turbulence.min() <= 0:
+        self.wind, self.locality = wind_and_locality(site, self.states, self.turbines)
+        if self.model.needs_turbulence and lowest_turbulence(self.wind) <= 0:
             raise ArgumentError(
                 f"wake model {self.model.name} needs a turbulence intensity above 0 in every wind state"
             )
         self.threads = threads
         self.neighbours = neighbours
         self.machines = machines_of(self.turbines)
-        self.wind = wind_of(self.states)
         table = overlap_table() if self.model.averages_gaussian else np.zeros((1, 1))
         self.data = ModelData(np.array(self.model.constants), table)
-        self._kernels = direct_kernels(self.model)
+        self._kernels = direct_kernels(self.model, self.locality)
+        tabulate = tabulate and self.locality == "uniform"
         self.tabulated = tabulate and can_tabulate(self.model, self.turbines, self.states.turbulence)
         self._power, self._gradient = self._kernels.power, self._kernels.gradient
         self.pair_tables: PairTables | None = None
@@ -120,7 +131,9 @@ class WindFarm:
             self._power, self._gradient = tabulated_kernels(self.model)
             self._blocks = -(-len(legs.ahead) // BLOCK)
         self._neighbours = (
-            self._checked_layout(neighbours.x, neighbours.y, neighbours.types) if neighbours else None
+            self._checked_layout(neighbours.x, neighbours.y, neighbours.types, "neighbour")
+            if neighbours
+            else None
         )
 
     def __repr__(self) -> str:
@@ -145,6 +158,7 @@ class WindFarm:
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
         """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
+        refuse_unknown_slopes(self.model, self.wind)
         layout, counted = self._layout(x, y, types)
         everyone = len(layout[0])
         out = np.zeros((self._blocks, counted))
@@ -165,15 +179,42 @@ class WindFarm:
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
         """AEP in GWh that this many turbines would have if none stood in a wake."""
+        if self.locality != "uniform":
+            raise ArgumentError(
+                "where the wind differs from place to place, the AEP without wakes depends on where turbines stand; "
+                "call free_aep_at(x, y, types)"
+            )
         type_index = self._checked_types(types, count)
         alone = [
             float((t.power_at(self.states.speed) * self.states.probability).sum()) for t in self.turbines
         ]
         return mean_power_to_aep_gwh(float(np.array(alone)[type_index].sum()))
 
+    def free_aep_at(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
+        """AEP in GWh that turbines at these places would have if none stood in a wake."""
+        if self.locality == "uniform":
+            return self.wake_free_aep(len(np.atleast_1d(np.asarray(x))), types)
+        _, _, type_index = self._checked_layout(x, y, types)
+        free = self.free_wind(x, y, types)
+        watts = [
+            (self.turbines[t].power_at(speed) * weight).sum()
+            for t, speed, weight in zip(type_index, free.speed, free.probability, strict=True)
+        ]
+        return mean_power_to_aep_gwh(float(np.sum(watts)))
+
+    def free_wind(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FreeWind:
+        """The wind at every turbine in every wind state if there were no wakes; axes as in ``power``."""
+        px, py, type_index = self._checked_layout(x, y, types)
+        free = free_wind_at(self.wind, self.states.direction, px, py, type_index)
+        return FreeWind(*(self._hand_out(array) for array in free))
+
+    def wind_near(self, origin: Sequence[float] | FloatArray) -> Wind | LocalWind:
+        """The wind for compiled loops whose positions are relative to this origin (x, y)."""
+        return moved_grid(self.wind, origin) if isinstance(self.wind, LocalWind) else self.wind
+
     def wake_loss(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """The fraction of the wake-free AEP that wakes take; 0 for an empty layout."""
-        free = self.wake_free_aep(len(np.atleast_1d(np.asarray(x))), types)
+        free = self.free_aep_at(x, y, types)
         return 1.0 - self.aep(x, y, types) / free if free > 0 else 0.0
 
     def flow_map(
@@ -202,19 +243,22 @@ class WindFarm:
         at = self.turbines[0].hub_height_m if height_m is None else float(height_m)
         (px, py, type_index), _ = self._layout(x, y, types)
         point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
-        out = np.full(point_x.shape, float(speed))
+        states = UniformSite((1.0,), speed, turbulence).states([direction])
+        wind, _ = wind_and_locality(self.site, states, self.turbines)
+        out = map_wind(self.site, states, at, point_x, point_y)
         if len(px):
-            wind = wind_of(UniformSite((1.0,), speed, turbulence).states([direction]))
+            middle = self._middle(px, py)
+            near = moved_grid(wind, middle) if isinstance(wind, LocalWind) else wind
             arrays = [np.zeros((len(px), 1)) for _ in range(4)]
             self._kernels.power(
-                self.data, self.machines, *self._centred(px, py), type_index, len(px), wind, 0, 1,
+                self.data, self.machines, px - middle[0], py - middle[1], type_index, len(px), near, 0, 1,
                 np.zeros((1, len(px))), *arrays,
             )  # fmt: skip
             u, ct, ti = (np.ascontiguousarray(a[:, 0]) for a in arrays[1:])
+            blows = (wind,) if self.locality != "uniform" else (wind.cosine[0], wind.sine[0], float(speed))
             self._kernels.field(
-                self.data, self.machines, px, py, type_index, wind.cosine[0], wind.sine[0], float(speed),
-                u, ct, ti, point_x, point_y, at, out,
-            )  # fmt: skip
+                self.data, self.machines, px, py, type_index, *blows, u, ct, ti, point_x, point_y, at, out
+            )
         return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
 
     def _run(
@@ -227,7 +271,9 @@ class WindFarm:
         *out: FloatArray,
     ) -> None:
         x, y, type_index = layout
-        arguments = (*before, self.machines, *self._centred(x, y), type_index, counted, self.wind)
+        middle = self._middle(x, y)
+        wind = self.wind_near(middle)
+        arguments = (*before, self.machines, x - middle[0], y - middle[1], type_index, counted, wind)
         shares = min(self.threads, blocks)
         if shares <= 1:
             kernel(*arguments, 0, blocks, *out)
@@ -254,9 +300,9 @@ class WindFarm:
         return array.reshape((len(array), *self.states.shape))
 
     @staticmethod
-    def _centred(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _middle(x: FloatArray, y: FloatArray) -> tuple[float, float]:
         # Map coordinates are millions of metres; near zero, turning them loses no digits.
-        return x - 0.5 * (x.min() + x.max()), y - 0.5 * (y.min() + y.max())
+        return 0.5 * (x.min() + x.max()), 0.5 * (y.min() + y.max())
 
     def _layout(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
@@ -269,7 +315,7 @@ class WindFarm:
         return (px, py, type_index), counted
 
     def _checked_layout(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, what: str = "turbine"
     ) -> tuple[FloatArray, FloatArray, IntArray]:
         try:
             px, py = (np.ascontiguousarray(v, np.float64) for v in (x, y))
@@ -285,6 +331,8 @@ class WindFarm:
                 raise ArgumentError(
                     f"{name}[{place}] is {values[place]}; positions must be finite numbers of metres"
                 )
+        if isinstance(self.site, GriddedSite):
+            self.site.grid.refuse_outside(px, py, what)
         return px, py, self._checked_types(types, len(px))
 
     def _checked_types(self, types: npt.ArrayLike, count: int) -> IntArray:

@@ -11,6 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
+_GRIDDED_FILE = ("vindeby.store.read.gridded_file", "read_gridded_file")
 _STORED_LAYOUT = ("vindeby.assembly.stored_layout", "read_stored_layout")
 
 
@@ -23,6 +27,19 @@ class StoredLayout(Protocol):
     positions: list[list[float]]
     turbines: list[dict[str, Any]] | None
     type: str | list[str] | None
+
+
+class GriddedFile(Protocol):
+    """Arrays by name, with the names of their axes; and the names of everything in the file."""
+
+    arrays: dict[str, tuple[tuple[str, ...], npt.NDArray[np.float64]]]
+    variables: tuple[str, ...]
+
+
+def gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
+    """The variables of a netCDF-4 file that are wanted; raises VindebyError in words."""
+    found: GriddedFile = _load(_GRIDDED_FILE)(path, wanted)
+    return found
 
 
 def stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> StoredLayout:

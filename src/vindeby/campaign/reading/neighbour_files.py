@@ -24,7 +24,7 @@ _NOT_WITH_A_DATABASE = ("positions", "source")
 
 def with_neighbour_files(document: Document, folder: Path, text_of: TextOf) -> Document:
     """Put the neighbours that stand in files of their own into the document."""
-    for holder, at in _groups(document.data):
+    for holder, at in neighbour_groups(document.data):
         group = _Group(document, holder, at)
         if "file" in holder:
             group.take_table(folder, text_of, _type_names(document.data, holder))
@@ -35,7 +35,7 @@ def with_neighbour_files(document: Document, folder: Path, text_of: TextOf) -> D
     return document
 
 
-def _groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
+def neighbour_groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
     """Every group of neighbours, wherever it is written, with its path."""
     farms = data.get("farms")
     holders: list[tuple[Any, DataPath]] = [(data, ())]
@@ -111,7 +111,8 @@ class _Group:
         try:
             found = stored_layout(path, key, farm, type_)
         except VindebyError as error:
-            self.refuse("key" if key is not None else "best", str(error), "name a result that is there")
+            named = "database" if not path.exists() else "best" if key is None else "key"
+            self.refuse(named, str(error), "check the path" if named == "database" else "name what it has")
         if found.turbines is None and "type" not in self.data:
             self.refuse("database", "keeps no campaign, so the turbine is not known", "give its type as well")
         if found.turbines is not None:

@@ -11,7 +11,9 @@ from typing import Any
 
 from vindeby.campaign import presets
 from vindeby.campaign.reading.boundary_file import read_boundary
+from vindeby.campaign.reading.local_wind_file import with_local_wind
 from vindeby.campaign.reading.neighbour_files import with_neighbour_files
+from vindeby.campaign.reading.wind_files import with_wind_files
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
@@ -26,7 +28,8 @@ def load(path: str | Path) -> Document:
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
     folder = Path(path).parent
     document = _with_boundary_files(from_text(_text_of(Path(path)), str(path)), folder)
-    return with_neighbour_files(document, folder, _text_of)
+    document = with_neighbour_files(document, folder, _text_of)
+    return with_local_wind(with_wind_files(document, folder, _text_of), folder)
 
 
 def from_text(text: str, name: str) -> Document:

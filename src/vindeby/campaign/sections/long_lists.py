@@ -48,6 +48,7 @@ _LIST = (
     AfterValidator(_plus_zero),
 )
 
+Numbers = Annotated[tuple[Annotated[float, Strict()], ...], *_LIST]
 Directions = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=360.0)], ...], *_LIST]
 """Wind directions in degrees; 360 is north, as 0 is."""
 Speeds = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=100.0)], ...], *_LIST]

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.yaml_text import Path
+from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.normalising import Normalise, refuse_bad_sum
 from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbulence import TurbulenceIntensity, TurbulenceTable
@@ -48,7 +49,8 @@ class Weibull(Section):
     """Sector-wise Weibull: scale, shape and frequency density, joined linearly or each kept over its sector."""
 
     turbulence_intensity: TurbulenceIntensity
-    sectors: Annotated[tuple[Sector, ...], Field(min_length=1)]
+    sectors: tuple[Sector, ...] = ()
+    """May be left out only where the local wind has its own distribution at each place."""
     wind_speeds: Increasing = tuple(float(speed) for speed in range(3, 26))
     direction_step: Annotated[Number, Field(gt=0.0, le=360.0)] = 1.0
     interpolation: Interpolation = "linear"
@@ -57,7 +59,7 @@ class Weibull(Section):
     @property
     def title(self) -> str:
         """For example ``Weibull, 12 sectors``."""
-        return f"Weibull, {plural(len(self.sectors), 'sector')}"
+        return f"Weibull, {plural(len(self.sectors), 'sector')}" if self.sectors else "Weibull by place"
 
     @property
     def speed_range(self) -> tuple[float, float]:
@@ -66,12 +68,14 @@ class Weibull(Section):
 
     @property
     def total(self) -> float:
-        """The sum of the frequencies."""
+        """The sum of the frequencies; 1 where the local wind has them."""
+        if not self.sectors:
+            return 1.0
         return sum(sector.frequency for sector in self.sectors)
 
     @model_validator(mode="after")
     def _evenly_around(self) -> Self:
-        uneven = _first_uneven([sector.direction for sector in self.sectors])
+        uneven = _first_uneven([sector.direction for sector in self.sectors]) if self.sectors else None
         if uneven is not None:
             raise _uneven(
                 len(self.sectors), uneven, self.sectors[uneven].direction, ("sectors", uneven, "direction")
@@ -88,6 +92,35 @@ class Weibull(Section):
         if isinstance(self.turbulence_intensity, TurbulenceTable):
             self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")
         return self
+
+
+def refuse_two_distributions(weibull: Weibull | None, local: LocalWind | None) -> None:
+    """Refuse a site with two Weibull distributions, or with none where one is needed."""
+    by_place = local is not None and local.has_weibull
+    if weibull is None and by_place:
+        raise refusal(
+            "weibull_a, weibull_k and sector_frequency go with a site of the form weibull only",
+            remedy="leave them out, or describe the site by weibull",
+            at=("local",),
+        )
+    if weibull is not None and not weibull.sectors and not by_place:
+        raise refusal(
+            "is missing",
+            remedy="add it, or give weibull_a, weibull_k and sector_frequency under local",
+            at=("weibull", "sectors"),
+        )
+    if weibull is not None and weibull.sectors and by_place:
+        raise refusal(
+            "is given beside weibull_a, weibull_k and sector_frequency under local",
+            remedy="give one of them; use: under local says what is taken from a file",
+            at=("weibull", "sectors"),
+        )
+    if weibull is not None and by_place and isinstance(weibull.turbulence_intensity, TurbulenceTable):
+        raise refusal(
+            "must be one number where the Weibull distribution differs from place to place",
+            remedy="give a number, or turbulence_intensity under local",
+            at=("weibull", "turbulence_intensity"),
+        )
 
 
 class ProbabilityTable(Section):
@@ -150,6 +183,8 @@ class Site(OneOf):
     table: ProbabilityTable | None = None
     time_series: TimeSeries | None = None
     states: States | None = None
+    local: LocalWind | None = None
+    """How the wind differs from place to place; beside one of the others."""
 
     def __repr__(self) -> str:
         given = self.chosen[1]
@@ -159,8 +194,14 @@ class Site(OneOf):
     def identity(self) -> dict[str, Any]:
         """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""
         key, given = self.chosen
+        local = {} if self.local is None else {"local": self.local.identity()}
         if isinstance(given, TimeSeries | States):
-            return {key: given.identity()}
+            return {key: given.identity(), **local}
         default = type(given).model_fields["interpolation"].default
         left_out = {"interpolation"} if given.interpolation == default else None
-        return {key: given.model_dump(by_alias=True, exclude_none=True, exclude=left_out)}
+        return {key: given.model_dump(by_alias=True, exclude_none=True, exclude=left_out), **local}
+
+    @model_validator(mode="after")
+    def _one_distribution(self) -> Self:
+        refuse_two_distributions(self.weibull, self.local)
+        return self

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Self
 
 from pydantic import model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
+from vindeby.campaign.reading.times import find_time_problem
 from vindeby.campaign.sections.long_lists import Directions, Probabilities, Speeds, Times, Weights
 from vindeby.campaign.sections.normalising import Normalise, refuse_bad_sum
 from vindeby.campaign.sections.turbulence import StepIntensity
@@ -80,8 +80,10 @@ class TimeSeries(_StateByState):
     def _weights_and_times(self) -> Self:
         if self.weight is not None and not sum(self.weight) > 0.0:
             raise refusal("the weights are all 0", remedy="give some step a weight", at=("weight",))
-        if self.times is not None:
-            _refuse_bad_times(self.times)
+        if self.times is not None and (problem := find_time_problem(self.times)):
+            told = f"entry {problem.entry} {problem.message}"
+            shown = self.times[problem.entry]
+            raise refusal(told, remedy=problem.remedy, at=("times", problem.entry), value=shown)
         return self
 
 
@@ -131,33 +133,3 @@ def _columns(states: list[Any] | tuple[Any, ...]) -> dict[str, list[Any]]:
                 remedy = "add it" if value is None else "write a number, without quotes"
                 raise refusal(told, remedy=f"{remedy}: {key} of state {index}", at=(index, key), value=value)
     return {key: [state[key] for state in states] for key in _STATE_KEYS}
-
-
-def _refuse_bad_times(times: tuple[str, ...]) -> None:
-    before: datetime | None = None
-    for index, text in enumerate(times):
-        try:
-            moment = datetime.fromisoformat(text)
-            disorder = before is not None and not moment > before
-        except ValueError:
-            raise refusal(
-                f"entry {index} is not a time",
-                remedy="write times like 2020-01-31T13:00",
-                at=("times",),
-                value=text,
-            ) from None
-        except TypeError:
-            raise refusal(
-                f"entry {index} has no time zone or is the first that has one",
-                remedy="give a time zone for all times or for none",
-                at=("times",),
-                value=text,
-            ) from None
-        if disorder:
-            raise refusal(
-                f"entry {index} is not after the one before it",
-                remedy="sort the steps; use UTC, since local times repeat an hour each autumn",
-                at=("times",),
-                value=text,
-            )
-        before = moment

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
+from vindeby.campaign.neighbours import Standing, neighbours_of
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import InputError
@@ -36,6 +37,8 @@ class CallTask:
     site: Site
     parameters: Mapping[str, Any]
     """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+    neighbours: tuple[Standing, ...] = ()
+    """Turbines that stand already, each with ``x``, ``y`` and ``turbine``."""
 
 
 def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
@@ -77,6 +80,7 @@ class _Prepared:
         farm = campaign.farms[cell.farm_idx]
         self._farm, self._boundary = farm.name, farm.boundary
         self._turbine, self._site = campaign.turbines[cell.type_idx], campaign.site
+        self._neighbours = neighbours_of(campaign, cell.farm_idx)
         self._call, self._function = call, function
 
     def solve(self, task: Task) -> Result:
@@ -92,6 +96,7 @@ class _Prepared:
                 seed=task.seed,
                 site=self._site,
                 parameters=frozen(self._call.parameters),
+                neighbours=self._neighbours,
             )
         )
         if not isinstance(given, Mapping):

@@ -17,8 +17,10 @@ them, for one source and one rotor downwind of it, all lengths in metres:
 
 A model that adds turbulence has two more, ``added_turbulence`` and ``added_turbulence_with_slopes``, of the
 arguments of ``deficit`` and then the turbulence intensity of the free wind; the largest addition counts,
-added to the free one as squares. ``data.constants`` holds the model's numbers, ``data.overlap`` the table of
-``vindeby.wake.overlap`` for models that average a Gaussian over the rotor.
+added to the free one as squares. ``added_turbulence_free_slope``, of the same arguments, is the slope of the addition
+with that turbulence; only gradients where turbulence differs from place to place need it. ``data.constants`` holds the
+model's numbers, ``data.overlap`` the table of ``vindeby.wake.overlap`` for models that average a Gaussian over the
+rotor.
 """
 
 from __future__ import annotations
@@ -115,9 +117,10 @@ class WakeModel:
 
     ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do.
     ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of that at the ``"source"`` in the
-    wakes of others. ``thrust_limit``: above this thrust coefficient the functions have a kink (see
-    ``vindeby.wake.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only for squares of
-    fractions of the free wind speed and without added turbulence, which is all that the loops over tables know.
+    wakes of others. ``free_wind_of``: where the free wind differs from place to place, a fraction of it is one of the
+    free wind of the ``"source"`` or of the ``"target"``. ``thrust_limit``: above this thrust coefficient the functions
+    have a kink (see ``vindeby.wake.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only for
+    squares of fractions of the free wind speed and without added turbulence, all that the loops over tables know.
     ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
     searches use the true wakes from the beginning.
@@ -137,10 +140,13 @@ class WakeModel:
     tabulate: bool = False
     thrust_limit: float = 1.0
     growth_constants: tuple[int, ...] = ()
+    free_wind_of: Literal["source", "target"] = "source"
+    added_turbulence_free_slope: Callable[..., float] | None = None
 
     def __post_init__(self) -> None:
         _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares"))
         _require_one_of(self.name, "reference", self.reference, ("free", "source"))
+        _require_one_of(self.name, "free_wind_of", self.free_wind_of, ("source", "target"))
         if (self.added_turbulence is None) != (self.added_turbulence_with_slopes is None):
             raise ArgumentError(
                 f"wake model {self.name!r}: added_turbulence and added_turbulence_with_slopes belong together; "
@@ -207,6 +213,11 @@ class WakeModel:
             return _adds_nothing, _adds_nothing_with_slopes
         return self.added_turbulence, self.added_turbulence_with_slopes
 
+    @property
+    def free_turbulence_slope(self) -> Callable[..., float]:
+        """``added_turbulence_free_slope``, for a model that has none too."""
+        return self.added_turbulence_free_slope or _adds_nothing
+
     def __getstate__(self) -> dict[str, Any]:
         # In the process that reads it, names may refer to other values: the identity is worked out again there.
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -229,7 +240,14 @@ class WakeModel:
                 )
 
 
-_FUNCTIONS = ("deficit", "deficit_with_slopes", "reach", "added_turbulence", "added_turbulence_with_slopes")
+_FUNCTIONS = (
+    "deficit",
+    "deficit_with_slopes",
+    "reach",
+    "added_turbulence",
+    "added_turbulence_with_slopes",
+    "added_turbulence_free_slope",
+)
 
 _FIXED: dict[str, tuple[dict[str, Any], tuple[object, ...]]] = {}
 """By identity: the copies of a model's functions, and the unknown objects they refer to."""

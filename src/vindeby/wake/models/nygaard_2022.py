@@ -59,6 +59,18 @@ def width(
 
 
 @scalar
+def _width_by_turbulence(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> float:
+    """The slope of the width with the turbulence intensity of the free wind."""
+    expansion, c1, c2 = data.constants[0], data.constants[1], data.constants[2]
+    root_thrust = sqrt(max(thrust, 1e-20))
+    y0 = c1 * turbulence
+    y = y0 + c2 * turbulence * downwind / (diameter * root_thrust)
+    return diameter * expansion * root_thrust / c2 * (sqrt(1.0 + y * y) - sqrt(1.0 + y0 * y0)) / turbulence
+
+
+@scalar
 def _deficit(
     data: ModelData,
     downwind: float,
@@ -115,7 +127,7 @@ def _deficit_with_slopes(
         with_sigma * sigma_downwind,
         centre * both_crosswind * per_sigma / both,
         with_sigma * sigma_thrust + centre_thrust * both,
-        0.0,
+        with_sigma * _width_by_turbulence(data, downwind, diameter, thrust, turbulence),
     )
 
 
@@ -142,4 +154,5 @@ def nygaard_2022(expansion: float = 0.04) -> WakeModel:
         tabulate=True,
         thrust_limit=0.96,
         growth_constants=(0,),
+        free_wind_of="target",
     )
