@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.wake.blocked_walks import with_blockage_back
 from vindeby.wake.compiling.compiled import named, scalar
 from vindeby.wake.curves import curves_with_slopes
 from vindeby.wake.models.contract import WakeModel
@@ -28,7 +29,8 @@ class Shares(NamedTuple):
 
     ``summed`` and ``extra``: of sums of wakes and of added turbulence, by turbine (downwind order) and wind speed.
     ``u``, ``ct``, ``ti``: of wind speed, thrust and turbulence of the turbine whose turn it is, by wind speed.
-    ``along`` and ``across``: of the places of the turbines as they were given.
+    ``along`` and ``across``: of the places of the turbines as they were given. ``speed`` and ``blocked``, only for models
+    with blockage: of all wind speeds, and what each has through the blockage of its turbine (``blocked_walks``).
     """
 
     summed: FloatArray
@@ -38,6 +40,8 @@ class Shares(NamedTuple):
     ti: FloatArray
     along: FloatArray
     across: FloatArray
+    speed: FloatArray
+    blocked: FloatArray
 
 
 @scalar
@@ -45,13 +49,14 @@ def new_shares(n: int, most: int) -> Shares:
     """Room for ``n`` turbines and up to ``most`` wind speeds."""
     return Shares(
         np.empty((n, most)), np.empty((n, most)), np.empty(most), np.empty(most), np.empty(most),
-        np.empty(n), np.empty(n),
+        np.empty(n), np.empty(n), np.empty((n, most)), np.empty((n, most)),
     )  # fmt: skip
 
 
 def make_walk_back(model: WakeModel) -> Callable[..., None]:
     """The walk upwind in one direction, after the walk downwind; fills ``shares.along`` and ``shares.across``."""
     reach, pair_back, settle_back = model.reach, _make_pair_back(model), _make_settle_back(model)
+    blocks = model.blockage is not None
 
     def upwind_walk(data, machines, turned, states, counted, waked, shares):
         n, count = turned.order.size, states.speed.size
@@ -63,6 +68,8 @@ def make_walk_back(model: WakeModel) -> Callable[..., None]:
             most_thrust = most_turbulence = 0.0
             for k in range(count):
                 shares.u[k] = shares.ct[k] = shares.ti[k] = 0.0
+                if blocks:
+                    shares.u[k] = shares.blocked[a, k]
                 most_thrust = max(most_thrust, waked.ct[a, k])
                 most_turbulence = max(most_turbulence, waked.ti[a, k])
             diameter = machines.diameter[source]
@@ -84,7 +91,8 @@ def make_walk_back(model: WakeModel) -> Callable[..., None]:
             shares.across[i] += of_side
             settle_back(machines, source, states, 1.0 if i < counted else 0.0, waked, shares, a)
 
-    return scalar(named(upwind_walk, model.identity))
+    walk_back = scalar(named(upwind_walk, model.identity))
+    return with_blockage_back(model, walk_back) if blocks else walk_back
 
 
 def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
@@ -138,7 +146,7 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
 
 def _make_settle_back(model: WakeModel) -> Callable[..., None]:
     """From the shares of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
-    adds = model.added_turbulence is not None
+    adds, blocks = model.added_turbulence is not None, model.blockage is not None
     wind_speed_back = superposition_of(model).wind_speed_back
 
     @scalar
@@ -147,6 +155,8 @@ def _make_settle_back(model: WakeModel) -> Callable[..., None]:
             slope_power, slope_thrust = curves_with_slopes(machines, type_index, waked.u[a, k])[2:]
             of_speed = shares.u[k] + counts * states.weight[k] * slope_power + shares.ct[k] * slope_thrust
             shares.summed[a, k] = wind_speed_back(of_speed, states.speed[k], waked.summed[a, k])
+            if blocks:
+                shares.speed[a, k] = of_speed
             if adds:
                 ti = waked.ti[a, k]
                 shares.extra[a, k] = shares.ti[k] * waked.extra[a, k] / ti if ti > 0.0 else 0.0
