@@ -58,8 +58,8 @@ class MoveKernels(NamedTuple):
 
 
 def can_move_one(model: WakeModel) -> bool:
-    """Whether the loops here hold for a model: turbulence that wakes add is not followed."""
-    return model.added_turbulence is None
+    """Whether the loops here hold for a model: neither turbulence that wakes add nor blockage is followed."""
+    return model.is_a_sum_of_pairs
 
 
 def new_moves(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int) -> Moves:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from vindeby.wake.blocked_walks import blockage_at_point, with_blockage
 from vindeby.wake.compiling.compiled import kernel, named, scalar
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import curves_at
@@ -53,7 +54,7 @@ def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKe
 def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """The walk downwind in one direction."""
     deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
-    adds = model.added_turbulence is not None
+    adds, blocks = model.added_turbulence is not None, model.blockage is not None
     together, access = together_of(model, locality), access_of(locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
     at, swing, turned_wakes = access.at, access.swing, locality == "turned"
@@ -64,6 +65,8 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
         most_thrust = most_turbulence = 0.0
         for k in range(states.speed.size):
             waked.u[a, k] = wind_speed(states.speed[k], waked.summed[a, k])
+            if blocks:
+                waked.u[a, k] -= waked.blocked[a, k]
             waked.ct[a, k] = curves_at(machines, type_index, waked.u[a, k])[1]
             waked.ti[a, k] = states.turbulence[k]
             if adds:
@@ -107,7 +110,8 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
                         )  # fmt: skip
                         waked.extra[b, k] = max(waked.extra[b, k], plus)
 
-    return scalar(named(downwind_walk, identity_of(model, locality)))
+    walk = scalar(named(downwind_walk, identity_of(model, locality)))
+    return with_blockage(model, walk) if blocks else walk
 
 
 def _make_power(model: WakeModel, locality: Locality, walk: Callable[..., None]) -> Callable[..., None]:
@@ -183,7 +187,7 @@ def _make_gradient(model: WakeModel, locality: Locality, walk: Callable[..., Non
 
 
 def _make_field(model: WakeModel) -> Callable[..., None]:
-    deficit = model.deficit
+    deficit, blocks = model.deficit, model.blockage is not None
     together = together_of(model, "uniform")
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
@@ -192,16 +196,18 @@ def _make_field(model: WakeModel) -> Callable[..., None]:
         data, machines, x, y, type_index, cosine, sine, free, u, ct, ti, point_x, point_y, height, out
     ):  # fmt: skip
         for p in range(point_x.size):
-            summed = 0.0
+            summed = blocked = 0.0
             for i in range(x.size):
                 far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
+                hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
+                if blocks and far < 0.0:
+                    blocked += blockage_at_point(-far, aside, height - hub, diameter, u[i], ct[i])
                 if far <= 0.0:
                     continue
-                hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
                 value = deficit(
                     data, far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i]
                 )  # fmt: skip
                 summed += term(value * scale(u[i], free))
-            out[p] = wind_speed(free, summed)
+            out[p] = wind_speed(free, summed) - blocked
 
     return field

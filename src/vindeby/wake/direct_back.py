@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.wake.blocked_walks import with_blockage_back
 from vindeby.wake.compiling.compiled import named, scalar
 from vindeby.wake.curves import curves_with_slopes
 from vindeby.wake.local_rows import LocalRows
@@ -29,7 +30,8 @@ class Shares(NamedTuple):
 
     ``summed`` and ``extra``: of sums of wakes and of added turbulence, by turbine (downwind order) and wind speed.
     ``u``, ``ct``, ``ti``: of wind speed, thrust and turbulence of the turbine whose turn it is, by wind speed.
-    ``along`` and ``across``: of the places of the turbines as they were given.
+    ``along`` and ``across``: of the places of the turbines as they were given. ``speed`` and ``blocked``, only for models
+    with blockage: of all wind speeds, and what each has through the blockage of its turbine (``blocked_walks``).
 
     Where the free wind differs from place to place, ``free`` and ``free_ti``: of the free wind speed and turbulence of
     the turbine whose turn it is, by wind speed; ``speedup``, ``turbulence``, ``turning``: of what is local, by turbine.
@@ -47,6 +49,8 @@ class Shares(NamedTuple):
     speedup: FloatArray
     turbulence: FloatArray
     turning: FloatArray
+    speed: FloatArray
+    blocked: FloatArray
 
 
 @scalar
@@ -55,6 +59,7 @@ def new_shares(n: int, most: int) -> Shares:
     return Shares(
         np.empty((n, most)), np.empty((n, most)), np.empty(most), np.empty(most), np.empty(most),
         np.empty(n), np.empty(n), np.empty(most), np.empty(most), np.empty(n), np.empty(n), np.empty(n),
+        np.empty((n, most)), np.empty((n, most)),
     )  # fmt: skip
 
 
@@ -74,6 +79,7 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
     settle_back, access = _make_settle_back(model, locality), access_of(locality)
     at, swing, swing_back = access.at, access.swing, access.swing_back
     is_local, turned_wakes = locality != "uniform", locality == "turned"
+    blocks = model.blockage is not None
 
     def upwind_walk(data, machines, turned, states, counted, waked, shares):
         n, count = turned.order.size, states.speed.size
@@ -87,6 +93,8 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
                 shares.u[k] = shares.ct[k] = shares.ti[k] = 0.0
                 if is_local:
                     shares.free[k] = shares.free_ti[k] = 0.0
+                if blocks:
+                    shares.u[k] = shares.blocked[a, k]
                 most_thrust = max(most_thrust, waked.ct[a, k])
                 most_turbulence = max(most_turbulence, waked.ti[a, k])
             diameter = machines.diameter[source]
@@ -120,7 +128,8 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
                     shares.turbulence[i] += shares.free_ti[k]
                 shares.turning[i] = of_turning
 
-    return scalar(named(upwind_walk, identity_of(model, locality)))
+    walk_back = scalar(named(upwind_walk, identity_of(model, locality)))
+    return with_blockage_back(model, walk_back) if blocks else walk_back
 
 
 def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
@@ -184,7 +193,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
 
 def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """From the shares of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
-    adds = model.added_turbulence is not None
+    adds, blocks = model.added_turbulence is not None, model.blockage is not None
     together, is_local = together_of(model, locality), locality != "uniform"
     wind_speed_back, slope_free = together.wind_speed_back, together.wind_speed_slope_free
 
@@ -194,6 +203,8 @@ def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., Non
             slope_power, slope_thrust = curves_with_slopes(machines, type_index, waked.u[a, k])[2:]
             of_speed = shares.u[k] + counts * states.weight[k] * slope_power + shares.ct[k] * slope_thrust
             shares.summed[a, k] = wind_speed_back(of_speed, states.speed[k], waked.summed[a, k])
+            if blocks:
+                shares.speed[a, k] = of_speed
             if adds:
                 ti = waked.ti[a, k]
                 shares.extra[a, k] = shares.ti[k] * waked.extra[a, k] / ti if ti > 0.0 else 0.0

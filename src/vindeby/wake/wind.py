@@ -75,7 +75,8 @@ def wind_from(wind: Wind, d: int) -> DirectionWind:
 class Waked(NamedTuple):
     """By turbine, from upwind to downwind, and wind speed: what wakes make of the wind.
 
-    Wind speed, thrust coefficient, summed wakes, turbulence intensity, and the largest turbulence that a wake adds.
+    Wind speed, thrust coefficient, summed wakes, turbulence intensity, the largest turbulence that a wake adds, and
+    what blockage takes from the wind (m/s; used only for models with blockage).
     """
 
     u: FloatArray
@@ -83,13 +84,15 @@ class Waked(NamedTuple):
     summed: FloatArray
     ti: FloatArray
     extra: FloatArray
+    blocked: FloatArray
 
 
 @scalar
 def new_waked(n: int, most: int) -> Waked:
     """Room for ``n`` turbines and up to ``most`` wind speeds."""
     return Waked(
-        np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most))
+        np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most)),
+        np.empty((n, most)),
     )  # fmt: skip
 
 

@@ -123,7 +123,8 @@ class WakeModel:
     squares of fractions of the free wind speed and without added turbulence, all that the loops over tables know.
     ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
-    searches use the true wakes from the beginning.
+    searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind upwind of
+    them, if any (``with_blockage`` gives any model one; see ``vindeby.wake.blocked_walks``).
     """
 
     name: str
@@ -142,11 +143,14 @@ class WakeModel:
     growth_constants: tuple[int, ...] = ()
     free_wind_of: Literal["source", "target"] = "source"
     added_turbulence_free_slope: Callable[..., float] | None = None
+    blockage: Literal["self-similar-2020"] | None = None
 
     def __post_init__(self) -> None:
         _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares"))
         _require_one_of(self.name, "reference", self.reference, ("free", "source"))
         _require_one_of(self.name, "free_wind_of", self.free_wind_of, ("source", "target"))
+        if self.blockage is not None:
+            _require_one_of(self.name, "blockage", self.blockage, ("self-similar-2020",))
         if (self.added_turbulence is None) != (self.added_turbulence_with_slopes is None):
             raise ArgumentError(
                 f"wake model {self.name!r}: added_turbulence and added_turbulence_with_slopes belong together; "
@@ -168,6 +172,15 @@ class WakeModel:
         constants = enumerate(self.constants)
         grown = tuple(c * factor if i in self.growth_constants else c for i, c in constants)
         return replace(self, constants=grown)
+
+    def with_blockage(self, blockage: Literal["self-similar-2020"] | None) -> WakeModel:
+        """This model with the wind upwind of turbines slowed down, too; tables of pairs do not hold that."""
+        return replace(self, blockage=blockage, tabulate=self.tabulate and blockage is None)
+
+    @property
+    def is_a_sum_of_pairs(self) -> bool:
+        """Whether the wind at a turbine is made of wakes that each depend on their source alone, upwind of it."""
+        return self.added_turbulence is None and self.blockage is None
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{value:g}" for value in self.constants)
@@ -231,6 +244,7 @@ class WakeModel:
             ("superposition", self.superposition, self.superposition != "squares", "'squares'"),
             ("reference", self.reference, self.reference != "free", "'free'"),
             ("added_turbulence", "a function", adds, "None"),
+            ("blockage", self.blockage, self.blockage is not None, "None"),
         ):
             if wrong:
                 raise ArgumentError(
