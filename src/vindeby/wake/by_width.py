@@ -22,6 +22,23 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.by_width_back import make_walk_back, new_shares
+from vindeby.wake.by_width_rows import (
+    ASIDE,
+    FAR,
+    HEIGHT,
+    N0,
+    N1,
+    N2,
+    N3,
+    RADIUS,
+    ROW,
+    ROWS,
+    STRENGTH,
+    THRUST,
+    VALUE,
+    T,
+    put_numbers,
+)
 from vindeby.wake.by_width_steps import (
     find_targets,
     last_needed,
@@ -32,7 +49,7 @@ from vindeby.wake.by_width_steps import (
     place_turbines,
     widths_of,
 )
-from vindeby.wake.compiling.compiled import kernel, named, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.curves import curves_at
 from vindeby.wake.gaussian_mean import LARGEST_T
@@ -41,7 +58,7 @@ from vindeby.wake.pair_tables import MOST_TYPES
 from vindeby.wake.rotation import turn_back, turn_into_wind
 from vindeby.wake.site import WindStates
 from vindeby.wake.superposition import superposition_of_words
-from vindeby.wake.wind import BLOCK, clear, count_up, wind_from
+from vindeby.wake.wind import BLOCK, DirectionWind, clear, count_up
 
 __all__ = ["FEW_STATES", "ByWidthKernels", "by_width_kernels", "directions_per_block", "goes_by_width"]
 
@@ -96,7 +113,7 @@ def _make_steps(model: WakeModel) -> Callable[..., None]:
     ):  # fmt: skip
         n = x.size
         facing = new_facing(type_index)
-        power, u, summed, value, t = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+        power, u, summed, room = np.empty(n), np.empty(n), np.empty(n), np.empty(ROWS * ROW)
         for block in range(block_from, block_to):
             count_up(facing.order)
             for d in range(block * block_size, min((block + 1) * block_size, wind.cosine.size)):
@@ -104,7 +121,7 @@ def _make_steps(model: WakeModel) -> Callable[..., None]:
                 place_turbines(machines, facing)
                 end = last_needed(facing, counted)
                 for k in range(wind.first[d], wind.first[d + 1]):
-                    walk(data, machines, facing, end, wind.speed[k], wind.turbulence[k], power, u, summed, value, t)
+                    walk(data, machines, facing, end, wind.speed[k], wind.turbulence[k], power, u, summed, room)
                     for a in range(end):
                         i = facing.order[a]
                         if i < counted:
@@ -122,9 +139,18 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
     numbers_of, lines_of = widths_of(model).numbers, make_lines(model)
     square, near = make_square(model), make_near(model)
 
-    def step_walk(data, machines, facing, end, speed, turbulence, power, u, summed, value, t):
+    @inlined
+    def squares(numbers, strength, height, room, count):
+        n0, n1, n2, n3 = numbers
+        for j in range(count):
+            other = room[HEIGHT + j]
+            room[VALUE + j], room[T + j] = square(
+                n0, n1, n2, n3, strength, room[FAR + j], room[ASIDE + j], other - height, other + height,
+                room[RADIUS + j],
+            )  # fmt: skip
+
+    def step_walk(data, machines, facing, end, speed, turbulence, power, u, summed, room):
         along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
-        target = facing.target
         clear(summed)
         for a in range(end):
             source = facing.type_index[facing.order[a]]
@@ -134,48 +160,38 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
                 continue
             diameter, height, place, side = machines.diameter[source], hub[a], along[a], across[a]
             numbers = numbers_of(data, diameter, thrust, turbulence)
-            n0, n1, n2, n3 = numbers
             strength = 0.125 * thrust * diameter * diameter
             count = find_targets(facing, a, end, lines_of(numbers, diameter))
-            for j in range(count):
-                b = target[j]
-                value[j], t[j] = square(
-                    n0, n1, n2, n3, strength, along[b] - place, across[b] - side, hub[b] - height,
-                    hub[b] + height, radius[b],
-                )  # fmt: skip
-            for j in range(count):
-                b = target[j]
-                if t[j] > LARGEST_T:
-                    value[j] = near(
-                        data, along[b] - place, across[b] - side, hub[b] - height, hub[b] + height,
-                        diameter, 2.0 * radius[b], thrust, turbulence,
-                    )  # fmt: skip
-                summed[b] += value[j]
+            for start in range(0, count, ROW):
+                target = facing.target[start : min(start + ROW, count)]
+                for j in range(target.size):
+                    b = target[j]
+                    room[FAR + j], room[ASIDE + j] = along[b] - place, across[b] - side
+                    room[HEIGHT + j], room[RADIUS + j] = hub[b], radius[b]
+                squares(numbers, strength, height, room, target.size)
+                for j in range(target.size):
+                    if room[T + j] > LARGEST_T:
+                        other = room[HEIGHT + j]
+                        room[VALUE + j] = near(
+                            data, room[FAR + j], room[ASIDE + j], other - height, other + height, diameter,
+                            2.0 * room[RADIUS + j], thrust, turbulence,
+                        )  # fmt: skip
+                    summed[target[j]] += room[VALUE + j]
 
     return scalar(named(step_walk, model.identity))
 
 
 class Winds(NamedTuple):
-    """By turbine, from the first to the last, and wind state: wind speed and summed wakes; and of one turbine its thrust,
-
-    the numbers of its width, ct D^2/8, and room for a pair's results.
-    """
+    """By turbine, from the first to the last, and wind state: wind speed and summed wakes; and rows for one turbine."""
 
     u: FloatArray
     summed: FloatArray
-    thrust: FloatArray
-    numbers: FloatArray
-    strength: FloatArray
-    value: FloatArray
-    t: FloatArray
+    room: FloatArray
 
 
 @scalar
-def _new_winds(n, most):
-    return Winds(
-        np.empty((n, most)), np.empty((n, most)), np.empty(most), np.empty((4, most)), np.empty(most),
-        np.empty(most), np.empty(most),
-    )  # fmt: skip
+def _new_winds(n):
+    return Winds(np.empty((n, ROW)), np.empty((n, ROW)), np.empty(ROWS * ROW))
 
 
 def _make_states_walk(model: WakeModel) -> Callable[..., None]:
@@ -187,36 +203,29 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
     square, near = make_square(model), make_near(model)
 
     @scalar
-    def settle(data, machines, source, states, summed, u, winds):
+    def settle(data, machines, source, states, summed, u, room):
         """Wind speed, thrust and numbers of a turbine in all wind states; returns the largest thrust."""
         diameter, most = machines.diameter[source], 0.0
         for k in range(states.speed.size):
             u[k] = _wind_speed(states.speed[k], summed[k])
-            winds.thrust[k] = thrust = curves_at(machines, source, u[k])[1]
+            thrust = curves_at(machines, source, u[k])[1]
             most = max(most, thrust)
-            n0, n1, n2, n3 = numbers_of(data, diameter, thrust, states.turbulence[k])
-            winds.numbers[0, k], winds.numbers[1, k] = n0, n1
-            winds.numbers[2, k], winds.numbers[3, k] = n2, n3
-            winds.strength[k] = 0.125 * thrust * diameter * diameter
+            put_numbers(room, k, numbers_of(data, diameter, thrust, states.turbulence[k]), thrust, diameter)
         return most
 
     @scalar
-    def add_wake(data, states, winds, far, aside, rise, heights, diameter, radius, summed):
-        n0, n1, n2, n3 = winds.numbers[0], winds.numbers[1], winds.numbers[2], winds.numbers[3]
-        strength, value, t = winds.strength, winds.value, winds.t
-        too_near = 0
+    def add_wake(data, states, room, far, aside, rise, heights, diameter, radius, summed):
         for k in range(states.speed.size):
-            value[k], t[k] = square(
-                n0[k], n1[k], n2[k], n3[k], strength[k], far, aside, rise, heights, radius
-            )
-            too_near += t[k] > LARGEST_T
-        for k in range(states.speed.size if too_near > 0 else 0):
-            if t[k] > LARGEST_T:
-                value[k] = near(
-                    data, far, aside, rise, heights, diameter, 2.0 * radius, winds.thrust[k], states.turbulence[k]
+            room[VALUE + k], room[T + k] = square(
+                room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k], room[STRENGTH + k], far, aside, rise,
+                heights, radius,
+            )  # fmt: skip
+        for k in range(states.speed.size):
+            if room[T + k] > LARGEST_T:
+                room[VALUE + k] = near(
+                    data, far, aside, rise, heights, diameter, 2.0 * radius, room[THRUST + k], states.turbulence[k]
                 )
-        for k in range(states.speed.size):
-            summed[k] += value[k]
+            summed[k] += room[VALUE + k]
 
     def states_walk(data, machines, facing, end, states, winds, first, other):
         along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
@@ -228,13 +237,13 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
         for a in range(end):
             source = facing.type_index[facing.order[a]]
             diameter, height = machines.diameter[source], hub[a]
-            thrust = settle(data, machines, source, states, winds.summed[a], winds.u[a], winds)
+            thrust = settle(data, machines, source, states, winds.summed[a], winds.u[a], winds.room)
             numbers = numbers_of(data, diameter, thrust, most_turbulence)
             count = find_targets(facing, a, end, lines_of(numbers, diameter)) if thrust > 0.0 else 0
             for j in range(count):
                 b = facing.target[j]
                 add_wake(
-                    data, states, winds, along[b] - along[a], across[b] - across[a], hub[b] - height,
+                    data, states, winds.room, along[b] - along[a], across[b] - across[a], hub[b] - height,
                     hub[b] + height, diameter, radius[b], winds.summed[b],
                 )  # fmt: skip
             if first.size > 0:
@@ -247,30 +256,38 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
     return scalar(named(states_walk, model.identity))
 
 
+@inlined
+def _up_to_a_row(wind, at, end):
+    here = slice(at, min(at + ROW, end))
+    return DirectionWind(wind.speed[here], wind.weight[here], wind.turbulence[here])
+
+
 def _make_states(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
     @kernel(model.identity)
     def states(
         data, block_size, machines, x, y, type_index, counted, wind, block_from, block_to, out,
         column, keep_power, keep_speed,
     ):  # fmt: skip
-        facing, winds = new_facing(type_index), _new_winds(x.size, wind.most)
+        facing, winds = new_facing(type_index), _new_winds(x.size)
         first, other = np.empty(0, np.int64), np.empty(0, np.uint32)
         for block in range(block_from, block_to):
             count_up(facing.order)
             for d in range(block * block_size, min((block + 1) * block_size, wind.cosine.size)):
                 turn_into_wind(x, y, wind.cosine[d], wind.sine[d], facing.order, facing.along, facing.across)
                 place_turbines(machines, facing)
-                end, here, at = last_needed(facing, counted), wind_from(wind, d), wind.first[d]
-                walk(data, machines, facing, end, here, winds, first, other)
-                for a in range(end):
-                    i = facing.order[a]
-                    for k in range(here.speed.size if i < counted else 0):
-                        watts = curves_at(machines, type_index[i], winds.u[a, k])[0]
-                        out[block, i] += here.weight[k] * watts
-                        if keep_power.size > 0:
-                            keep_power[i, column[at + k]] = watts
-                        if keep_speed.size > 0:
-                            keep_speed[i, column[at + k]] = winds.u[a, k]
+                end = last_needed(facing, counted)
+                for at in range(wind.first[d], wind.first[d + 1], ROW):
+                    here = _up_to_a_row(wind, at, wind.first[d + 1])
+                    walk(data, machines, facing, end, here, winds, first, other)
+                    for a in range(end):
+                        i = facing.order[a]
+                        for k in range(here.speed.size if i < counted else 0):
+                            watts = curves_at(machines, type_index[i], winds.u[a, k])[0]
+                            out[block, i] += here.weight[k] * watts
+                            if keep_power.size > 0:
+                                keep_power[i, column[at + k]] = watts
+                            if keep_speed.size > 0:
+                                keep_speed[i, column[at + k]] = winds.u[a, k]
 
     return states
 
@@ -283,7 +300,7 @@ def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[...,
         data, block_size, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
     ):  # fmt: skip
         n = x.size
-        facing, winds, shares = new_facing(type_index), _new_winds(n, wind.most), new_shares(n, wind.most)
+        facing, winds, shares = new_facing(type_index), _new_winds(n), new_shares(n)
         first, other = np.zeros(n + 1, np.int64), np.empty(n * (n - 1) // 2 + 1, np.uint32)
         for block in range(block_from, block_to):
             count_up(facing.order)
@@ -291,17 +308,20 @@ def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[...,
                 cosine, sine = wind.cosine[d], wind.sine[d]
                 turn_into_wind(x, y, cosine, sine, facing.order, facing.along, facing.across)
                 place_turbines(machines, facing)
-                end, here = last_needed(facing, counted), wind_from(wind, d)
-                walk(data, machines, facing, end, here, winds, first, other)
-                for a in range(end):
-                    i = facing.order[a]
-                    for k in range(here.speed.size if i < counted else 0):
-                        out[block, i] += here.weight[k] * curves_at(machines, type_index[i], winds.u[a, k])[0]
-                walk_back(data, machines, facing, end, here, counted, winds, first, other, shares)
-                for a in range(end):
-                    i = facing.order[a]
-                    of_x, of_y = turn_back(cosine, sine, shares.along[a], shares.across[a])
-                    out_x[block, i] += of_x
-                    out_y[block, i] += of_y
+                end = last_needed(facing, counted)
+                for at in range(wind.first[d], wind.first[d + 1], ROW):
+                    here = _up_to_a_row(wind, at, wind.first[d + 1])
+                    walk(data, machines, facing, end, here, winds, first, other)
+                    for a in range(end):
+                        i = facing.order[a]
+                        for k in range(here.speed.size if i < counted else 0):
+                            watts = curves_at(machines, type_index[i], winds.u[a, k])[0]
+                            out[block, i] += here.weight[k] * watts
+                    walk_back(data, machines, facing, end, here, counted, winds, first, other, shares)
+                    for a in range(end):
+                        i = facing.order[a]
+                        of_x, of_y = turn_back(cosine, sine, shares.along[a], shares.across[a])
+                        out_x[block, i] += of_x
+                        out_y[block, i] += of_y
 
     return gradient
