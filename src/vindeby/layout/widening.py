@@ -41,7 +41,7 @@ def widened(problem: Problem, factor: float) -> Problem | None:
             model,
             neighbours=farm.neighbours,
             threads=farm.threads,
-            tabulate=farm.tabulated,
+            tabulate=farm.tabulated or farm.by_width,
         ),
     )
 

@@ -6,7 +6,7 @@ and hands plain arrays to the compiled loops. Positions are metres east (x) and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake.by_width import FEW_STATES, by_width_kernels, directions_per_block, goes_by_width
 from vindeby.wake.curves import machines_of
 from vindeby.wake.direct import direct_kernels
 from vindeby.wake.free_wind import (
@@ -33,7 +34,8 @@ from vindeby.wake.local_wind import LocalWind, moved_grid
 from vindeby.wake.models import ModelData, WakeModel, model_named
 from vindeby.wake.overlap import overlap_table
 from vindeby.wake.pair_tables import PairTables, can_tabulate, pair_tables
-from vindeby.wake.site import Site, UniformSite
+from vindeby.wake.series import chunks_of
+from vindeby.wake.site import Site, UniformSite, WindStates
 from vindeby.wake.tabulated import tabulated_kernels
 from vindeby.wake.turbine import Turbine
 from vindeby.wake.wind import BLOCK, Wind, legs_of
@@ -81,8 +83,8 @@ class WindFarm:
     index a turbine, or one for all). ``wake`` is a model or its name. ``directions`` (degrees) and ``speeds``
     (m/s) choose the wind states; by default they are the site's. ``threads`` share out the directions of one
     evaluation; the result does not depend on their number. ``tabulate=False`` evaluates the model itself for
-    every pair and wind speed, where tables of it would be used (``pair_tables`` says when, and how exact they
-    are).
+    every pair and wind speed, where something faster would be used (``pair_tables`` and ``by_width`` say when, and
+    how exact they are).
     """
 
     def __init__(
@@ -118,11 +120,21 @@ class WindFarm:
         self.data = ModelData(np.array(self.model.constants), table)
         self._kernels = direct_kernels(self.model, self.locality)
         tabulate = tabulate and self.locality == "uniform"
-        self.tabulated = tabulate and can_tabulate(self.model, self.turbines, self.states.turbulence)
+        self.by_width = tabulate and goes_by_width(self.model, len(self.turbines), self.states)
+        self.tabulated = (
+            tabulate
+            and not self.by_width
+            and can_tabulate(self.model, self.turbines, self.states.turbulence)
+        )
         self._power, self._gradient = self._kernels.power, self._kernels.gradient
         self.pair_tables: PairTables | None = None
         self._before: tuple[Any, ...] = (self.data,)
         self._blocks = -(-len(self.states.direction) // BLOCK)
+        if self.by_width:
+            per_block = directions_per_block(self.states)
+            self._before = (self.data, per_block)
+            self._power, self._gradient = self._by_width_power(self.states), by_width_kernels(self.model).gradient
+            self._blocks = -(-len(self.states.direction) // per_block)
         if self.tabulated:
             legs = legs_of(self.states, opposites=len(self.turbines) == 1)
             tables = pair_tables(self.model, self.turbines, float(self.states.turbulence[0]))
@@ -150,7 +162,9 @@ class WindFarm:
         layout, counted = self._layout(x, y, types)
         out = np.zeros((self._blocks, counted))
         if counted:
-            nothing = () if self.tabulated else [np.empty((0, 0))] * 4
+            nothing: list[Any] = [] if self.tabulated else [np.empty((0, 0))] * 4
+            if self.by_width:
+                nothing = [np.empty(0, np.int64), *nothing[:2]]
             self._run(self._power, self._before, self._blocks, layout, counted, out, *nothing)
         return out.sum(axis=0) * mean_power_to_aep_gwh(1.0)
 
@@ -171,11 +185,23 @@ class WindFarm:
 
     def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
-        return self._hand_out(self._state_arrays(x, y, types)[0])
+        return self._of_states(x, y, types, keep_power=True)
+
+    def power_steps(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 2048
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Power in W of every turbine at every step of a time series, a chunk of steps at a time.
+
+        Gives which steps and (turbines, steps of the chunk), in order of time. No more than a chunk is in memory, so
+        that ten years of hourly steps need no more than one; the powers are those of ``power``.
+        """
+        layout, counted = self._layout(x, y, types)
+        for steps, states in chunks_of(self.states, steps_per_chunk):
+            yield steps, self._of_chunk(layout, counted, states, keep_power=True)
 
     def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
-        return self._hand_out(self._state_arrays(x, y, types)[1])
+        return self._of_states(x, y, types, keep_power=False)
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
         """AEP in GWh that this many turbines would have if none stood in a wake."""
@@ -268,12 +294,14 @@ class WindFarm:
         blocks: int,
         layout: tuple[FloatArray, FloatArray, IntArray],
         counted: int,
-        *out: FloatArray,
+        *out: Any,
+        wind: Wind | LocalWind | None = None,
     ) -> None:
         x, y, type_index = layout
+        wind = self.wind if wind is None else wind
         middle = self._middle(x, y)
-        wind = self.wind_near(middle)
-        arguments = (*before, self.machines, x - middle[0], y - middle[1], type_index, counted, wind)
+        near = moved_grid(wind, middle) if isinstance(wind, LocalWind) else wind
+        arguments = (*before, self.machines, x - middle[0], y - middle[1], type_index, counted, near)
         shares = min(self.threads, blocks)
         if shares <= 1:
             kernel(*arguments, 0, blocks, *out)
@@ -283,14 +311,48 @@ class WindFarm:
             for job in [pool.submit(kernel, *arguments, a, b, *out) for a, b in pairwise(edges)]:
                 job.result()
 
-    def _state_arrays(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike) -> list[FloatArray]:
+    def _of_states(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, *, keep_power: bool
+    ) -> FloatArray:
         layout, counted = self._layout(x, y, types)
-        arrays = [np.zeros((counted, len(self.states.speed))) for _ in range(4)]
-        if counted:
-            blocks = -(-len(self.states.direction) // BLOCK)
-            out = np.zeros((blocks, counted))
-            self._run(self._kernels.power, (self.data,), blocks, layout, counted, out, *arrays)
-        return arrays
+        return self._of_chunk(layout, counted, self.states, keep_power=keep_power)
+
+    def _of_chunk(
+        self,
+        layout: tuple[FloatArray, FloatArray, IntArray],
+        counted: int,
+        states: WindStates,
+        *,
+        keep_power: bool,
+    ) -> FloatArray:
+        """Power or wind speed of every turbine in these states."""
+        found, nothing = np.zeros((counted, len(states.speed))), np.empty((0, 0))
+        column = np.arange(len(states.speed)) if states.step is None else states.step.astype(np.int64)
+        wind = self.wind
+        if states is not self.states:
+            wind, _ = wind_and_locality(self.site, states, self.turbines)
+        if counted and self.by_width:
+            per_block = directions_per_block(states)
+            blocks = -(-len(states.direction) // per_block)
+            kept = [found, nothing] if keep_power else [nothing, found]
+            self._run(
+                self._by_width_power(states), (self.data, per_block), blocks, layout, counted,
+                np.zeros((blocks, counted)), column, *kept, wind=wind,
+            )  # fmt: skip
+        elif counted:
+            blocks = -(-len(states.direction) // BLOCK)
+            kept = [np.zeros_like(found) for _ in range(4)]
+            self._run(
+                self._kernels.power, (self.data,), blocks, layout, counted, np.zeros((blocks, counted)), *kept,
+                wind=wind,
+            )  # fmt: skip
+            found[:, column] = kept[0 if keep_power else 1]
+        return found.reshape((counted, *states.shape))
+
+    def _by_width_power(self, states: WindStates) -> Callable[..., None]:
+        kernels = by_width_kernels(self.model)
+        few = len(states.speed) < FEW_STATES * len(states.direction)
+        return kernels.steps if few else kernels.states
 
     def _hand_out(self, array: FloatArray) -> FloatArray:
         if self.states.step is not None:

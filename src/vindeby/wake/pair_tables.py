@@ -31,7 +31,7 @@ from vindeby.wake.overlap import overlap_table
 from vindeby.wake.splines import coefficients
 from vindeby.wake.turbine import Turbine
 
-__all__ = ["LINE", "NODES", "PAGE", "PairTables", "can_tabulate", "pair_tables"]
+__all__ = ["LINE", "MOST_TYPES", "NODES", "PAGE", "PairTables", "can_tabulate", "pair_tables"]
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -21,6 +21,9 @@ added to the free one as squares. ``added_turbulence_free_slope``, of the same a
 with that turbulence; only gradients where turbulence differs from place to place need it. ``data.constants`` holds the
 model's numbers, ``data.overlap`` the table of ``vindeby.wake.overlap`` for models that average a Gaussian over the
 rotor.
+
+A model whose deficit is a Gaussian over a mirrored one, averaged over the rotor, may also tell its width, ``Widths``;
+then ``vindeby.wake.by_width`` computes it many times faster.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.compiling.fixed_code import Copies
 
-__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel", "without_slopes"]
+__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel", "Widths", "without_slopes"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -54,6 +57,26 @@ class ModelData(NamedTuple):
 
     constants: FloatArray
     overlap: FloatArray
+
+
+class Widths(NamedTuple):
+    """How wide a Gaussian wake is, in functions that loops can vectorise (inlined, without branches or logarithms).
+
+    For a model whose deficit is c sqrt(a^2 + b^2), with c = 1 - sqrt(1 - ct D^2/(8 sigma^2)) and a and b the means
+    over the rotor of a Gaussian of width sigma and of its mirror image below the ground (``gaussian_mean``).
+
+    ``numbers(data, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends on;
+    ``number_slopes`` of the same arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in
+    metres, which must grow with thrust and turbulence and be concave downwind. ``width_with_slopes(numbers,
+    number_slopes, downwind)``: sigma and its slopes with downwind distance and thrust. ``least_turbulence``: below
+    this turbulence intensity the functions are not exact enough.
+    """
+
+    numbers: Callable[..., tuple[float, float, float, float]]
+    number_slopes: Callable[..., tuple[float, float, float, float]]
+    width: Callable[..., float]
+    width_with_slopes: Callable[..., tuple[float, float, float]]
+    least_turbulence: float = 0.0
 
 
 @scalar
@@ -124,7 +147,8 @@ class WakeModel:
     ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
     searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind upwind of
-    them, if any (``with_blockage`` gives any model one; see ``vindeby.wake.blocked_walks``).
+    them, if any (``with_blockage`` gives any model one; see ``vindeby.wake.blocked_walks``). ``widths``: the width of the
+    wakes, for models that can tell it (see ``Widths``); for the same models as ``tabulate``.
     """
 
     name: str
@@ -144,6 +168,7 @@ class WakeModel:
     free_wind_of: Literal["source", "target"] = "source"
     added_turbulence_free_slope: Callable[..., float] | None = None
     blockage: Literal["self-similar-2020"] | None = None
+    widths: Widths | None = None
 
     def __post_init__(self) -> None:
         _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares"))
@@ -157,7 +182,9 @@ class WakeModel:
                 "give both or neither"
             )
         if self.tabulate:
-            self._require_that_tables_hold()
+            self._require_that_tables_hold("tabulate=True", "tabulate=False")
+        if self.widths is not None:
+            self._require_that_tables_hold("widths", "widths=None")
         for index in self.growth_constants:
             if index not in range(len(self.constants)):
                 raise ArgumentError(
@@ -238,7 +265,7 @@ class WakeModel:
     def _what_code_is_made_of(self) -> tuple[tuple[str, Any], ...]:
         return tuple((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "constants")
 
-    def _require_that_tables_hold(self) -> None:
+    def _require_that_tables_hold(self, what: str, remedy: str) -> None:
         adds = self.added_turbulence is not None
         for field, value, wrong, needed in (
             ("superposition", self.superposition, self.superposition != "squares", "'squares'"),
@@ -248,9 +275,9 @@ class WakeModel:
         ):
             if wrong:
                 raise ArgumentError(
-                    f"wake model {self.name!r}: tabulate=True needs {field}={needed}, not {value!r}: tables hold "
+                    f"wake model {self.name!r}: {what} needs {field}={needed}, not {value!r}: tables hold "
                     "squares of deficits that are fractions of the free wind speed and depend on thrust and place "
-                    "alone; set tabulate=False"
+                    f"alone; set {remedy}"
                 )
 
 
@@ -261,6 +288,7 @@ _FUNCTIONS = (
     "added_turbulence",
     "added_turbulence_with_slopes",
     "added_turbulence_free_slope",
+    "widths",
 )
 
 _FIXED: dict[str, tuple[dict[str, Any], tuple[object, ...]]] = {}

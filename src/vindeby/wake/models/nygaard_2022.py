@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.models.contract import ModelData, WakeModel, Widths
+from vindeby.wake.models.growth_integral import SMALLEST_Y, growth, growth_with_slope
 from vindeby.wake.models.momentum import centre_deficit, initial_width
 from vindeby.wake.overlap import overlap, overlap_with_slopes
 
@@ -139,6 +140,46 @@ def _reach(
     return 0.5 * rotor + 6.5 * width(data, downwind, diameter, thrust, turbulence)[0]
 
 
+@inlined
+def _width_numbers(
+    data: ModelData, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    """y at the rotor and per metre, and the width as constant + factor g(y)."""
+    thrust = max(thrust, 1e-12)
+    root_thrust = sqrt(thrust)
+    y0 = data.constants[1] * turbulence
+    factor = diameter * data.constants[0] * root_thrust / data.constants[2]
+    eps = initial_width(data.constants[3], data.constants[4], thrust)[0]
+    per_metre = data.constants[2] * turbulence / (diameter * root_thrust)
+    return y0, per_metre, diameter * eps - factor * growth(y0), factor
+
+
+@inlined
+def _width_number_slopes(
+    data: ModelData, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    thrust = max(thrust, 1e-12)
+    y0, per_metre, _, factor = _width_numbers(data, diameter, thrust, turbulence)
+    half = 0.5 / thrust
+    eps_slope = initial_width(data.constants[3], data.constants[4], thrust)[1]
+    return 0.0, -per_metre * half, diameter * eps_slope - factor * half * growth(y0), factor * half
+
+
+@inlined
+def _width_at(y0: float, per_metre: float, constant: float, factor: float, downwind: float) -> float:
+    return constant + factor * growth(y0 + per_metre * downwind)
+
+
+@inlined
+def _width_at_with_slopes(
+    numbers: tuple[float, float, float, float], slopes: tuple[float, float, float, float], downwind: float
+) -> tuple[float, float, float]:
+    y0, per_metre, constant, factor = numbers
+    grown, slope = growth_with_slope(y0 + per_metre * downwind)
+    with_thrust = slopes[2] + slopes[3] * grown + factor * slope * slopes[1] * downwind
+    return constant + factor * grown, factor * slope * per_metre, with_thrust
+
+
 def nygaard_2022(expansion: float = 0.04) -> WakeModel:
     """TurbOPark with its published constants c1 = 1.5 and c2 = 0.8; ``expansion`` is A."""
     return WakeModel(
@@ -155,4 +196,7 @@ def nygaard_2022(expansion: float = 0.04) -> WakeModel:
         thrust_limit=0.96,
         growth_constants=(0,),
         free_wind_of="target",
+        widths=Widths(
+            _width_numbers, _width_number_slopes, _width_at, _width_at_with_slopes, SMALLEST_Y / 1.5
+        ),
     )

@@ -1,0 +1,218 @@
+"""The steps of the loops of ``by_width``: which turbines a wake reaches, and how much it takes from the wind there.
+
+Each is put whole into the loops and has no branch inside the innermost one, so that a compiler can make vector
+instructions of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.gaussian_mean import means, means_with_slopes
+from vindeby.wake.models.contract import WakeModel, Widths
+
+__all__ = [
+    "Facing",
+    "Lines",
+    "find_targets",
+    "last_needed",
+    "make_lines",
+    "make_near",
+    "make_square",
+    "make_square_with_slopes",
+    "new_facing",
+    "place_turbines",
+    "widths_of",
+]
+
+FloatArray = npt.NDArray[np.float64]
+
+SIGMAS_BESIDE = 6.5
+"""At this many sigmas beyond the rotor's edge, the mean over the rotor is 1e-10 of the centre's."""
+_NEAR, _FAR = 20.0, 200.0
+"""Where the lines touch the width, in diameters downwind."""
+
+
+def widths_of(model: WakeModel) -> Widths:
+    """The model's widths, which it must have."""
+    assert model.widths is not None
+    return model.widths
+
+
+class Facing(NamedTuple):
+    """A farm turned into the wind: turbines from the first to the last, and room for those that a wake reaches.
+
+    ``type_index`` is by turbine as given, the others go downwind. ``mask`` tells which turbines a wake reaches, and
+    ``words`` is the same memory, eight turbines a word; ``target`` lists them.
+    """
+
+    type_index: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64]
+    along: FloatArray
+    across: FloatArray
+    hub_height: FloatArray
+    radius: FloatArray
+    mask: npt.NDArray[np.uint8]
+    words: npt.NDArray[np.uint64]
+    target: npt.NDArray[np.uint32]
+
+
+@scalar
+def new_facing(type_index: npt.NDArray[np.int64]) -> Facing:
+    """Room for these turbines."""
+    n = type_index.size
+    words = np.zeros(n // 8 + 1, np.uint64)
+    return Facing(
+        type_index,
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        words.view(np.uint8),
+        words,
+        np.empty(n + 8, np.uint32),
+    )
+
+
+@scalar
+def place_turbines(machines, facing):
+    """Sizes in the order of the turbines, once they have been turned into the wind."""
+    for a in range(facing.order.size):
+        kind = facing.type_index[facing.order[a]]
+        facing.hub_height[a] = machines.hub_height[kind]
+        facing.radius[a] = 0.5 * machines.diameter[kind]
+    for w in range(facing.words.size):
+        facing.words[w] = 0
+
+
+@scalar
+def last_needed(facing, counted):
+    """How many turbines from the first on matter: those behind the last counted one cast no wake on any of these."""
+    a = facing.order.size
+    while a > 0 and facing.order[a - 1] >= counted:
+        a -= 1
+    return a
+
+
+class Lines(NamedTuple):
+    """Two lines above the edge of a wake, without the rotor's radius: constants and slopes."""
+
+    near: float
+    near_slope: float
+    far: float
+    far_slope: float
+
+
+def make_lines(model: WakeModel) -> Callable[..., Lines]:
+    """Tangents to the width, which is concave: the lower one is above it everywhere."""
+    width = widths_of(model).width_with_slopes
+
+    @inlined
+    def lines(numbers, diameter):
+        here, there = _NEAR * diameter, _FAR * diameter
+        none = (0.0, 0.0, 0.0, 0.0)
+        near, near_slope, _ = width(numbers, none, here)
+        far, far_slope, _ = width(numbers, none, there)
+        return Lines(
+            SIGMAS_BESIDE * (near - near_slope * here),
+            SIGMAS_BESIDE * near_slope,
+            SIGMAS_BESIDE * (far - far_slope * there),
+            SIGMAS_BESIDE * far_slope,
+        )
+
+    return lines
+
+
+@inlined
+def find_targets(facing, a, end, lines):
+    """List the turbines between ``a`` and ``end`` within the lines of the wake of ``a``; returns how many."""
+    along, across, radius, mask = facing.along, facing.across, facing.radius, facing.mask
+    place, side = along[a], across[a]
+    mask[a] = 0
+    for b in range(a + 1, end):
+        far = along[b] - place
+        near_edge, far_edge = lines.near + lines.near_slope * far, lines.far + lines.far_slope * far
+        edge = near_edge if near_edge < far_edge else far_edge  # noqa: FURB136  a comparison vectorises
+        mask[b] = abs(across[b] - side) < edge + radius[b]
+    count = 0
+    for w in range((a + 1) // 8, (end + 7) // 8):
+        if facing.words[w] != 0:
+            for e in range(8):
+                facing.target[count] = 8 * w + e
+                count += mask[8 * w + e]
+    return count
+
+
+@inlined
+def _centre(strength, per):
+    """The deficit at the centre of a wake, from ct D^2/8 and 1/sigma^2, and the root in it."""
+    left = 1.0 - strength * per
+    root = sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises
+    return 1.0 - root, root
+
+
+def make_square(model: WakeModel) -> Callable[..., tuple[float, float]]:
+    """The square of the deficit, and t of ``gaussian_mean``: above ``LARGEST_T`` the square is not exact enough."""
+    width = widths_of(model).width
+
+    @inlined
+    def square(n0, n1, n2, n3, strength, far, aside, rise, heights, radius):
+        sigma = width(n0, n1, n2, n3, far)
+        per = 1.0 / (sigma * sigma)
+        centre, _ = _centre(strength, per)
+        half, beside = 0.5 * per, aside * aside
+        t = half * (radius * radius)
+        real, mirror = means(half * (beside + rise * rise), half * (beside + heights * heights), t)
+        return centre * centre * (real * real + mirror * mirror), t
+
+    return square
+
+
+def make_square_with_slopes(model: WakeModel) -> Callable[..., tuple[float, float, float, float]]:
+    """The slopes of the square with downwind and crosswind distance and with thrust, and t."""
+    width = widths_of(model).width_with_slopes
+
+    @inlined
+    def square_with_slopes(numbers, slopes, strength, per_thrust, far, aside, rise, heights, radius):
+        sigma, sigma_far, sigma_thrust = width(numbers, slopes, far)
+        per_sigma = 1.0 / sigma
+        per = per_sigma * per_sigma
+        centre, root = _centre(strength, per)
+        half, beside = 0.5 * per, aside * aside
+        t = half * (radius * radius)
+        real, mirror, real_z, mirror_z, real_log, mirror_log = means_with_slopes(
+            half * (beside + rise * rise), half * (beside + heights * heights), t
+        )
+        both = real * real + mirror * mirror
+        per_root = 1.0 / root
+        # Of log(1/sigma): the centre's slope is ct D^2/(8 sigma^2) over the root.
+        with_log = 2.0 * centre * (
+            strength * per * per_root * both + centre * (real * real_log + mirror * mirror_log)
+        )
+        with_sigma = -with_log * per_sigma
+        with_thrust = with_sigma * sigma_thrust + centre * per_thrust * per * per_root * both
+        with_aside = 2.0 * centre * centre * (real * real_z + mirror * mirror_z) * (per * aside)
+        return with_sigma * sigma_far, with_aside, with_thrust, t
+
+    return square_with_slopes
+
+
+def make_near(model: WakeModel) -> Callable[..., float]:
+    """The square of the deficit by the model itself, for rotors that are wide beside the wake."""
+    deficit = model.deficit
+
+    @scalar
+    def near(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence):
+        value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence)
+        return value * value
+
+    return near
+
+
