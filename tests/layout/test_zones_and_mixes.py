@@ -35,15 +35,15 @@ from vindeby.layout import (
     SmartStart,
     Zone,
     Zones,
+    swapping,
 )
-from vindeby.layout import swapping
 from vindeby.layout.method import Result
 
 SPEEDS = {"three zones": (9.0, 9.8)}
 
 
 def _start(name: str) -> SmartStart:
-    return SmartStart(21, 20.0, SPEEDS.get(name), np.arange(0.0, 360.0, 45.0))
+    return SmartStart(21, 20.0, SPEEDS.get(name), np.arange(0.0, 360.0, 45.0).tolist())
 
 
 def _methods(name: str) -> dict[str, Method]:
@@ -81,7 +81,7 @@ def _outside_m(problem: Problem, result: Result) -> float:
 def _too_near_m(problem: Problem, result: Result) -> float:
     need = problem.spacing_by_type[result.types]
     return max(
-        0.5 * (need[i] + need[j]) - math.hypot(result.x[i] - result.x[j], result.y[i] - result.y[j])
+        0.5 * float(need[i] + need[j]) - math.hypot(result.x[i] - result.x[j], result.y[i] - result.y[j])
         for i in range(len(need))
         for j in range(i)
     )
@@ -89,8 +89,12 @@ def _too_near_m(problem: Problem, result: Result) -> float:
 
 def _counts(problem: Problem, result: Result) -> list[list[int]]:
     parts = np.split(result.types, np.cumsum([zone.n_turbines for zone in problem.zones])[:-1])
-    rows = np.array([np.bincount(part, minlength=len(problem.farm.turbines)) for part in parts])
-    return (rows.sum(axis=0, keepdims=True) if np.ndim(problem.mix or 0) == 1 else rows).tolist()
+    kinds = len(problem.farm.turbines)
+    rows = np.array([np.bincount(part, minlength=kinds) for part in parts])
+        [np.bincount(part, minlength=len(problem.farm.turbines)) for part in parts]
+    )
+    summed = rows.sum(axis=0, keepdims=True) if np.ndim(problem.mix or 0) == 1 else rows
+    return [[int(count) for count in row] for row in summed]
 
 
 CASES = [(problem, method) for problem in PROBLEMS for method in _methods(problem)]

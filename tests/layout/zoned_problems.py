@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from vindeby.layout import Boundary, Problem, Zone, Zones
@@ -50,7 +52,7 @@ def mix_over_zones() -> Problem:
     return Problem(two_types(), zones, 7, [378.0, 540.0], "a mix over zones", mix=[4, 3])
 
 
-PROBLEMS = {
+PROBLEMS: dict[str, Callable[[], Problem]] = {
     "three zones": three_zones,
     "mix": mix_of_two,
     "mix by zone": mix_by_zone,

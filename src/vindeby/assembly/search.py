@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from vindeby import layout
 from vindeby.assembly.wind import wind_farm
-from vindeby.campaign import Boundary, Campaign, Circle
+from vindeby.assembly.zones_and_types import kinds_of
+from vindeby.campaign import Boundary, Campaign, Circle, Farm
 from vindeby.campaign.sections.method import (
     Annealing,
     Gradient,
@@ -34,14 +35,42 @@ def _disc(circle: Circle) -> tuple[tuple[float, float], float]:
 
 def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
     """What is searched for in a cell of the campaign."""
-    farm = campaign.farms[cell.farm_idx]
+    farm, kinds = campaign.farms[cell.farm_idx], kinds_of(cell)
+    engine = wind_farm(campaign, kinds)
+    diameters = [campaign.turbines[kind].rotor_diameter_m for kind in kinds]
     return layout.Problem(
-        farm=wind_farm(campaign, cell.type_idx),
-        boundary=boundary_of(farm.boundary),
+        farm=engine,
+        boundary=_grounds(farm, cell),
         n_turbines=cell.n_turbines,
-        spacing_m=cell.spacing_m,
+        spacing_m=[campaign.min_spacing.in_metres(diameter) for diameter in diameters],
         name=farm.name,
+        mix=_mix(campaign, cell) if cell.mix else None,
     )
+
+
+def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
+    """The farm's boundary, or its zones with their counts."""
+    if farm.zones is None:
+        return boundary_of(farm.boundary)
+    pairs = zip(farm.zones, cell.zones, strict=True)
+    return layout.Zones([layout.Zone(boundary_of(zone.boundary), n, zone.name) for zone, n in pairs])
+
+
+def _mix(campaign: Campaign, cell: Cell) -> list[int] | list[list[int]]:
+    """How many of each type of the cell there are: in the farm, or in each of its zones."""
+    kinds, zones = kinds_of(cell), campaign.farms[cell.farm_idx].zones or ()
+    if zones and zones[0].mix is not None:
+        rows = [dict(campaign.in_order(zone.mix or {})) for zone in zones]
+        return [[row.get(kind, 0) for kind in kinds] for row in rows]
+    return [count for _, count in cell.mix]
+
+
+def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
+    """The search of a cell: all turbines together, or zone by zone."""
+    farm = campaign.farms[cell.farm_idx]
+    if farm.search == "in-turn":
+        return layout.InTurn(pipeline.steps, farm.rounds or 1)
+    return pipeline
 
 
 def pipeline_of(campaign: Campaign) -> layout.Pipeline:

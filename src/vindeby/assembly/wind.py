@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from vindeby import units, wake
@@ -82,11 +84,12 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
     return wake.models.jensen(growth=model.jensen.k)
 
 
-def wind_farm(campaign: Campaign, type_idx: int, *, threads: int = 1) -> wake.WindFarm:
-    """What a layout of this turbine type is worth, in the campaign's wind and with its wake model."""
+def wind_farm(campaign: Campaign, types: int | Sequence[int], *, threads: int = 1) -> wake.WindFarm:
+    """What a layout of this turbine type, or of these, is worth, in the campaign's wind and with its wake model."""
+    kinds = [types] if isinstance(types, int) else types
     return wake.WindFarm(
         site_of(campaign),
-        turbine_of(campaign.turbines[type_idx]),
+        [turbine_of(campaign.turbines[kind]) for kind in kinds],
         wake=wake_model_of(campaign.wake),
         threads=threads,
     )

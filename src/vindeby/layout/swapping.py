@@ -60,7 +60,7 @@ def may_swap(types, group, x, y, need, i, j):  # type: ignore[no-untyped-def]
     if types[i] == types[j] or group[i] != group[j]:
         return False
     for k in range(x.size):
-        if k == i or k == j:  # noqa: PLR1714  compiled code compares numbers, not sets
+        if k == i or k == j:  # noqa: SIM109  compiled code compares numbers
             continue
         if hypot(x[k] - x[i], y[k] - y[i]) < 0.5 * (need[k] + need[j]):
             return False
@@ -72,7 +72,7 @@ def may_swap(types, group, x, y, need, i, j):  # type: ignore[no-untyped-def]
 @kernel("swapping")
 def can_swap(types, group, x, y, need, i, j):  # type: ignore[no-untyped-def]
     """``may_swap``, for callers that are not compiled."""
-    return may_swap(types, group, x, y, need, i, j)
+    return may_swap(types, group, x, y, need, i, j)  # type: ignore[no-untyped-call]
 
 
 @scalar

@@ -48,10 +48,8 @@ class Zones:
             raise ArgumentError("a farm of zones needs at least one zone")
         self.zones = tuple(zones)
         corners = np.array([zone.boundary.bounds for zone in self.zones])
-        west, south, east, north = (
-            *corners[:, :2].min(axis=0).tolist(),
-            *corners[:, 2:].max(axis=0).tolist(),
-        )
+        west, south = (float(value) for value in corners[:, :2].min(axis=0))
+        east, north = (float(value) for value in corners[:, 2:].max(axis=0))
         self.bounds: tuple[float, float, float, float] = (west, south, east, north)
         self.origin = np.array([west + east, south + north]) / 2
 
