@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 import shapely
 from pydantic import Field, model_validator
+from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.sections.amount import MAX_TURBINES as MAX_TURBINES
 from vindeby.campaign.sections.amount import Amount as Amount
@@ -39,6 +40,13 @@ class Farm(Amount):
         if self.one_boundary is not None:
             return self.one_boundary
         return _united([zone.boundary for zone in self.zones or ()])
+
+    def drawn_shape(self) -> BaseGeometry:
+        """The area for a picture: the polygons of all zones, side by side, so that their borders show."""
+        if self.zones is None:
+            return self.boundary.shape()
+        parts = [part for zone in self.zones for part in shapely.get_parts(zone.boundary.shape())]
+        return shapely.MultiPolygon(parts)
 
     @property
     def amount_is_said(self) -> bool:
