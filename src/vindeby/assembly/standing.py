@@ -32,13 +32,16 @@ class Around:
         return [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in self.turbines]
 
     def closest(
-        self, x: FloatArray, y: FloatArray, need: Sequence[float], own: float
+        self, x: FloatArray, y: FloatArray, types: npt.NDArray[np.int64], need: Sequence[float]
     ) -> tuple[float, int, int]:
-        """The largest shortfall (m) of a pair of a turbine with a neighbour, and which; not above 0 where none is."""
+        """The largest shortfall (m) of a pair of a turbine with a neighbour, and which; not above 0 where none is.
+
+        ``types`` are those of the farm's turbines, ``need`` the spacing of each type.
+        """
         worst = (-np.inf, 0, 0)
-        least = 0.5 * (own + np.asarray(need)[self.types])
-        for index, (px, py) in enumerate(zip(x, y, strict=True)):
-            short = least - np.hypot(self.x - px, self.y - py)
+        each = np.asarray(need)
+        for index, (px, py, kind) in enumerate(zip(x, y, types, strict=True)):
+            short = 0.5 * (each[kind] + each[self.types]) - np.hypot(self.x - px, self.y - py)
             other = int(np.argmax(short))
             if short[other] > worst[0]:
                 worst = (float(short[other]), index, other)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from vindeby import wake
@@ -136,13 +138,14 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
 
 
 def wind_farm(
-    campaign: Campaign, type_idx: int, farm_idx: int | None = None, *, threads: int = 1
+    campaign: Campaign, types: int | Sequence[int], farm_idx: int | None = None, *, threads: int = 1
 ) -> wake.WindFarm:
-    """What a layout of this turbine type is worth, in the campaign's wind and with its wake model.
+    """What a layout of this turbine type, or of these, is worth, in the campaign's wind and with its wake model.
 
-    ``farm_idx`` says which neighbours stand around it; without it there are none. Type 0 is the farm's own.
+    ``farm_idx`` says which neighbours stand around it; without it there are none. The farm's own types come first.
     """
-    beside = around(campaign, [campaign.turbines[type_idx]], farm_idx)
+    kinds = [types] if isinstance(types, int) else types
+    beside = around(campaign, [campaign.turbines[kind] for kind in kinds], farm_idx)
     return wake.WindFarm(
         site_of(campaign),
         [turbine_of(turbine) for turbine in beside.turbines],

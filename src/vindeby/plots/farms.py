@@ -38,7 +38,7 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes = figure(7.2, 4.6).add_subplot()
         for kind, colour in zip(types, shades(len(types)), strict=True):
             mine = (rows["type_idx"] == kind) & ~np.isnan(losses) & np.isin(rows["farm_idx"], list(areas))
-            rated = campaign.turbines[kind].rated_power_mw
+            rated = np.array([result_set.rated_mw(int(farm), kind) for farm in rows["farm_idx"][mine]])
             area = np.array([areas[int(farm)] for farm in rows["farm_idx"][mine]])
             axes.plot(rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine],
                       MARKERS[types.index(kind) % len(MARKERS)], markersize=3, color=colour,
@@ -52,7 +52,7 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
 def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """All areas in their places, each with its best layout."""
     campaign = _campaign_of(result_set)
-    shapes_of = [farm.boundary.shape() for farm in campaign.farms]
+    shapes_of = [farm.drawn_shape() for farm in campaign.farms]
     bounds = np.array([shape.bounds for shape in shapes_of])
     left, bottom = bounds[:, :2].min(axis=0)
     right, top = bounds[:, 2:].max(axis=0)
@@ -117,4 +117,5 @@ def _listed(result_set: ResultSet, index: int, best: dict[int, int]) -> str:
     if index not in best:
         return text
     row = result_set.rows[best[index]]
-    return f"{text}\n    {row['n_turbines']} x {type_label(result_set, int(row['type_idx']))}, {row['aep']:,.0f} GWh"
+    name = type_label(result_set, int(row["type_idx"]), int(row["farm_idx"]))
+    return f"{text}\n    {row['n_turbines']} x {name}, {row['aep']:,.0f} GWh"

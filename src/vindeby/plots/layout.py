@@ -14,11 +14,13 @@ from vindeby import units
 from vindeby.assembly.distances import closest_pair
 from vindeby.errors import ArgumentError
 from vindeby.plots import shapes, wind
+from vindeby.plots.mixed_rotors import MixedTypes, draw_mixed
 from vindeby.plots.style import FAINT, figure, ink, paper, style
 from vindeby.results.neighbour_places import nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
     from vindeby.wake import WindFarm
 
 FloatArray = NDArray[np.float64]
@@ -37,9 +39,11 @@ class Drawn:
     diameter_m: float
     spacing_m: float | None
     rated_power_mw: float | None
+    """Of a mix the mean."""
     neighbours: FloatArray
     """Positions of turbines that stand already, as far as they are near enough to be drawn."""
     neighbour_count: int
+    mixed: MixedTypes | None = None
 
     @property
     def box(self) -> tuple[float, ...]:
@@ -51,6 +55,8 @@ class Drawn:
         """What the layout is worth, as names and figures."""
         count = self.places.shape[1]
         facts = [("turbines", f"{count}")]
+        if self.mixed is not None:
+            facts += self.mixed.facts
         if self.rated_power_mw:
             facts.append(("capacity", f"{count * self.rated_power_mw:,.0f} MW"))
         if self.aep_gwh is not None:
@@ -76,7 +82,8 @@ class Drawn:
         """The share of the wake-free energy that is lost, from the stored energy."""
         if self.farm is None or self.aep_gwh is None:
             return float("nan")
-        return 1.0 - self.aep_gwh / self.farm.wake_free_aep(self.places.shape[1])
+        types = 0 if self.mixed is None else self.mixed.types
+        return 1.0 - self.aep_gwh / self.farm.wake_free_aep(self.places.shape[1], types)
 
 
 def prepare(result_set: ResultSet, key: str) -> Drawn:
@@ -95,12 +102,15 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         and 0 <= type_idx < len(campaign.turbines)
     ):
         turbine = campaign.turbines[type_idx]
-        area = campaign.farms[farm_idx].boundary.shape()
-        diameter_m, rated = turbine.rotor_diameter_m, turbine.rated_power_mw
+        area = campaign.farms[farm_idx].drawn_shape()
+        diameter_m, rated = turbine.rotor_diameter_m, result_set.rated_mw(farm_idx, type_idx)
         spacing_m = campaign.min_spacing.in_metres(diameter_m)
     beside = neighbour_places(campaign, farm_idx)
+    mixed = _mixed(result_set, key, campaign)
+    # Without its types, what a layout of several types is worth cannot be said.
+    known = area is not None and (mixed is not None or result_set.mixed_cell(farm_idx, type_idx) is None)
     names = (
-        f"{result_set.farm_name(farm_idx)}, {result_set.type_name(type_idx)}, seed {seed}"
+        f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}, seed {seed}"
         if seed >= 0
         else ""
     )
@@ -110,12 +120,27 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         places,
         float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
         area,
-        result_set.wind_farm(type_idx, farm_idx) if area is not None else None,
+        result_set.wind_farm(type_idx, farm_idx) if known else None,
         diameter_m or 100.0,
-        spacing_m,
+        None if mixed else spacing_m,
         rated,
         nearby(beside, shapes.frame(area, places)),
         beside.shape[1],
+        mixed,
+    )
+
+
+def _mixed(result_set: ResultSet, key: str, campaign: Campaign | None) -> MixedTypes | None:
+    """The types of a farm that mixes several; None for any other, and for a record that does not say them."""
+    cell, types = result_set.mixed_cell(*result_set.place(key)[:2]), result_set.own_types(key)
+    if campaign is None or cell is None or types is None:
+        return None
+    turbines = [campaign.turbines[kind] for kind, _ in cell.mix]
+    return MixedTypes(
+        types,
+        tuple(turbine.name for turbine in turbines),
+        tuple(turbine.rotor_diameter_m for turbine in turbines),
+        tuple(campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in turbines),
     )
 
 
@@ -184,7 +209,8 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
     axes.set(xlim=((box[0] - origin[0]) * shapes.KM, (box[2] - origin[0]) * shapes.KM))
     axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
     if drawn.farm is not None and direction is not None and speed:
-        image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed)
+        types = 0 if drawn.mixed is None else drawn.mixed.types
+        image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed, types)
         if bar:
             label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:g}°"
             axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
@@ -197,7 +223,10 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
             axes, places, drawn.spacing_m, edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2))
         )
     shapes.draw_neighbours(axes, drawn.neighbours, drawn.neighbour_count, origin, ink(), paper())
-    shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
+    if drawn.mixed is None:
+        shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
+    else:
+        draw_mixed(axes, places, drawn.mixed, direction)
     shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
     axes.set_aspect("equal")
     axes.grid(visible=False)

@@ -149,12 +149,13 @@ def draw_wakes(
     origin: tuple[float, float],
     direction: float,
     speed: float,
+    types: NDArray[np.int64] | int = 0,
 ) -> Any:
     """Wind speed at hub height over a box; the image, for a colour bar."""
     left, bottom, right, top = box
     step = max(right - left, top - bottom) / _GRID
     x, y = np.arange(left, right + step, step), np.arange(bottom, top + step, step)
-    flow = farm.flow_map(layout[0], layout[1], direction=direction, speed=speed, grid_x=x, grid_y=y)
+    flow = farm.flow_map(layout[0], layout[1], types, direction=direction, speed=speed, grid_x=x, grid_y=y)
     return axes.imshow(
         flow.wind_speed,
         extent=(

@@ -140,7 +140,10 @@ def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Call
         _place(machines, turned, zone)
         for a in range(n):
             for k in range(count):
-                zone.near[a, k], zone.far[a, k] = near_thrust(waked.ct[a, k])[0], far_thrust(waked.ct[a, k])[0]
+                zone.near[a, k], zone.far[a, k] = (
+                    near_thrust(waked.ct[a, k])[0],
+                    far_thrust(waked.ct[a, k])[0],
+                )
                 shares.blocked[a, k] = 0.0
         walk_back(data, machines, turned, states, counted, waked, shares)
         for _ in range(MOST_ROUNDS):

@@ -121,7 +121,9 @@ def _make_steps(model: WakeModel) -> Callable[..., None]:
                 place_turbines(machines, facing)
                 end = last_needed(facing, counted)
                 for k in range(wind.first[d], wind.first[d + 1]):
-                    walk(data, machines, facing, end, wind.speed[k], wind.turbulence[k], power, u, summed, room)
+                    walk(
+                        data, machines, facing, end, wind.speed[k], wind.turbulence[k], power, u, summed, room
+                    )
                     for a in range(end):
                         i = facing.order[a]
                         if i < counted:
@@ -223,7 +225,15 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
         for k in range(states.speed.size):
             if room[T + k] > LARGEST_T:
                 room[VALUE + k] = near(
-                    data, far, aside, rise, heights, diameter, 2.0 * radius, room[THRUST + k], states.turbulence[k]
+                    data,
+                    far,
+                    aside,
+                    rise,
+                    heights,
+                    diameter,
+                    2.0 * radius,
+                    room[THRUST + k],
+                    states.turbulence[k],
                 )
             summed[k] += room[VALUE + k]
 

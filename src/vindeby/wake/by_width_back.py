@@ -141,7 +141,15 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
         for k in range(count):
             if room[T + k] > LARGEST_T:
                 value, of_far, of_aside, of_thrust, _ = near_slopes(
-                    data, far, aside, rise, heights, diameter, 2.0 * radius, room[THRUST + k], states.turbulence[k]
+                    data,
+                    far,
+                    aside,
+                    rise,
+                    heights,
+                    diameter,
+                    2.0 * radius,
+                    room[THRUST + k],
+                    states.turbulence[k],
                 )
                 room[FAR + k], room[ASIDE + k] = 2.0 * value * of_far, 2.0 * value * of_aside
                 room[OF_THRUST + k] = 2.0 * value * of_thrust

@@ -193,8 +193,10 @@ def make_square_with_slopes(model: WakeModel) -> Callable[..., tuple[float, floa
         both = real * real + mirror * mirror
         per_root = 1.0 / root
         # Of log(1/sigma): the centre's slope is ct D^2/(8 sigma^2) over the root.
-        with_log = 2.0 * centre * (
-            strength * per * per_root * both + centre * (real * real_log + mirror * mirror_log)
+        with_log = (
+            2.0
+            * centre
+            * (strength * per * per_root * both + centre * (real * real_log + mirror * mirror_log))
         )
         with_sigma = -with_log * per_sigma
         with_thrust = with_sigma * sigma_thrust + centre * per_thrust * per * per_root * both
@@ -214,5 +216,3 @@ def make_near(model: WakeModel) -> Callable[..., float]:
         return value * value
 
     return near
-
-

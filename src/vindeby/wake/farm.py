@@ -122,9 +122,7 @@ class WindFarm:
         tabulate = tabulate and self.locality == "uniform"
         self.by_width = tabulate and goes_by_width(self.model, len(self.turbines), self.states)
         self.tabulated = (
-            tabulate
-            and not self.by_width
-            and can_tabulate(self.model, self.turbines, self.states.turbulence)
+            tabulate and not self.by_width and can_tabulate(self.model, self.turbines, self.states.turbulence)
         )
         self._power, self._gradient = self._kernels.power, self._kernels.gradient
         self.pair_tables: PairTables | None = None
@@ -133,7 +131,10 @@ class WindFarm:
         if self.by_width:
             per_block = directions_per_block(self.states)
             self._before = (self.data, per_block)
-            self._power, self._gradient = self._by_width_power(self.states), by_width_kernels(self.model).gradient
+            self._power, self._gradient = (
+                self._by_width_power(self.states),
+                by_width_kernels(self.model).gradient,
+            )
             self._blocks = -(-len(self.states.direction) // per_block)
         if self.tabulated:
             legs = legs_of(self.states, opposites=len(self.turbines) == 1)

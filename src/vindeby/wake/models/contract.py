@@ -202,7 +202,10 @@ class WakeModel:
 
     def with_blockage(self, blockage: Literal["self-similar-2020"] | None) -> WakeModel:
         """This model with the wind upwind of turbines slowed down, too; tables of pairs do not hold that."""
-        return replace(self, blockage=blockage, tabulate=self.tabulate and blockage is None)
+        keeps = blockage is None
+        return replace(
+            self, blockage=blockage, tabulate=self.tabulate and keeps, widths=self.widths if keeps else None
+        )
 
     @property
     def is_a_sum_of_pairs(self) -> bool:

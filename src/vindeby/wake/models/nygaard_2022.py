@@ -144,7 +144,7 @@ def _reach(
 def _width_numbers(
     data: ModelData, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
-    """y at the rotor and per metre, and the width as constant + factor g(y)."""
+    """Y at the rotor and per metre, and the width as constant + factor g(y)."""
     thrust = max(thrust, 1e-12)
     root_thrust = sqrt(thrust)
     y0 = data.constants[1] * turbulence
