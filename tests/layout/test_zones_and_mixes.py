@@ -91,8 +91,6 @@ def _counts(problem: Problem, result: Result) -> list[list[int]]:
     parts = np.split(result.types, np.cumsum([zone.n_turbines for zone in problem.zones])[:-1])
     kinds = len(problem.farm.turbines)
     rows = np.array([np.bincount(part, minlength=kinds) for part in parts])
-        [np.bincount(part, minlength=len(problem.farm.turbines)) for part in parts]
-    )
     summed = rows.sum(axis=0, keepdims=True) if np.ndim(problem.mix or 0) == 1 else rows
     return [[int(count) for count in row] for row in summed]
 
