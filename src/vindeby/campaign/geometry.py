@@ -123,9 +123,11 @@ def most_points(area: BaseGeometry, spacing_m: float) -> int:
     return total
 
 
-def grid_inside(area: BaseGeometry, grid_size: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """The points of a grid over the bounding box that lie in ``area``, shape (n, 2)."""
-    left, bottom, right, top = area.bounds
+def grid_inside(
+    area: BaseGeometry, grid_size: int, bounds: tuple[float, float, float, float] | None = None
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """The points of a grid over the bounding box, or over ``bounds``, that lie in ``area``, shape (n, 2)."""
+    left, bottom, right, top = area.bounds if bounds is None else bounds
     x, y = np.meshgrid(np.linspace(left, right, grid_size), np.linspace(bottom, top, grid_size))
     points = np.column_stack([x.ravel(), y.ravel()])
     inside: np.ndarray[tuple[int, int], np.dtype[np.float64]] = points[

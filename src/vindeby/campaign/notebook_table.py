@@ -39,7 +39,10 @@ def _types(campaign: Campaign) -> str:
 def _farms(campaign: Campaign) -> str:
     rows = []
     for index, farm in enumerate(campaign.farms):
+        mix = campaign.mix_of(farm)
         counts = [campaign.turbine_count(farm, turbine) for turbine in campaign.turbines]
+        if mix is not None:
+            counts = [sum(count for _, count in mix)]
         few, many = min(counts), max(counts)
         turbines = f"{few:,}" if few == many else f"{few:,} to {many:,}"
         rows.append((f"farm{index}", farm.name, f"{farm.boundary.area_km2:.1f}", turbines))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.sections.farm import Amount
+from vindeby.campaign.sections.farm import Amount, Farm
 from vindeby.campaign.sections.turbines import Turbine
 
 _NEAR = 0.01
@@ -27,7 +27,7 @@ def doubts_about_ratings(campaign: Campaign) -> Iterator[str]:
         differ = [
             (farm.name, level.capacity_mw, level.count(turbine.rated_power_mw), level.count(round_mw))
             for farm in campaign.farms
-            for level in [_level(campaign, farm)]
+            for level in _levels(campaign, farm)
             if level.count(turbine.rated_power_mw) != level.count(round_mw)
         ]
         if not differ:
@@ -41,8 +41,9 @@ def doubts_about_ratings(campaign: Campaign) -> Iterator[str]:
         )
 
 
-def _level(campaign: Campaign, farm: Amount) -> Amount:
-    return farm if farm.amount_is_said else campaign
+def _levels(campaign: Campaign, farm: Farm) -> tuple[Amount, ...]:
+    """Where it is said how much stands in a farm: in its zones, in itself, or for the campaign."""
+    return farm.zones or ((farm,) if farm.amount_is_said else (campaign,))
 
 
 def _round_figure_nearby(turbine: Turbine) -> float | None:
