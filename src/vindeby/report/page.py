@@ -196,7 +196,6 @@ def _provenance(result_set: ResultSet) -> str:
         )
         parts.append(f"<details>{tag('summary', head)}{tag('pre', json.dumps(entry, indent=1))}</details>")
     if result_set.campaign is not None:
-        parts.append(
-            f"<details>{tag('summary', 'the campaign file')}{tag('pre', abridged(result_set.campaign.dumps()))}</details>"
-        )
+        text = abridged(result_set.campaign.dumps())
+        parts.append(f"<details>{tag('summary', 'the campaign file')}{tag('pre', text)}</details>")
     return "".join(parts)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    FailFast,
     Field,
     PlainSerializer,
     SerializationInfo,
@@ -42,6 +43,7 @@ def _written(entries: Any, info: SerializationInfo) -> Any:
 
 
 _LIST = (
+    FailFast(),
     BeforeValidator(_unpacked),
     Field(min_length=1),
     PlainSerializer(_written),
