@@ -48,9 +48,12 @@ def unpack(text: str) -> list[float] | list[str]:
     try:
         packed = base64.b64decode(parts[3], validate=True)
         most = count * 8 if kind == "float64" else count * 100
-        plain = zlib.decompressobj().decompress(packed, most + 1)
+        inflater = zlib.decompressobj()
+        plain = inflater.decompress(packed, most + 1)
     except (binascii.Error, zlib.error):
         raise PackedListError("is damaged: it cannot be unpacked") from None
+    if not inflater.eof:
+        raise PackedListError(f"is damaged: it does not hold {count:,} entries")
     if kind == "float64" and len(plain) == count * 8:
         numbers = array("d", plain)
         if sys.byteorder == "big":
