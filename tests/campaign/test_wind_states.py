@@ -207,9 +207,8 @@ def test_a_series_from_a_file_is_that_of_the_lists(text: str, tmp_path: Path) ->
 
 def test_states_and_curves_are_read_from_files_too(tmp_path: Path) -> None:
     (tmp_path / "rose.csv").write_text("ws,wd,freq_val\n8,270,0.25\n9,10.5,0.75\n")
-    (tmp_path / "curve.csv").write_text(
-        "wind_speed_m_s,power_kw,ct\n3,0,.8\n4,70,.8\n8,700,.8\n12,2000,.4\n25,2000,.1\n"
-    )
+    rows = "3,0,.8\n4,70,.8\n8,700,.8\n12,2000,.4\n25,2000,.1\n"
+    (tmp_path / "curve.csv").write_text(f"wind_speed_m_s,power_kw,ct\n{rows}")
     start, end = SMALL.index("site:"), SMALL.index("wake:")
     curve = SMALL.index("      wind_speed: [3"), SMALL.index("capacity_mw")
     path = tmp_path / "campaign.yaml"

@@ -22,6 +22,8 @@ from vindeby.wake import (
 )
 
 X, Y = np.array([0.0, 700.0, 1500.0, 300.0]), np.array([0.0, 100.0, -200.0, 900.0])
+BOTH_ENDS: tuple[Any, Any] = ("hold", "zero")
+NO_END: Any = "clip"
 TURBINE = Turbine.generic("five", 5, 126, 90)
 
 
@@ -102,7 +104,7 @@ def test_a_table_holds_its_ends_or_is_zero_outside(outside: Any, own: bool) -> N
 def test_energies_of_a_table_that_is_zero_outside_lack_what_the_held_ends_add() -> None:
     table = ([4.0, 8.0, 12.0], [4e5, 3e6, 5e6], [0.8, 0.8, 0.4])
     site = UniformSite((0.25,) * 4, 3.5)
-    hold, zero = (Turbine.tabulated("t", 126, 90, *table, outside=outside) for outside in ("hold", "zero"))  # type: ignore[arg-type]
+    hold, zero = (Turbine.tabulated("t", 126, 90, *table, outside=outside) for outside in BOTH_ENDS)
     assert WindFarm(site, hold, "bastankhah-2014").aep(X, Y) > 10.0
     assert WindFarm(site, zero, "bastankhah-2014").aep(X, Y) == 0.0
     windy = WindFarm(site, zero, "bastankhah-2014", speeds=[13.0])
@@ -111,7 +113,7 @@ def test_energies_of_a_table_that_is_zero_outside_lack_what_the_held_ends_add() 
 
 def test_cubic_power_keeps_its_form_with_a_thrust_table() -> None:
     thrust_speed, thrust = [3.0, 7.3, 12.5], [0.9, 0.8, 0.3]
-    about = {"cut_in": 4.0, "rated_speed": 11.0, "cut_out": 25.0}
+    about: dict[str, Any] = {"cut_in": 4.0, "rated_speed": 11.0, "cut_out": 25.0}
     plain = Turbine.cubic("c", 10, 198, 119, **about, thrust_coefficient=0.8)
     tabulated = Turbine.cubic(
         "c", 10, 198, 119, **about, thrust_coefficient=thrust, thrust_wind_speed=thrust_speed
@@ -144,9 +146,9 @@ def test_cubic_power_keeps_its_form_with_a_thrust_table() -> None:
         ),
         (lambda: UniformSite(turbulence_intensity=TurbulenceTable(["x"], [0])).states(), "must be numbers"),
         (
-            lambda: Turbine.tabulated("t", 9, 9, [1, 2], [1, 2], [1, 1], outside="clip"),
+            lambda: Turbine.tabulated("t", 9, 9, [1, 2], [1, 2], [1, 1], outside=NO_END),
             "'hold' or 'zero', not 'clip'",
-        ),  # type: ignore[arg-type]
+        ),
         (lambda: Turbine.tabulated("t", 9, 9, [1], [1], [1], outside="zero"), "two wind speeds or more"),
         (
             lambda: Turbine.tabulated("t", 9, 9, [1, 2], [1, 2], [1, 1], thrust_wind_speed=[2, 1]),
