@@ -171,7 +171,7 @@ class CampaignCheck:
             self._skip("method call")
             return
         worth = self._worth(cell)
-        most_gwh = worth.of_one_gwh * len(x)
+        most_gwh = worth.without_wakes_gwh(x, y)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
         if self._deep:
@@ -196,9 +196,14 @@ class _Worth:
 
         self.farm: WindFarm = wind_farm(campaign, type_idx, farm_idx)
 
+    def without_wakes_gwh(self, x: FloatArray, y: FloatArray) -> float:
+        """The yearly energy of turbines at these places if none stood in a wake."""
+        if self.farm.locality == "uniform":
+            return self._of_one_gwh * len(x)
+        return self.farm.free_aep_at(x, y)
+
     @cached_property
-    def of_one_gwh(self) -> float:
-        """A single turbine's yearly energy without wakes."""
+    def _of_one_gwh(self) -> float:
         return self.farm.wake_free_aep(1)
 
 

@@ -76,7 +76,7 @@ class Drawn:
         """The share of the wake-free energy that is lost, from the stored energy."""
         if self.farm is None or self.aep_gwh is None:
             return float("nan")
-        return 1.0 - self.aep_gwh / self.farm.wake_free_aep(self.places.shape[1])
+        return 1.0 - self.aep_gwh / self.farm.free_aep_at(*self.places)
 
 
 def prepare(result_set: ResultSet, key: str) -> Drawn:

@@ -113,19 +113,32 @@ class ResultSet:
         return self._farms[type_idx, farm_idx]
 
     def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
-        """Energy of so many turbines if none stood in a wake."""
+        """Energy of so many turbines if none stood in a wake; None where that is not known or depends on the place."""
         farm = self.wind_farm(type_idx)
-        return None if farm is None else farm.wake_free_aep(1) * n_turbines
+        if farm is None or farm.locality != "uniform":
+            return None
+        return farm.wake_free_aep(1) * n_turbines
 
     def wake_losses(self) -> FloatArray:
         """The share of its wake-free energy that each result loses; NaN where that is not known."""
         losses = np.full(len(self.rows), np.nan)
+        if self.campaign is not None and self.campaign.site.local is not None:
+            return np.array([self._loss_where_it_stands(row) for row in self.rows], np.float64)
         for type_idx in np.unique(self.rows["type_idx"]):
             alone = self.wake_free_gwh(int(type_idx), 1)
             if alone:
                 mine = self.rows["type_idx"] == type_idx
                 losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
         return losses
+
+    def _loss_where_it_stands(self, row: Any) -> float:
+        """The share of one result, in wind that differs from place to place."""
+        farm = self.wind_farm(int(row["type_idx"]))
+        try:
+            x, y = self.layout(row["key"].decode(errors="replace"))
+            return np.nan if farm is None else float(1.0 - row["aep"] / farm.free_aep_at(x, y))
+        except (DataError, ArgumentError):
+            return np.nan  # no layout, or one outside the grid
 
     def farm_name(self, farm_idx: int) -> str:
         """As the campaign calls it."""
