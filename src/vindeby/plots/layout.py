@@ -83,7 +83,7 @@ class Drawn:
         if self.farm is None or self.aep_gwh is None:
             return float("nan")
         types = 0 if self.mixed is None else self.mixed.types
-        return 1.0 - self.aep_gwh / self.farm.wake_free_aep(self.places.shape[1], types)
+        return 1.0 - self.aep_gwh / self.farm.free_aep_at(*self.places, types)
 
 
 def prepare(result_set: ResultSet, key: str) -> Drawn:

@@ -134,7 +134,7 @@ class ResultSet:
         return None if cell is None or layout is None else own_types(record, cell, layout.shape[1])
 
     def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
-        """Energy of so many turbines if none stood in a wake; None where it depends on their places."""
+        """Energy of so many turbines if none stood in a wake; None where that is not known or depends on the place."""
         farm = self.wind_farm(type_idx)
         if farm is None or farm.locality != "uniform":
             return None
@@ -143,6 +143,8 @@ class ResultSet:
     def wake_losses(self) -> FloatArray:
         """The share of its wake-free energy that each result loses; NaN where that is not known."""
         losses = np.full(len(self.rows), np.nan)
+        if self.campaign is not None and self.campaign.site.local is not None:
+            return np.array([self._loss_where_it_stands(row) for row in self.rows], np.float64)
         for type_idx in np.unique(self.rows["type_idx"]):
             alone = self.wake_free_gwh(int(type_idx), 1)
             if alone:
@@ -150,7 +152,7 @@ class ResultSet:
                 losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
         for (farm_idx, type_idx), cell in self.cells.items():
             farm = self.wind_farm(type_idx, farm_idx) if cell.mix else None
-            if farm is not None and farm.locality == "uniform":
+            if farm is not None:
                 mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
                 types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
                 free = farm.wake_free_aep(len(types), types) / len(types)
@@ -163,6 +165,19 @@ class ResultSet:
         if cell is not None and self.campaign is not None:
             return rated_mw(self.campaign, cell) / cell.n_turbines
         return turbine.rated_power_mw if turbine is not None else np.nan
+
+    def _loss_where_it_stands(self, row: Any) -> float:
+        """The share of one result, in wind that differs from place to place."""
+        key, farm_idx, type_idx = row["key"].decode(errors="replace"), int(row["farm_idx"]), int(row["type_idx"])
+        is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
+        farm = self.wind_farm(type_idx, farm_idx if is_mixed else None)
+        try:
+            types = self.own_types(key) if is_mixed else np.int64(0)
+            if farm is None or types is None:
+                return np.nan
+            return float(1.0 - row["aep"] / farm.free_aep_at(*self.layout(key), types))
+        except (DataError, ArgumentError):
+            return np.nan  # no layout, or one outside the grid
 
     def farm_name(self, farm_idx: int) -> str:
         """As the campaign calls it."""

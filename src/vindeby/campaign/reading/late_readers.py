@@ -30,10 +30,9 @@ class StoredLayout(Protocol):
 
 
 class GriddedFile(Protocol):
-    """Arrays by name, with the names of their axes; and the names of everything in the file."""
+    """Arrays by name, with the names of their axes."""
 
     arrays: dict[str, tuple[tuple[str, ...], npt.NDArray[np.float64]]]
-    variables: tuple[str, ...]
 
 
 def gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:

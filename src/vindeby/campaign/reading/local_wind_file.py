@@ -65,7 +65,7 @@ class _Resolver:
         arrays = {
             _VARIABLES[key.lower()]: given for key, given in found.arrays.items() if key.lower() in _VARIABLES
         }
-        taken = self._chosen(arrays, found.variables)
+        taken = self._chosen(arrays)
         axes = self._axes({one for quantity in taken for one in arrays[quantity][0]}, found.arrays)
         for quantity in taken:
             self._put(quantity, *arrays[quantity], axes)
@@ -78,15 +78,19 @@ class _Resolver:
         for key in (*AXES, *taken):
             self.document.origins[(*_AT, key)] = Origin(origin.source, origin.line)
 
-    def _chosen(self, arrays: dict[str, Any], variables: tuple[str, ...]) -> list[str]:
+    def _chosen(self, arrays: dict[str, Any]) -> list[str]:
         """The quantities that are taken: all that the file has, or those that ``use`` names."""
-        has = ", ".join(variables[:20]) or "nothing"
+        has = ", ".join(name for name in RANGES if name in arrays) or "nothing of the local wind"
         use = self.local.get("use")
         if use is None:
             if not arrays:
                 names = "Speedup, Turning, Weibull_A, Weibull_k, Sector_frequency, TI"
-                told = f"has no variable of the local wind; it has: {has}"
-                _refuse(self.document, "file", told, f"name them as PyWake does: {names}")
+                _refuse(
+                    self.document,
+                    "file",
+                    "has no variable of the local wind",
+                    f"name them as PyWake does: {names}",
+                )
             return [name for name in RANGES if name in arrays]
         if not isinstance(use, list) or not use or not all(isinstance(name, str) for name in use):
             _refuse(self.document, "use", "must be a list of variables", f"known: {', '.join(RANGES)}", use)

@@ -125,15 +125,18 @@ class LocalWind(Section):
         if not isinstance(data, dict):
             return data
         lengths: dict[str, int] = {
-            axis: len(data[axis]) for axis in AXES if isinstance(data.get(axis), list | tuple)
-        }
+            axis: len(data[axis])
+            for axis in AXES
+            if isinstance(data.get(axis), list | tuple) and data[axis][1:]
+        }  # an axis of one point may be wrong itself, and is then refused for that
         changed = dict(data)
         for name in RANGES:
             given = data.get(name)
             if isinstance(given, int | float) and not isinstance(given, bool):
                 changed[name] = {"axes": [], "values": [given]}
             elif isinstance(given, dict) and isinstance(given.get("values"), list | tuple):
-                shape = [lengths.get(axis, 0) for axis in given.get("axes") or () if isinstance(axis, str)]
+                named = given.get("axes") if isinstance(given.get("axes"), list | tuple) else ()
+                shape = [lengths.get(axis) if isinstance(axis, str) else None for axis in named or ()]
                 changed[name] = {**given, "values": _flat(name, given["values"], shape)}
         return changed
 
@@ -202,19 +205,19 @@ class LocalWind(Section):
         )
 
 
-def _flat(name: str, values: Any, shape: Sequence[int]) -> list[Any]:
-    """Nested lists of this shape as one list; a flat list of numbers is left as it is."""
+def _flat(name: str, values: Any, shape: Sequence[int | None]) -> list[Any]:
+    """Nested lists of this shape, as far as it is known, as one list; a flat list of numbers is left as it is."""
     if not values or not isinstance(values[0], list | tuple):
         return list(values)
     return list(_entries(name, values, shape, ()))
 
 
-def _entries(name: str, values: Any, shape: Sequence[int], at: tuple[int, ...]) -> Iterator[Any]:
-    if not shape:
+def _entries(name: str, values: Any, shape: Sequence[int | None], at: tuple[int, ...]) -> Iterator[Any]:
+    if not shape or (shape[0] is None and not isinstance(values, list | tuple)):
         yield values
         return
     count = len(values) if isinstance(values, list | tuple) else 0
-    if count != shape[0]:
+    if shape[0] is not None and count != shape[0]:
         raise refusal(
             f"has {count} entries where the grid has {shape[0]}",
             remedy="nest the lists in the order of axes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +22,8 @@ _CLASSIC = b"CDF"
 class GriddedFile:
     """What a file holds of what was wanted."""
 
-    arrays: dict[str, tuple[tuple[str, ...], FloatArray]] = field(default_factory=dict)
+    arrays: dict[str, tuple[tuple[str, ...], FloatArray]]
     """Variables and coordinates by name: their axes, and the numbers; what is missing is NaN."""
-    variables: tuple[str, ...] = ()
-    """The names of everything in the file."""
 
 
 def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
@@ -45,7 +43,7 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
                         f"{path}: cannot be read: {data.decode(errors='replace').partition(': ')[2]}"
                     )
                 elif kind == DONE:
-                    return GriddedFile(arrays, tuple(json.loads(data)["variables"]))
+                    return GriddedFile(arrays)
     except GuardError as error:
         raise DataError(f"{path}: cannot be read: {error.finding}") from None
     raise AssertionError("the guard ends with one or the other")

@@ -22,7 +22,7 @@ _MOST_VARIABLES = 1000
 def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes], None]) -> dict[str, Any]:
     """Send the variables that are wanted, and their coordinates: a line of JSON and float64 numbers each.
 
-    Names are compared without regard to capitals. Returns the names of all variables and the root's texts.
+    Names are compared without regard to capitals. Returns the names of those that were found.
     """
     with h5py.File(path, "r", locking=False) as file, no_more_files():
         names = [
@@ -38,7 +38,7 @@ def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes]
             if name not in file or _is_only_a_length(file[name]):
                 raise DataError(f"the axis {name} has no coordinates")
             left = _send(name, [name], file[name], left, result)
-        return {"variables": names, "method": _text(file.attrs.get("interp_method"))}
+        return {"found": found}
 
 
 def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[bytes], None]) -> int:
@@ -85,7 +85,3 @@ def _unpacked(data: Any) -> Any:
 
 def _bytes(value: Any) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode()
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else _bytes(value).decode(errors="replace")
