@@ -14,7 +14,7 @@ PUBLIC = {
     "__version__",
     *("Campaign", "Database", "Record", "ResultSet", "Summary", "open_database", "run"),
     *("Neighbours", "FlowMap", "Turbine", "WakeModel", "WindFarm", "wake_models"),
-    *("TableSite", "TimeSeriesSite", "UniformSite", "WeibullSite"),
+    *("TableSite", "TimeSeriesSite", "UniformSite", "WeibullSite", "GriddedSite", "WindGrid"),
     *("Boundary", "Layout", "Problem", "Result"),
     *("Annealing", "Gradient", "Hopping", "Method", "Pipeline", "RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "plots"),
