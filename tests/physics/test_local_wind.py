@@ -34,13 +34,18 @@ MODELS = ("bastankhah-2014", "niayifar-2016", "nygaard-2022", "jensen", "iea37")
 STATES = {"wd": DIRECTIONS, "ws": SPEEDS}
 
 
+TABLE = [0.0, 50.0], [0.0, 5e7], [0.8, 0.3]
+"""Power and thrust that are linear in the wind speed: without kinks, differences tell slopes to many digits."""
+
+
 def turbine() -> Turbine:
     return Turbine.generic("ten", 10.0, 178.0, 119.0)
 
 
 @cache
-def farm(model: str, local: Local) -> WindFarm:
-    return WindFarm(local.site(), turbine(), model, directions=DIRECTIONS, speeds=SPEEDS)
+def farm(model: str, local: Local, smooth: bool = False) -> WindFarm:
+    of = Turbine.tabulated("linear", 178.0, 119.0, *TABLE) if smooth else turbine()
+    return WindFarm(local.site(), of, model, directions=DIRECTIONS, speeds=SPEEDS)
 
 
 def pywake(model: str, local: Local) -> Any:
@@ -52,7 +57,8 @@ def pywake(model: str, local: Local) -> Any:
 def test_energy_is_that_of_pywake(model: str) -> None:
     x, y = positions()
     expected = simulate(pywake(model, Local()), x, y, **STATES).aep().values.sum()
-    tolerance = 1e-6 if model == "nygaard-2022" else 1e-9
+    # Two of the models average a Gaussian over the rotor, which PyWake reads from a coarser table.
+    tolerance = 1e-6 if model in ("nygaard-2022", "niayifar-2016") else 1e-9
     assert farm(model, Local()).aep_and_gradient(x, y)[0] == pytest.approx(expected, rel=tolerance)
 
 
@@ -98,13 +104,13 @@ def differences(of: WindFarm, i: int, step: float = 0.02) -> tuple[float, float]
     ("model", "local"), [*((name, Local()) for name in MODELS), ("bastankhah-2014", Local(turned=True))]
 )
 def test_gradient_is_that_of_the_energy(model: str, local: Local) -> None:
-    of = farm(model, local)
+    of = farm(model, local, smooth=True)
     _, east, north = of.aep_and_gradient(*positions())
     for i in (1, 3, 5):
         by_x, by_y = differences(of, i)
         scale = max(abs(east).max(), abs(north).max())
-        assert east[i] == pytest.approx(by_x, abs=2e-6 * scale)
-        assert north[i] == pytest.approx(by_y, abs=2e-6 * scale)
+        assert east[i] == pytest.approx(by_x, abs=1e-7 * scale)
+        assert north[i] == pytest.approx(by_y, abs=1e-7 * scale)
 
 
 @needs_pywake
@@ -114,17 +120,14 @@ def test_gradient_is_that_of_pywake_by_autograd() -> None:
     from py_wake.wind_turbines import WindTurbine
     from py_wake.wind_turbines.power_ct_functions import PowerCtTabular
 
-    table = [0.0, 50.0], [0.0, 5e7], [0.8, 0.3]
     x, y = positions()
     theirs = pywake_model(
         "bastankhah-2014",
         Local().pywake(),
-        WindTurbine("linear", 178.0, 119.0, PowerCtTabular(table[0], table[1], "W", table[2])),
+        WindTurbine("linear", 178.0, 119.0, PowerCtTabular(TABLE[0], TABLE[1], "W", TABLE[2])),
     )
     expected = theirs.aep_gradients(autograd, wrt_arg=["x", "y"], x=x, y=y, **STATES)
-    linear = Turbine.tabulated("linear", 178.0, 119.0, *table)
-    ours = WindFarm(Local().site(), linear, "bastankhah-2014", directions=DIRECTIONS, speeds=SPEEDS)
-    _, east, north = ours.aep_and_gradient(x, y)
+    _, east, north = farm("bastankhah-2014", Local(), smooth=True).aep_and_gradient(x, y)
     scale = np.abs(expected).max()
     np.testing.assert_allclose([east, north], expected, atol=1e-8 * scale)
 
