@@ -14,7 +14,7 @@ PUBLIC = {
     "__version__",
     *("Campaign", "Database", "Record", "ResultSet", "Summary", "open_database", "run"),
     *("Neighbours", "FlowMap", "Turbine", "WakeModel", "WindFarm", "wake_models"),
-    *("TableSite", "TimeSeriesSite", "TurbulenceTable", "UniformSite", "WeibullSite"),
+    *("TableSite", "TimeSeriesSite", "TurbulenceTable", "UniformSite", "WeibullSite", "GriddedSite", "WindGrid"),
     *("Boundary", "Layout", "Problem", "Result"),
     *("Annealing", "Gradient", "Hopping", "Method", "Pipeline", "RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "plots"),

@@ -98,12 +98,13 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     swaps = Swaps(problem, seed)
     draw, try_all = _draws(many, seed, how), _walk_kernel(kernels, identity, swaps.wanted)
     best, best_types = place[:, :many].copy(), start.types.copy()
-    energy = most = kernels.settle(farm.data, farm.machines, farm.wind, moves)
+    wind = farm.wind_near(limits.origin)
+    energy = most = kernels.settle(farm.data, farm.machines, wind, moves)
     hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
     trials = 0
     for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         trials, most = try_all(
-            farm.data, farm.machines, farm.wind, moves, limits.areas, limits.zone, limits.need,
+            farm.data, farm.machines, wind, moves, limits.areas, limits.zone, limits.need,
             draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, most,
         )  # fmt: skip
         if trials >= how.budget:
