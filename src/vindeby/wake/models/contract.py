@@ -113,7 +113,8 @@ def without_slopes(
 class WakeModel:
     """A wake model: its functions (see the module), its numbers, and how deficits are put together.
 
-    ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do.
+    ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do. ``"cumulative"``
+    is that of one model, whose wakes depend on each other; it has a walk of its own and no gradient.
     ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of that at the ``"source"`` in the
     wakes of others. ``thrust_limit``: above this thrust coefficient the functions have a kink (see
     ``vindeby.wake.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only for squares of
@@ -129,7 +130,7 @@ class WakeModel:
     deficit: Callable[..., float]
     deficit_with_slopes: Callable[..., tuple[float, float, float, float, float]]
     reach: Callable[..., float]
-    superposition: Literal["linear", "squares"]
+    superposition: Literal["linear", "squares", "cumulative"]
     reference: Literal["free", "source"]
     averages_gaussian: bool = False
     needs_turbulence: bool = False
@@ -141,7 +142,7 @@ class WakeModel:
     blockage: Literal["self-similar-2020"] | None = None
 
     def __post_init__(self) -> None:
-        _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares"))
+        _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares", "cumulative"))
         _require_one_of(self.name, "reference", self.reference, ("free", "source"))
         if self.blockage is not None:
             _require_one_of(self.name, "blockage", self.blockage, ("self-similar-2020",))
@@ -174,7 +175,7 @@ class WakeModel:
     @property
     def is_a_sum_of_pairs(self) -> bool:
         """Whether the wind at a turbine is made of wakes that each depend on their source alone, upwind of it."""
-        return self.added_turbulence is None and self.blockage is None
+        return self.added_turbulence is None and self.blockage is None and self.superposition != "cumulative"
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{value:g}" for value in self.constants)
