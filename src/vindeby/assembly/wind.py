@@ -118,7 +118,11 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
 
 
 def wake_model_of(model: WakeModel) -> wake.WakeModel:
-    """The wake model with the campaign's parameters."""
+    """The wake model with the campaign's parameters, and with blockage if it asks for that."""
+    return _wakes_of(model).with_blockage(model.blockage)
+
+
+def _wakes_of(model: WakeModel) -> wake.WakeModel:
     if model.nygaard_2022 is not None:
         return wake.models.nygaard_2022(expansion=model.nygaard_2022.a)
     if model.bastankhah_2014 is not None:
@@ -133,6 +137,9 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
     if model.bastankhah_2016 is not None:
         gauss = model.bastankhah_2016
         return wake.models.bastankhah_2016((gauss.ka, gauss.kb), (gauss.alpha, gauss.beta))
+    if model.cumulative_curl is not None:
+        curl = model.cumulative_curl
+        return wake.models.cumulative_curl((curl.ka, curl.kb), curl.turbulence)
     assert model.jensen is not None, "the campaign's check lets none but these through"
     return wake.models.jensen(model.jensen.k, model.jensen.induction, model.jensen.rotor)
 

@@ -234,6 +234,18 @@ class Campaign(Amount):
         refuse_outside_local_wind(self)
         return self
 
+    @model_validator(mode="after")
+    def _method_suits_the_wake_model(self) -> Self:
+        for index, step in enumerate(self.method):
+            if step.chosen[0] in ("gradient", "hopping") and not self.wake.has_gradient:
+                raise refusal(
+                    f"needs a gradient, which the wake model {self.wake.chosen[0]} does not have",
+                    remedy="use random-search or annealing, or another wake model",
+                    at=("method", index),
+                    value=step.chosen[0],
+                )
+        return self
+
     def _refuse_impossible_counts(self) -> None:
         for index, farm in enumerate(self.farms):
             for turbine in self.turbines:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from vindeby.wake.blocked_walks import blockage_at_point, with_blockage
 from vindeby.wake.compiling.compiled import kernel, named, scalar
 from vindeby.wake.compiling.per_model import once_per_model
+from vindeby.wake.cumulative_walk import make_cumulative_walk
 from vindeby.wake.curves import curves_at
 from vindeby.wake.direct_back import make_walk_back, new_shares, of_own_place
 from vindeby.wake.local_field import make_local_field
@@ -53,6 +54,9 @@ def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKe
 
 def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """The walk downwind in one direction."""
+    if model.superposition == "cumulative":
+        walk = make_cumulative_walk(model)
+        return walk if model.blockage is None else with_blockage(model, walk)
     deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
     adds, blocks = model.added_turbulence is not None, model.blockage is not None
     together, access = together_of(model, locality), access_of(locality)

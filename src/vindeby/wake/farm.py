@@ -174,6 +174,10 @@ class WindFarm:
     ) -> tuple[float, FloatArray, FloatArray]:
         """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
         refuse_unknown_slopes(self.model, self.wind)
+        if self.model.superposition == "cumulative":
+            raise ArgumentError(
+                f"wake model {self.model.name} has no gradient; use random-search or annealing, or another wake model"
+            )
         layout, counted = self._layout(x, y, types)
         everyone = len(layout[0])
         out = np.zeros((self._blocks, counted))

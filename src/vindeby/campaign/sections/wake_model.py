@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from vindeby.campaign.sections.values import NotNegative, OneOf, Positive, Section
+from vindeby.campaign.sections.values import NotNegative, OneOf, Positive, Section, refusal
 
 Induction = Literal["madsen", "momentum"]
 Rotor = Literal["overlap", "centre"]
+Blockage = Literal["self-similar-2020"]
 
 
 class Nygaard2022(Section):
@@ -70,8 +71,27 @@ class Bastankhah2016(Section):
     beta: Positive = 0.077
 
 
+class CumulativeCurl(Section):
+    """Super-Gaussian wakes whose depth depends on the wakes they stand in, as in FLORIS' model cc; without gradient."""
+
+    ka: Positive = 0.179367259
+    kb: NotNegative = 0.0118889215
+    turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez"
+
+
 class WakeModel(OneOf):
-    """One wake model and its parameters; a bare name takes the defaults."""
+    """One wake model and its parameters; a bare name takes the defaults. Blockage may be added to any of them."""
+
+    alternatives: ClassVar[tuple[str, ...] | None] = (
+        "nygaard_2022",
+        "bastankhah_2014",
+        "niayifar_2016",
+        "iea37",
+        "jensen",
+        "turbopark_2020",
+        "bastankhah_2016",
+        "cumulative_curl",
+    )
 
     nygaard_2022: Nygaard2022 | None = Field(None, alias="nygaard-2022")
     bastankhah_2014: Bastankhah2014 | None = Field(None, alias="bastankhah-2014")
@@ -80,16 +100,29 @@ class WakeModel(OneOf):
     jensen: Jensen | None = None
     turbopark_2020: Turbopark2020 | None = Field(None, alias="turbopark-2020")
     bastankhah_2016: Bastankhah2016 | None = Field(None, alias="bastankhah-2016")
+    cumulative_curl: CumulativeCurl | None = Field(None, alias="cumulative-curl")
+    blockage: Blockage | None = None
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether methods that follow the slope of the energy can be used with it."""
+        return self.cumulative_curl is None
 
     def identity(self) -> dict[str, Any]:
-        """What decides a result, for fingerprints."""
+        """What decides a result, for fingerprints. Blockage that is not asked for is left out."""
         key, model = self.chosen
-        return {key: model.identity() if isinstance(model, Jensen) else model.model_dump()}
+        identity = {key: model.identity() if isinstance(model, Jensen) else model.model_dump()}
+        return identity if self.blockage is None else {**identity, "blockage": self.blockage}
 
     @model_validator(mode="before")
     @classmethod
     def _bare_name(cls, data: Any) -> Any:
-        return bare_name(data)
+        if not isinstance(data, dict) or "blockage" not in data:
+            return bare_name(data)
+        if data["blockage"] is None:
+            raise refusal("is empty", remedy="give self-similar-2020, or leave the key out", at=("blockage",))
+        model = {key: value for key, value in data.items() if key != "blockage"}
+        return {**bare_name(model), "blockage": data["blockage"]}
 
 
 def bare_name(data: Any) -> Any:

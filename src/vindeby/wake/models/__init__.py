@@ -9,6 +9,7 @@ from vindeby.errors import ArgumentError
 from vindeby.wake.models.bastankhah_2014 import bastankhah_2014
 from vindeby.wake.models.bastankhah_2016 import bastankhah_2016
 from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.models.cumulative_curl import cumulative_curl
 from vindeby.wake.models.iea37 import iea37
 from vindeby.wake.models.jensen import jensen
 from vindeby.wake.models.niayifar_2016 import niayifar_2016
@@ -21,6 +22,7 @@ __all__ = [
     "WakeModel",
     "bastankhah_2014",
     "bastankhah_2016",
+    "cumulative_curl",
     "iea37",
     "jensen",
     "model_named",
@@ -32,6 +34,7 @@ __all__ = [
 MODELS: dict[str, Callable[..., WakeModel]] = {
     "bastankhah-2014": bastankhah_2014,
     "bastankhah-2016": bastankhah_2016,
+    "cumulative-curl": cumulative_curl,
     "iea37": iea37,
     "jensen": jensen,
     "niayifar-2016": niayifar_2016,

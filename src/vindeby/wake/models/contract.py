@@ -138,7 +138,8 @@ def without_slopes(
 class WakeModel:
     """A wake model: its functions (see the module), its numbers, and how deficits are put together.
 
-    ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do.
+    ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do. ``"cumulative"``
+    is that of one model, whose wakes depend on each other; it has a walk of its own and no gradient.
     ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of that at the ``"source"`` in the
     wakes of others. ``free_wind_of``: where the free wind differs from place to place, a fraction of it is one of the
     free wind of the ``"source"`` or of the ``"target"``. ``thrust_limit``: above this thrust coefficient the functions
@@ -156,7 +157,7 @@ class WakeModel:
     deficit: Callable[..., float]
     deficit_with_slopes: Callable[..., tuple[float, float, float, float, float]]
     reach: Callable[..., float]
-    superposition: Literal["linear", "squares"]
+    superposition: Literal["linear", "squares", "cumulative"]
     reference: Literal["free", "source"]
     averages_gaussian: bool = False
     needs_turbulence: bool = False
@@ -171,7 +172,7 @@ class WakeModel:
     widths: Widths | None = None
 
     def __post_init__(self) -> None:
-        _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares"))
+        _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares", "cumulative"))
         _require_one_of(self.name, "reference", self.reference, ("free", "source"))
         _require_one_of(self.name, "free_wind_of", self.free_wind_of, ("source", "target"))
         if self.blockage is not None:
@@ -210,7 +211,7 @@ class WakeModel:
     @property
     def is_a_sum_of_pairs(self) -> bool:
         """Whether the wind at a turbine is made of wakes that each depend on their source alone, upwind of it."""
-        return self.added_turbulence is None and self.blockage is None
+        return self.added_turbulence is None and self.blockage is None and self.superposition != "cumulative"
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{value:g}" for value in self.constants)
