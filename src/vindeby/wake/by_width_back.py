@@ -29,6 +29,7 @@ from vindeby.wake.by_width_rows import (
     THRUST,
     T,
     put_numbers,
+    whole_vectors,
 )
 from vindeby.wake.by_width_steps import make_square_with_slopes, widths_of
 from vindeby.wake.compiling.compiled import named, scalar
@@ -132,7 +133,7 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
         heights = facing.hub_height[b] + facing.hub_height[a]
         radius, diameter, count = facing.radius[b], machines.diameter[source], states.speed.size
         per_thrust = 0.125 * diameter * diameter
-        for k in range(count):
+        for k in range(whole_vectors(count)):
             numbers = (room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k])
             slopes = (room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k])
             room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k] = square_with_slopes(

@@ -32,6 +32,7 @@ __all__ = [
     "VALUE",
     "T",
     "put_numbers",
+    "whole_vectors",
 ]
 
 ROW = 128
@@ -51,3 +52,9 @@ def put_numbers(room: Any, k: int, numbers: Any, thrust: float, diameter: float)
     """Keep what the wakes of a source depend on in one wind state."""
     room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k] = numbers
     room[STRENGTH + k], room[THRUST + k] = 0.125 * thrust * diameter * diameter, thrust
+
+
+@inlined
+def whole_vectors(count: int) -> int:
+    """The count rounded up to whole vectors: results of leftover entries are not read, one by one they cost as much."""
+    return (count + 7) // 8 * 8
