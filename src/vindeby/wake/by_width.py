@@ -35,6 +35,7 @@ from vindeby.wake.by_width_rows import (
     ROWS,
     STRENGTH,
     THRUST,
+    TURBULENCE,
     VALUE,
     T,
     put_numbers,
@@ -43,6 +44,7 @@ from vindeby.wake.by_width_rows import (
 from vindeby.wake.by_width_steps import (
     begin_walk,
     find_targets,
+    first_constants,
     last_needed,
     make_lines,
     make_near,
@@ -154,7 +156,8 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
 
     def step_walk(data, machines, facing, strips, end, speed, turbulence, power, u, summed, room):
         along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
-        clear(summed)
+        constants = first_constants(data)
+        clear(summed[:end])
         begin_walk(facing)
         for a in range(end):
             pass_by(facing, a)
@@ -164,7 +167,7 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
             if thrust <= 0.0:
                 continue
             diameter, height, place, side = machines.diameter[source], hub[a], along[a], across[a]
-            numbers = numbers_of(data, diameter, thrust, turbulence)
+            numbers = numbers_of(constants, diameter, thrust, turbulence)
             strength = 0.125 * thrust * diameter * diameter
             count = find_targets(facing, strips, a, end, lines_of(numbers, diameter))
             for start in range(0, count, ROW):
@@ -187,16 +190,17 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
 
 
 class Winds(NamedTuple):
-    """By turbine, from the first to the last, and wind state: wind speed and summed wakes; and rows for one turbine."""
+    """By turbine, from the first to the last, and wind state: wind speed, power and summed wakes; and rows for one."""
 
     u: FloatArray
+    power: FloatArray
     summed: FloatArray
     room: FloatArray
 
 
 @scalar
 def _new_winds(n):
-    return Winds(np.empty((n, ROW)), np.empty((n, ROW)), np.zeros(ROWS * ROW))
+    return Winds(np.empty((n, ROW)), np.empty((n, ROW)), np.empty((n, ROW)), np.zeros(ROWS * ROW))
 
 
 def _make_states_walk(model: WakeModel) -> Callable[..., None]:
@@ -208,14 +212,17 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
     square, near = make_square(model), make_near(model)
 
     @scalar
-    def settle(data, machines, source, states, summed, u, room):
-        """Wind speed, thrust and numbers of a turbine in all wind states; returns the largest thrust."""
+    def settle(constants, machines, source, states, summed, u, power, room):
+        """Wind speed, power, thrust and numbers of a turbine in all wind states; returns the largest thrust."""
         diameter, most = machines.diameter[source], 0.0
         for k in range(states.speed.size):
             u[k] = _wind_speed(states.speed[k], summed[k])
-            thrust = curves_at(machines, source, u[k])[1]
-            most = max(most, thrust)
-            put_numbers(room, k, numbers_of(data, diameter, thrust, states.turbulence[k]), thrust, diameter)
+        for k in range(states.speed.size):
+            power[k], room[THRUST + k] = curves_at(machines, source, u[k])
+            room[TURBULENCE + k] = states.turbulence[k]
+            most = max(most, room[THRUST + k])
+        for k in range(whole_vectors(states.speed.size)):
+            put_numbers(room, k, numbers_of(constants, diameter, room[THRUST + k], room[TURBULENCE + k]), diameter)
         return most
 
     @scalar
@@ -237,15 +244,18 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
         most_turbulence, kept = 0.0, 0
         for k in range(states.speed.size):
             most_turbulence = max(most_turbulence, states.turbulence[k])
+        constants = first_constants(data)
         for a in range(end):
-            clear(winds.summed[a])
+            clear(winds.summed[a, : states.speed.size])
         begin_walk(facing)
         for a in range(end):
             pass_by(facing, a)
             source = facing.type_index[facing.order[a]]
             diameter, height = machines.diameter[source], hub[a]
-            thrust = settle(data, machines, source, states, winds.summed[a], winds.u[a], winds.room)
-            numbers = numbers_of(data, diameter, thrust, most_turbulence)
+            thrust = settle(
+                constants, machines, source, states, winds.summed[a], winds.u[a], winds.power[a], winds.room
+            )
+            numbers = numbers_of(constants, diameter, thrust, most_turbulence)
             count = find_targets(facing, strips, a, end, lines_of(numbers, diameter)) if thrust > 0.0 else 0
             for j in range(count):
                 b = facing.target[j]
@@ -289,10 +299,9 @@ def _make_states(model: WakeModel, walk: Callable[..., None]) -> Callable[..., N
                     for a in range(end):
                         i = facing.order[a]
                         for k in range(here.speed.size if i < counted else 0):
-                            watts = curves_at(machines, type_index[i], winds.u[a, k])[0]
-                            out[block, i] += here.weight[k] * watts
+                            out[block, i] += here.weight[k] * winds.power[a, k]
                             if keep_power.size > 0:
-                                keep_power[i, column[at + k]] = watts
+                                keep_power[i, column[at + k]] = winds.power[a, k]
                             if keep_speed.size > 0:
                                 keep_speed[i, column[at + k]] = winds.u[a, k]
 
@@ -322,8 +331,7 @@ def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[...,
                     for a in range(end):
                         i = facing.order[a]
                         for k in range(here.speed.size if i < counted else 0):
-                            watts = curves_at(machines, type_index[i], winds.u[a, k])[0]
-                            out[block, i] += here.weight[k] * watts
+                            out[block, i] += here.weight[k] * winds.power[a, k]
                     walk_back(data, machines, facing, end, here, counted, winds, first, other, shares)
                     for a in range(end):
                         i = facing.order[a]
