@@ -35,17 +35,22 @@ from vindeby.wake.by_width_rows import (
     ROWS,
     STRENGTH,
     THRUST,
+    TURBULENCE,
     VALUE,
     T,
     put_numbers,
+    whole_vectors,
 )
 from vindeby.wake.by_width_steps import (
+    begin_walk,
     find_targets,
+    first_constants,
     last_needed,
     make_lines,
     make_near,
     make_square,
     new_facing,
+    pass_by,
     place_turbines,
     widths_of,
 )
@@ -113,17 +118,15 @@ def _make_steps(model: WakeModel) -> Callable[..., None]:
     ):  # fmt: skip
         n = x.size
         facing = new_facing(type_index)
-        power, u, summed, room = np.empty(n), np.empty(n), np.empty(n), np.empty(ROWS * ROW)
+        power, u, summed, room = np.empty(n), np.empty(n), np.empty(n), np.zeros(ROWS * ROW)
         for block in range(block_from, block_to):
             count_up(facing.order)
             for d in range(block * block_size, min((block + 1) * block_size, wind.cosine.size)):
                 turn_into_wind(x, y, wind.cosine[d], wind.sine[d], facing.order, facing.along, facing.across)
-                place_turbines(machines, facing)
+                strips = place_turbines(machines, facing)
                 end = last_needed(facing, counted)
                 for k in range(wind.first[d], wind.first[d + 1]):
-                    walk(
-                        data, machines, facing, end, wind.speed[k], wind.turbulence[k], power, u, summed, room
-                    )
+                    walk(data, machines, facing, strips, end, wind.speed[k], wind.turbulence[k], power, u, summed, room)
                     for a in range(end):
                         i = facing.order[a]
                         if i < counted:
@@ -151,26 +154,29 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
                 room[RADIUS + j],
             )  # fmt: skip
 
-    def step_walk(data, machines, facing, end, speed, turbulence, power, u, summed, room):
+    def step_walk(data, machines, facing, strips, end, speed, turbulence, power, u, summed, room):
         along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
-        clear(summed)
+        constants = first_constants(data)
+        clear(summed[:end])
+        begin_walk(facing)
         for a in range(end):
+            pass_by(facing, a)
             source = facing.type_index[facing.order[a]]
             u[a] = _wind_speed(speed, summed[a])
             power[a], thrust = curves_at(machines, source, u[a])
             if thrust <= 0.0:
                 continue
             diameter, height, place, side = machines.diameter[source], hub[a], along[a], across[a]
-            numbers = numbers_of(data, diameter, thrust, turbulence)
+            numbers = numbers_of(constants, diameter, thrust, turbulence)
             strength = 0.125 * thrust * diameter * diameter
-            count = find_targets(facing, a, end, lines_of(numbers, diameter))
+            count = find_targets(facing, strips, a, end, lines_of(numbers, diameter))
             for start in range(0, count, ROW):
                 target = facing.target[start : min(start + ROW, count)]
                 for j in range(target.size):
                     b = target[j]
                     room[FAR + j], room[ASIDE + j] = along[b] - place, across[b] - side
                     room[HEIGHT + j], room[RADIUS + j] = hub[b], radius[b]
-                squares(numbers, strength, height, room, target.size)
+                squares(numbers, strength, height, room, whole_vectors(target.size))
                 for j in range(target.size):
                     if room[T + j] > LARGEST_T:
                         other = room[HEIGHT + j]
@@ -184,16 +190,17 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
 
 
 class Winds(NamedTuple):
-    """By turbine, from the first to the last, and wind state: wind speed and summed wakes; and rows for one turbine."""
+    """By turbine, from the first to the last, and wind state: wind speed, power and summed wakes; and rows for one."""
 
     u: FloatArray
+    power: FloatArray
     summed: FloatArray
     room: FloatArray
 
 
 @scalar
 def _new_winds(n):
-    return Winds(np.empty((n, ROW)), np.empty((n, ROW)), np.empty(ROWS * ROW))
+    return Winds(np.empty((n, ROW)), np.empty((n, ROW)), np.empty((n, ROW)), np.zeros(ROWS * ROW))
 
 
 def _make_states_walk(model: WakeModel) -> Callable[..., None]:
@@ -205,19 +212,22 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
     square, near = make_square(model), make_near(model)
 
     @scalar
-    def settle(data, machines, source, states, summed, u, room):
-        """Wind speed, thrust and numbers of a turbine in all wind states; returns the largest thrust."""
+    def settle(constants, machines, source, states, summed, u, power, room):
+        """Wind speed, power, thrust and numbers of a turbine in all wind states; returns the largest thrust."""
         diameter, most = machines.diameter[source], 0.0
         for k in range(states.speed.size):
             u[k] = _wind_speed(states.speed[k], summed[k])
-            thrust = curves_at(machines, source, u[k])[1]
-            most = max(most, thrust)
-            put_numbers(room, k, numbers_of(data, diameter, thrust, states.turbulence[k]), thrust, diameter)
+        for k in range(states.speed.size):
+            power[k], room[THRUST + k] = curves_at(machines, source, u[k])
+            room[TURBULENCE + k] = states.turbulence[k]
+            most = max(most, room[THRUST + k])
+        for k in range(whole_vectors(states.speed.size)):
+            put_numbers(room, k, numbers_of(constants, diameter, room[THRUST + k], room[TURBULENCE + k]), diameter)
         return most
 
     @scalar
     def add_wake(data, states, room, far, aside, rise, heights, diameter, radius, summed):
-        for k in range(states.speed.size):
+        for k in range(whole_vectors(states.speed.size)):
             room[VALUE + k], room[T + k] = square(
                 room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k], room[STRENGTH + k], far, aside, rise,
                 heights, radius,
@@ -237,19 +247,24 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
                 )
             summed[k] += room[VALUE + k]
 
-    def states_walk(data, machines, facing, end, states, winds, first, other):
+    def states_walk(data, machines, facing, strips, end, states, winds, first, other):
         along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
         most_turbulence, kept = 0.0, 0
         for k in range(states.speed.size):
             most_turbulence = max(most_turbulence, states.turbulence[k])
+        constants = first_constants(data)
         for a in range(end):
-            clear(winds.summed[a])
+            clear(winds.summed[a, : states.speed.size])
+        begin_walk(facing)
         for a in range(end):
+            pass_by(facing, a)
             source = facing.type_index[facing.order[a]]
             diameter, height = machines.diameter[source], hub[a]
-            thrust = settle(data, machines, source, states, winds.summed[a], winds.u[a], winds.room)
-            numbers = numbers_of(data, diameter, thrust, most_turbulence)
-            count = find_targets(facing, a, end, lines_of(numbers, diameter)) if thrust > 0.0 else 0
+            thrust = settle(
+                constants, machines, source, states, winds.summed[a], winds.u[a], winds.power[a], winds.room
+            )
+            numbers = numbers_of(constants, diameter, thrust, most_turbulence)
+            count = find_targets(facing, strips, a, end, lines_of(numbers, diameter)) if thrust > 0.0 else 0
             for j in range(count):
                 b = facing.target[j]
                 add_wake(
@@ -284,18 +299,17 @@ def _make_states(model: WakeModel, walk: Callable[..., None]) -> Callable[..., N
             count_up(facing.order)
             for d in range(block * block_size, min((block + 1) * block_size, wind.cosine.size)):
                 turn_into_wind(x, y, wind.cosine[d], wind.sine[d], facing.order, facing.along, facing.across)
-                place_turbines(machines, facing)
+                strips = place_turbines(machines, facing)
                 end = last_needed(facing, counted)
                 for at in range(wind.first[d], wind.first[d + 1], ROW):
                     here = _up_to_a_row(wind, at, wind.first[d + 1])
-                    walk(data, machines, facing, end, here, winds, first, other)
+                    walk(data, machines, facing, strips, end, here, winds, first, other)
                     for a in range(end):
                         i = facing.order[a]
                         for k in range(here.speed.size if i < counted else 0):
-                            watts = curves_at(machines, type_index[i], winds.u[a, k])[0]
-                            out[block, i] += here.weight[k] * watts
+                            out[block, i] += here.weight[k] * winds.power[a, k]
                             if keep_power.size > 0:
-                                keep_power[i, column[at + k]] = watts
+                                keep_power[i, column[at + k]] = winds.power[a, k]
                             if keep_speed.size > 0:
                                 keep_speed[i, column[at + k]] = winds.u[a, k]
 
@@ -317,16 +331,15 @@ def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[...,
             for d in range(block * block_size, min((block + 1) * block_size, wind.cosine.size)):
                 cosine, sine = wind.cosine[d], wind.sine[d]
                 turn_into_wind(x, y, cosine, sine, facing.order, facing.along, facing.across)
-                place_turbines(machines, facing)
+                strips = place_turbines(machines, facing)
                 end = last_needed(facing, counted)
                 for at in range(wind.first[d], wind.first[d + 1], ROW):
                     here = _up_to_a_row(wind, at, wind.first[d + 1])
-                    walk(data, machines, facing, end, here, winds, first, other)
+                    walk(data, machines, facing, strips, end, here, winds, first, other)
                     for a in range(end):
                         i = facing.order[a]
                         for k in range(here.speed.size if i < counted else 0):
-                            watts = curves_at(machines, type_index[i], winds.u[a, k])[0]
-                            out[block, i] += here.weight[k] * watts
+                            out[block, i] += here.weight[k] * winds.power[a, k]
                     walk_back(data, machines, facing, end, here, counted, winds, first, other, shares)
                     for a in range(end):
                         i = facing.order[a]

@@ -29,8 +29,9 @@ from vindeby.wake.by_width_rows import (
     THRUST,
     T,
     put_numbers,
+    whole_vectors,
 )
-from vindeby.wake.by_width_steps import make_square_with_slopes, widths_of
+from vindeby.wake.by_width_steps import first_constants, make_square_with_slopes, widths_of
 from vindeby.wake.compiling.compiled import named, scalar
 from vindeby.wake.curves import curves_at, curves_with_slopes
 from vindeby.wake.gaussian_mean import LARGEST_T
@@ -82,7 +83,7 @@ def make_walk_back(model: WakeModel) -> Callable[..., None]:
         for a in range(end - 1, -1, -1):
             i = facing.order[a]
             source = facing.type_index[i]
-            clear(shares.thrust)
+            clear(shares.thrust[: states.speed.size])
             if first[a + 1] > first[a]:
                 prepare(data, machines, source, states, winds.u[a], room)
             for p in range(first[a], first[a + 1]):
@@ -111,11 +112,11 @@ def _make_prepare(model: WakeModel) -> Callable[..., None]:
     @scalar
     def prepare(data, machines, source, states, u, room):
         """Thrust and numbers of the source's width again, and the slopes of these."""
-        diameter = machines.diameter[source]
+        diameter, constants = machines.diameter[source], first_constants(data)
         for k in range(states.speed.size):
-            thrust = curves_at(machines, source, u[k])[1]
-            put_numbers(room, k, numbers_of(data, diameter, thrust, states.turbulence[k]), thrust, diameter)
-            s0, s1, s2, s3 = slopes_of(data, diameter, thrust, states.turbulence[k])
+            thrust = room[THRUST + k] = curves_at(machines, source, u[k])[1]
+            put_numbers(room, k, numbers_of(constants, diameter, thrust, states.turbulence[k]), diameter)
+            s0, s1, s2, s3 = slopes_of(constants, diameter, thrust, states.turbulence[k])
             room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k] = s0, s1, s2, s3
 
     return prepare
@@ -132,7 +133,7 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
         heights = facing.hub_height[b] + facing.hub_height[a]
         radius, diameter, count = facing.radius[b], machines.diameter[source], states.speed.size
         per_thrust = 0.125 * diameter * diameter
-        for k in range(count):
+        for k in range(whole_vectors(count)):
             numbers = (room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k])
             slopes = (room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k])
             room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k] = square_with_slopes(

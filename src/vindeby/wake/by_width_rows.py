@@ -29,16 +29,18 @@ __all__ = [
     "S3",
     "STRENGTH",
     "THRUST",
+    "TURBULENCE",
     "VALUE",
     "T",
     "put_numbers",
+    "whole_vectors",
 ]
 
 ROW = 128
 """Entries of a row; more wind states or turbines are worked off in several goes."""
-ROWS = 14
-# The source, by wind state: the numbers of its width, ct D^2/8 and ct, and the slopes of the numbers with ct.
-N0, N1, N2, N3, STRENGTH, THRUST, S0, S1, S2, S3 = (i * ROW for i in range(10))
+ROWS = 15
+# The source, by wind state: the numbers of its width, ct D^2/8, ct and turbulence, and the slopes of the numbers with ct.
+N0, N1, N2, N3, STRENGTH, THRUST, S0, S1, S2, S3, TURBULENCE = (i * ROW for i in (*range(10), 14))
 # The square of a deficit and t of ``gaussian_mean``; or, for the gradient, the slopes of the square and t.
 VALUE, T, FAR, ASIDE = (i * ROW for i in range(10, 14))
 OF_THRUST = VALUE
@@ -47,7 +49,13 @@ HEIGHT, RADIUS = N0, N1
 
 
 @inlined
-def put_numbers(room: Any, k: int, numbers: Any, thrust: float, diameter: float) -> None:
-    """Keep what the wakes of a source depend on in one wind state."""
+def put_numbers(room: Any, k: int, numbers: Any, diameter: float) -> None:
+    """Keep what the wakes of a source depend on in one wind state, whose thrust is there already."""
     room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k] = numbers
-    room[STRENGTH + k], room[THRUST + k] = 0.125 * thrust * diameter * diameter, thrust
+    room[STRENGTH + k] = 0.125 * room[THRUST + k] * diameter * diameter
+
+
+@inlined
+def whole_vectors(count: int) -> int:
+    """The count rounded up to whole vectors: results of leftover entries are not read, one by one they cost as much."""
+    return (count + 7) // 8 * 8

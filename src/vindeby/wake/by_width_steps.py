@@ -20,13 +20,16 @@ from vindeby.wake.models.contract import WakeModel, Widths
 __all__ = [
     "Facing",
     "Lines",
+    "begin_walk",
     "find_targets",
+    "first_constants",
     "last_needed",
     "make_lines",
     "make_near",
     "make_square",
     "make_square_with_slopes",
     "new_facing",
+    "pass_by",
     "place_turbines",
     "widths_of",
 ]
@@ -37,6 +40,9 @@ SIGMAS_BESIDE = 6.5
 """At this many sigmas beyond the rotor's edge, the mean over the rotor is 1e-10 of the centre's."""
 _NEAR, _FAR = 20.0, 200.0
 """Where the lines touch the width, in diameters downwind."""
+_TURBINES_PER_STRIP, _MOST_STRIPS = 8, 96
+_LARGEST_RADIUS = 1000.0
+"""No rotor is larger (m)."""
 
 
 def widths_of(model: WakeModel) -> Widths:
@@ -45,11 +51,29 @@ def widths_of(model: WakeModel) -> Widths:
     return model.widths
 
 
+@inlined
+def first_constants(data):
+    """Eight constants of the model; zeros follow its last."""
+    c = data.constants
+    n = c.size
+    return (
+        c[0] if n > 0 else 0.0,
+        c[1] if n > 1 else 0.0,
+        c[2] if n > 2 else 0.0,
+        c[3] if n > 3 else 0.0,
+        c[4] if n > 4 else 0.0,
+        c[5] if n > 5 else 0.0,
+        c[6] if n > 6 else 0.0,
+        c[7] if n > 7 else 0.0,
+    )
+
+
 class Facing(NamedTuple):
     """A farm turned into the wind: turbines from the first to the last, and room for those that a wake reaches.
 
-    ``type_index`` is by turbine as given, the others go downwind. ``mask`` tells which turbines a wake reaches, and
-    ``words`` is the same memory, eight turbines a word; ``target`` lists them.
+    ``type_index`` is by turbine as given, the next five go downwind. ``strip`` tells in which of equal strips along the
+    wind a turbine stands. ``member`` lists the turbines by strip, and from the first to the last in each; those of strip
+    ``s`` that are still downwind of a walk stand from ``head[s]`` up to ``tail[s]``. ``target`` lists those reached.
     """
 
     type_index: npt.NDArray[np.int64]
@@ -58,8 +82,10 @@ class Facing(NamedTuple):
     across: FloatArray
     hub_height: FloatArray
     radius: FloatArray
-    mask: npt.NDArray[np.uint8]
-    words: npt.NDArray[np.uint64]
+    strip: npt.NDArray[np.uint32]
+    member: npt.NDArray[np.uint32]
+    head: npt.NDArray[np.int64]
+    tail: npt.NDArray[np.int64]
     target: npt.NDArray[np.uint32]
 
 
@@ -67,7 +93,7 @@ class Facing(NamedTuple):
 def new_facing(type_index: npt.NDArray[np.int64]) -> Facing:
     """Room for these turbines."""
     n = type_index.size
-    words = np.zeros(n // 8 + 1, np.uint64)
+    strips = min(1 + n // _TURBINES_PER_STRIP, _MOST_STRIPS)
     return Facing(
         type_index,
         np.empty(n, np.int64),
@@ -75,21 +101,48 @@ def new_facing(type_index: npt.NDArray[np.int64]) -> Facing:
         np.empty(n),
         np.empty(n),
         np.empty(n),
-        words.view(np.uint8),
-        words,
-        np.empty(n + 8, np.uint32),
+        np.empty(n, np.uint32),
+        np.empty(n, np.uint32),
+        np.empty(strips, np.int64),
+        np.empty(strips, np.int64),
+        np.empty(n + 1, np.uint32),
     )
 
 
 @scalar
 def place_turbines(machines, facing):
-    """Sizes in the order of the turbines, once they have been turned into the wind."""
+    """Sizes in the order of the turbines, and their strips, once they have been turned into the wind."""
+    low, high = np.inf, -np.inf
     for a in range(facing.order.size):
         kind = facing.type_index[facing.order[a]]
         facing.hub_height[a] = machines.hub_height[kind]
         facing.radius[a] = 0.5 * machines.diameter[kind]
-    for w in range(facing.words.size):
-        facing.words[w] = 0
+        low, high = min(low, facing.across[a]), max(high, facing.across[a])
+    strips = facing.tail.size
+    per_metre = strips / (high - low + 1.0)
+    for s in range(strips):
+        facing.tail[s] = 0
+    for a in range(facing.order.size):
+        facing.strip[a] = np.uint32((facing.across[a] - low) * per_metre)
+        facing.tail[facing.strip[a]] += 1
+    count = 0
+    for s in range(strips):
+        count += facing.tail[s]
+        facing.tail[s] = count - facing.tail[s]
+    for a in range(facing.order.size):
+        s = facing.strip[a]
+        facing.member[facing.tail[s]] = a
+        facing.tail[s] += 1
+    return low, per_metre
+
+
+@scalar
+def begin_walk(facing):
+    """All turbines are still downwind."""
+    before = 0
+    for s in range(facing.tail.size):
+        facing.head[s] = before
+        before = facing.tail[s]
 
 
 @scalar
@@ -131,23 +184,40 @@ def make_lines(model: WakeModel) -> Callable[..., Lines]:
 
 
 @inlined
-def find_targets(facing, a, end, lines):
-    """List the turbines between ``a`` and ``end`` within the lines of the wake of ``a``; returns how many."""
-    along, across, radius, mask = facing.along, facing.across, facing.radius, facing.mask
-    place, side = along[a], across[a]
-    mask[a] = 0
-    for b in range(a + 1, end):
-        far = along[b] - place
-        near_edge, far_edge = lines.near + lines.near_slope * far, lines.far + lines.far_slope * far
-        edge = near_edge if near_edge < far_edge else far_edge  # noqa: FURB136  a comparison vectorises
-        mask[b] = abs(across[b] - side) < edge + radius[b]
-    count = 0
-    for w in range((a + 1) // 8, (end + 7) // 8):
-        if facing.words[w] != 0:
-            for e in range(8):
-                facing.target[count] = 8 * w + e
-                count += mask[8 * w + e]
+def find_targets(facing, strips, a, end, lines):
+    """List the turbines between ``a`` and ``end`` within the lines of the wake of ``a``; returns how many.
+
+    Only strips that the wake touches before ``end`` are looked at. ``strips`` is what ``place_turbines`` returned; turbines
+    must be asked for in their order, after ``pass_by``.
+    """
+    along, across, radius, member, target = (
+        facing.along,
+        facing.across,
+        facing.radius,
+        facing.member,
+        facing.target,
+    )
+    place, side, count = along[a], across[a], 0
+    low, per_metre = strips
+    far = along[end - 1] - place
+    widest = min(lines.near + lines.near_slope * far, lines.far + lines.far_slope * far) + _LARGEST_RADIUS
+    first = max(int((side - widest - low) * per_metre), 0)
+    last = min(int((side + widest - low) * per_metre), facing.tail.size - 1)
+    for s in range(first, last + 1):
+        for q in range(facing.head[s], facing.tail[s]):
+            b = member[q]
+            far = along[b] - place
+            near_edge, far_edge = lines.near + lines.near_slope * far, lines.far + lines.far_slope * far
+            edge = near_edge if near_edge < far_edge else far_edge  # noqa: FURB136  a comparison has no branch
+            target[count] = b
+            count += (abs(across[b] - side) < edge + radius[b]) & (b < end)
     return count
+
+
+@inlined
+def pass_by(facing, a):
+    """The turbine ``a`` is no longer downwind."""
+    facing.head[facing.strip[a]] += 1
 
 
 @inlined

@@ -142,26 +142,27 @@ def _reach(
 
 @inlined
 def _width_numbers(
-    data: ModelData, diameter: float, thrust: float, turbulence: float
+    constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
-    """Y at the rotor and per metre, and the width as constant + factor g(y)."""
-    thrust = max(thrust, 1e-12)
-    root_thrust = sqrt(thrust)
-    y0 = data.constants[1] * turbulence
-    factor = diameter * data.constants[0] * root_thrust / data.constants[2]
-    eps = initial_width(data.constants[3], data.constants[4], thrust)[0]
-    per_metre = data.constants[2] * turbulence / (diameter * root_thrust)
+    """y at the rotor and per metre, and the width as constant + factor g(y)."""
+    thrust = thrust if thrust > 1e-12 else 1e-12  # noqa: FURB136  a comparison vectorises, max does not
+    root_thrust, limit = sqrt(thrust), constants[4]
+    y0 = constants[1] * turbulence
+    factor = diameter * constants[0] * root_thrust / constants[2]
+    root = sqrt(1.0 - (thrust if thrust < limit else limit))  # noqa: FURB136
+    eps = constants[3] * sqrt(0.5 * (1.0 + root) / root)  # ``initial_width`` without branches
+    per_metre = constants[2] * turbulence / (diameter * root_thrust)
     return y0, per_metre, diameter * eps - factor * growth(y0), factor
 
 
 @inlined
 def _width_number_slopes(
-    data: ModelData, diameter: float, thrust: float, turbulence: float
+    constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
     thrust = max(thrust, 1e-12)
-    y0, per_metre, _, factor = _width_numbers(data, diameter, thrust, turbulence)
+    y0, per_metre, _, factor = _width_numbers(constants, diameter, thrust, turbulence)
     half = 0.5 / thrust
-    eps_slope = initial_width(data.constants[3], data.constants[4], thrust)[1]
+    eps_slope = initial_width(constants[3], constants[4], thrust)[1]
     return 0.0, -per_metre * half, diameter * eps_slope - factor * half * growth(y0), factor * half
 
 
