@@ -66,7 +66,7 @@ class Expected:
     def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
         """What the results say of every task, by farm, type and seed; and how many results are of no task."""
         block = np.where(self._asked[:, :, None], np.int8(State.OPEN), np.int8(NOT_ASKED))
-        block = np.ascontiguousarray(np.broadcast_to(block, self.shape))
+        block = np.array(np.broadcast_to(block, self.shape))
         rows = results.rows
         places, here = self._places(rows)
         block[places] = self._of_rows(rows[here])

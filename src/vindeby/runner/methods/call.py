@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
@@ -39,6 +39,10 @@ class CallTask:
     """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
     neighbours: tuple[Standing, ...] = ()
     """Turbines that stand already, each with ``x``, ``y`` and ``turbine``."""
+    zones: tuple[tuple[Boundary, int], ...] = ()
+    """The areas of a farm with zones, and how many turbines stand in each; the layout has them zone by zone."""
+    mix: Mapping[int, int] = field(default_factory=dict)
+    """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
 
 
 def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
@@ -82,6 +86,8 @@ class _Prepared:
         self._turbine, self._site = campaign.turbines[cell.type_idx], campaign.site
         self._neighbours = neighbours_of(campaign, cell.farm_idx)
         self._call, self._function = call, function
+        areas = [zone.boundary for zone in farm.zones or ()]
+        self._zones, self._mix = tuple(zip(areas, cell.zones, strict=True)), dict(cell.mix)
 
     def solve(self, task: Task) -> Result:
         """Call the function."""
@@ -97,6 +103,8 @@ class _Prepared:
                 site=self._site,
                 parameters=frozen(self._call.parameters),
                 neighbours=self._neighbours,
+                zones=self._zones,
+                mix=dict(self._mix),
             )
         )
         if not isinstance(given, Mapping):
