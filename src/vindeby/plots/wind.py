@@ -27,13 +27,16 @@ _SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)
 def prevailing(farm: WindFarm) -> tuple[float, float]:
     """The direction that the wind comes from most often, and its mean speed then."""
     direction, shares, speeds = _by_direction(farm)
-    width = max(1, len(shares) // _SECTORS)
-    window = np.ones(width) / width
-    smooth = np.convolve(np.concatenate([shares[-width:], shares, shares[:width]]), window, "same")[
-        width:-width
-    ]
-    best = int(np.argmax(smooth))
+    best = int(np.argmax(_smooth(shares)))
     return float(direction[best]), float(round(speeds[best], 1))
+
+
+def _smooth(values: FloatArray) -> FloatArray:
+    """The mean over a sector around each direction."""
+    width = max(1, len(values) // _SECTORS)
+    window = np.ones(width) / width
+    around = np.concatenate([values[-width:], values, values[:width]])
+    return np.asarray(np.convolve(around, window, "same")[width:-width])
 
 
 def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -42,14 +45,14 @@ def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray, FloatArray]:
     weighted = states.probability * states.speed
     if states.step is None:
         first = states.first[:-1]
-        direction = states.direction
-        shares, speeds = np.add.reduceat(states.probability, first), np.add.reduceat(weighted, first)
-    else:  # a time series has any directions: count them by whole degrees
-        direction, shares, speeds = np.arange(360.0), np.zeros(360), np.zeros(360)
-        degree = np.repeat(np.rint(states.direction).astype(int) % 360, np.diff(states.first))
-        np.add.at(shares, degree, states.probability)
-        np.add.at(speeds, degree, weighted)
-    return direction, shares, speeds / np.maximum(shares, 1e-300)
+        shares = np.add.reduceat(states.probability, first)
+        return states.direction, shares, np.add.reduceat(weighted, first) / np.maximum(shares, 1e-300)
+    # A time series has any directions: they are counted by whole degrees, of which many have no step.
+    degree = np.repeat(np.rint(states.direction).astype(int) % 360, np.diff(states.first))
+    shares, speeds = np.zeros(360), np.zeros(360)
+    np.add.at(shares, degree, states.probability)
+    np.add.at(speeds, degree, weighted)
+    return np.arange(360.0), shares, _smooth(speeds) / np.maximum(_smooth(shares), 1e-300)
 
 
 def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:
