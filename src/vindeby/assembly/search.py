@@ -6,6 +6,7 @@ from vindeby import layout
 from vindeby.assembly.standing import around
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Boundary, Campaign, Circle
+from vindeby.campaign.search_wind import turbulence_speeds
 from vindeby.campaign.sections.method import (
     Annealing,
     Gradient,
@@ -16,6 +17,7 @@ from vindeby.campaign.sections.method import (
     Step,
 )
 from vindeby.campaign.tasks import Cell
+from vindeby.layout.methods.smart_start import DEFAULT_SPEEDS
 
 
 def boundary_of(boundary: Boundary) -> layout.Boundary:
@@ -74,4 +76,6 @@ def _smart_start(campaign: Campaign, step: SmartStart) -> layout.Method:
     if (table := campaign.site.table) is not None:  # a table has no speeds but its own
         speeds = table.wind_speeds if speeds is None else speeds
         directions = table.wind_directions if directions is None else directions
+    elif speeds is None and (known := turbulence_speeds(campaign.site)) is not None:
+        speeds = tuple(speed for speed in DEFAULT_SPEEDS if known[0] <= speed <= known[-1]) or known
     return layout.SmartStart(step.grid_size, step.random_pct, speeds, directions)

@@ -22,6 +22,7 @@ from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
+from vindeby.campaign.search_wind import refuse_unknown_wind
 from vindeby.campaign.sections.farm import MAX_TURBINES, Amount, Farm
 from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
@@ -221,6 +222,7 @@ class Campaign(Amount):
                     at=("farms", index),
                 )
         self._refuse_impossible_counts()
+        refuse_unknown_wind(self.site, self.method)
         return self
 
     @model_validator(mode="after")

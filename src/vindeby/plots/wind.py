@@ -26,22 +26,30 @@ _SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)
 
 def prevailing(farm: WindFarm) -> tuple[float, float]:
     """The direction that the wind comes from most often, and its mean speed then."""
-    shares, speeds = _by_direction(farm)
+    direction, shares, speeds = _by_direction(farm)
     width = max(1, len(shares) // _SECTORS)
     window = np.ones(width) / width
     smooth = np.convolve(np.concatenate([shares[-width:], shares, shares[:width]]), window, "same")[
         width:-width
     ]
     best = int(np.argmax(smooth))
-    return float(farm.states.direction[best]), float(round(speeds[best], 1))
+    return float(direction[best]), float(round(speeds[best], 1))
 
 
-def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray]:
+def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Directions at even distances, how often the wind comes from each, and its mean speed then."""
     states = farm.states
-    first = states.first[:-1]
-    shares = np.add.reduceat(states.probability, first)
-    speeds = np.add.reduceat(states.probability * states.speed, first) / np.maximum(shares, 1e-300)
-    return shares, speeds
+    weighted = states.probability * states.speed
+    if states.step is None:
+        first = states.first[:-1]
+        direction = states.direction
+        shares, speeds = np.add.reduceat(states.probability, first), np.add.reduceat(weighted, first)
+    else:  # a time series has any directions: count them by whole degrees
+        direction, shares, speeds = np.arange(360.0), np.zeros(360), np.zeros(360)
+        degree = np.repeat(np.rint(states.direction).astype(int) % 360, np.diff(states.first))
+        np.add.at(shares, degree, states.probability)
+        np.add.at(speeds, degree, weighted)
+    return direction, shares, speeds / np.maximum(shares, 1e-300)
 
 
 def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:

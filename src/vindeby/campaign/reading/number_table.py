@@ -50,12 +50,22 @@ class TableReader:
         columns: dict[str, list[float]] = {}
         texts: dict[str, list[str]] = {}
         for quantity, place in places.items():
-            cells = [self._cell(line, cells, place, quantity) for line, cells in rows[1:]]
             if quantity in as_text:
-                texts[quantity] = cells
+                texts[quantity] = [self._cell(line, cells, place, quantity) for line, cells in rows[1:]]
             else:
-                columns[quantity] = [self._number(*pair, quantity) for pair in zip(lines, cells, strict=True)]
+                columns[quantity] = self._column(rows[1:], place, quantity)
         return NumberTable(columns, texts, lines, header_line)
+
+    def _column(self, rows: list[tuple[int, list[str]]], place: int, quantity: str) -> list[float]:
+        try:
+            numbers = [float(cells[place]) for _, cells in rows]
+            if math.isfinite(math.fsum(numbers)):
+                return numbers
+        except (ValueError, IndexError, OverflowError):
+            pass  # some cell is no plain number: look at each
+        return [
+            self._number(line, self._cell(line, cells, place, quantity), quantity) for line, cells in rows
+        ]
 
     def _rows(self, text: str) -> list[tuple[int, list[str]]]:
         lines = text.splitlines()

@@ -11,6 +11,7 @@ import base64
 import binascii
 import functools
 import hashlib
+import re
 import sys
 import zlib
 from array import array
@@ -20,6 +21,7 @@ from typing import Any
 LONGEST_PLAIN = 500
 _LONGEST = 20_000_000
 _PREFIX = "packed:"
+_PACKED_WORD = re.compile(r"(packed:(?:float64|text):\d+:)[A-Za-z0-9+/=]+")
 
 
 class PackedListError(ValueError):
@@ -46,9 +48,12 @@ def unpack(text: str) -> list[float] | list[str]:
     try:
         packed = base64.b64decode(parts[3], validate=True)
         most = count * 8 if kind == "float64" else count * 100
-        plain = zlib.decompressobj().decompress(packed, most + 1)
+        inflater = zlib.decompressobj()
+        plain = inflater.decompress(packed, most + 1)
     except (binascii.Error, zlib.error):
         raise PackedListError("is damaged: it cannot be unpacked") from None
+    if not inflater.eof:
+        raise PackedListError(f"is damaged: it does not hold {count:,} entries")
     if kind == "float64" and len(plain) == count * 8:
         numbers = array("d", plain)
         if sys.byteorder == "big":
@@ -58,6 +63,11 @@ def unpack(text: str) -> list[float] | list[str]:
     if kind == "text" and len(lines) == count:
         return lines
     raise PackedListError(f"is damaged: it does not hold {count:,} entries")
+
+
+def abridged(text: str) -> str:
+    """A text with its packed lists cut short, for people to read."""
+    return _PACKED_WORD.sub(r"\1...", text)
 
 
 def is_packed(value: object) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    FailFast,
     Field,
     PlainSerializer,
     SerializationInfo,
@@ -41,7 +42,15 @@ def _written(entries: Any, info: SerializationInfo) -> Any:
     return pack(entries) if long else list(entries)
 
 
+class _FirstProblem(FailFast):
+    """Stop at the first entry that is wrong: a series in other units would be a message of thousands of lines."""
+
+    def __hash__(self) -> int:  # alternatives of a union must be hashable
+        return hash(self.fail_fast)
+
+
 _LIST = (
+    _FirstProblem(),
     BeforeValidator(_unpacked),
     Field(min_length=1),
     PlainSerializer(_written),
