@@ -97,6 +97,8 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
         {"growth_constants": (0,), "constants": (1.0,)},
         {"reach": scalar(lambda data, downwind, diameter, rotor, thrust, turbulence: 1e5)},
         {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
+        {"free_wind_of": "target"},
+        {"added_turbulence_free_slope": deficit},
     ],
     ids=lambda changes: next(iter(changes)),
 )
@@ -114,11 +116,13 @@ def test_every_field_is_tried_above() -> None:
         "averages_gaussian",
         "needs_turbulence",
         "growth_constants",
+        "free_wind_of",
     }
     functions = {
         "reach",
         "added_turbulence",
         "added_turbulence_with_slopes",
+        "added_turbulence_free_slope",
         "deficit",
         "deficit_with_slopes",
     }

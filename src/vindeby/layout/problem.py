@@ -18,7 +18,7 @@ from vindeby.layout.boundary import Boundary
 from vindeby.layout.spacing import worst_pair
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
-from vindeby.wake import WindFarm
+from vindeby.wake import GriddedSite, WindFarm, WindGrid
 
 __all__ = ["Layout", "Problem"]
 
@@ -94,6 +94,20 @@ class Problem:
                 raise ArgumentError(
                     f"types must hold one type index for each of {self.n_turbines} turbines, not {self.types!r}"
                 )
+
+        if isinstance(self.farm.site, GriddedSite):
+            self._refuse_area_outside(self.farm.site.grid)
+
+    def _refuse_area_outside(self, grid: WindGrid) -> None:
+        """Raise ArgumentError if the area is not within the grid of the local wind, so that no search leaves it."""
+        area = self.boundary
+        if area.circle is None:
+            what, x, y = "corner", *(area.edges[:, :2] + area.origin).T
+        else:
+            west, south, east, north = area.bounds
+            what, (mid_x, mid_y) = "end (west, south, east, north)", area.circle[0]
+            x, y = np.array([west, mid_x, east, mid_x]), np.array([mid_y, south, mid_y, north])
+        grid.refuse_outside(x, y, f"farm {self.name}: boundary {what}")
 
     def __repr__(self) -> str:
         low, high = self.spacing_by_type.min(), self.spacing_by_type.max()

@@ -96,12 +96,13 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     moves, kernels, identity = mover_of(farm, place[0], place[1], type_index, many)
     draw, try_all = _draws(many, seed, how), _walk_kernel(kernels, identity)
     best = place[:, :many].copy()
-    energy = most = kernels.settle(farm.data, farm.machines, farm.wind, moves)
+    wind = farm.wind_near(limits.origin)
+    energy = most = kernels.settle(farm.data, farm.machines, wind, moves)
     hot, cold = how.hot * energy / many, how.cold * energy / many
     trials = 0
     for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         trials, most = try_all(
-            farm.data, farm.machines, farm.wind, moves, limits.edges, limits.discs, limits.inverted,
+            farm.data, farm.machines, wind, moves, limits.edges, limits.discs, limits.inverted,
             limits.need, draw(), hot, cold, trials, how.budget, best, most,
         )  # fmt: skip
         if trials >= how.budget:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import scalar
 
-__all__ = ["LocalRows", "make_fill_row", "new_rows"]
+__all__ = ["LocalRows", "make_fill_row", "new_rows", "rows_for"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,13 +40,16 @@ class LocalRows(NamedTuple):
     turning_xy: FloatArray
 
 
-@scalar
-def new_rows(n: int, most: int) -> LocalRows:
+def rows_for(n: int, most: int) -> LocalRows:
     """Room for ``n`` turbines and up to ``most`` wind speeds."""
     return LocalRows(
         np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty(n), np.empty(n),
         np.empty((n, 2)), np.empty((n, most)), np.empty((n, most)), np.empty((n, 2)), np.empty((n, 2)),
     )  # fmt: skip
+
+
+new_rows = scalar(rows_for)
+"""The same in loops."""
 
 
 @scalar

@@ -113,9 +113,10 @@ def _worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
     type_index = np.append(layout.types, beside.types)
     moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.n_turbines)
-    settle(farm.data, farm.machines, farm.wind, moves)
+    wind = farm.wind_near(middle)
+    settle(farm.data, farm.machines, wind, moves)
 
     def elsewhere(px: float, py: float) -> float:
-        return gained(farm.data, farm.machines, farm.wind, moves, which, px - middle[0], py - middle[1])
+        return gained(farm.data, farm.machines, wind, moves, which, px - middle[0], py - middle[1])
 
     return elsewhere

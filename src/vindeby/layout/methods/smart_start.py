@@ -25,9 +25,9 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
 from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.placing import State, new_state, placing_kernel
+from vindeby.layout.placing import State, new_state, placing_kernel, stand_in
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
-from vindeby.wake import TimeSeriesSite, WindFarm
+from vindeby.wake import WindFarm
 
 __all__ = ["SmartStart"]
 
@@ -75,7 +75,7 @@ class SmartStart(Method):
     def judging_farm(self, problem: Problem) -> WindFarm:
         """The problem's farm in the wind states in which points are judged."""
         farm = problem.farm
-        if isinstance(farm.site, TimeSeriesSite):
+        if farm.states.step is not None:
             return farm
         return WindFarm(
             farm.site,
@@ -102,7 +102,9 @@ class _Prepared:
         column = np.rint((self.x - west) / pitch_x).astype(np.int64)
         row = np.rint((self.y - south) / pitch_y).astype(np.int64)
         self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
-        self.place = placing_kernel(self.farm.model, tabulated)
+        self.place = placing_kernel(self.farm.model, tabulated, self.farm.locality)
+        # Wakes that follow the turned wind have no offsets of the grid in common: all pairs are computed.
+        self.on_grid = self.farm.locality != "turned"
         # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
 
@@ -112,7 +114,7 @@ class _Prepared:
         beside = problem.neighbours
         many = len(beside.x)
         points = np.column_stack([self.x, self.y]) - self.middle
-        state = new_state(self.farm, self.wakes, points, self.cell, many + problem.n_turbines)
+        state = new_state(self.farm, self.wakes, points, self.cell, many + problem.n_turbines, self.middle)
         allowed = np.ones((len(self.x), len(spacing)), np.bool_)
         for a in range(many):
             self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]), state)
@@ -129,8 +131,9 @@ class _Prepared:
             self._clear(allowed, x0, y0, 0.5 * (spacing + spacing[types[i]]), state)
             allowed[point] = False
             if i + 1 < problem.n_turbines and self.method.random_pct < 100.0:
-                state.occupant[self.cell[point]] = -(many + i + 1)
-                state.cell[many + i] = self.cell[point]
+                state.occupant[self.cell[point]] = -(many + i + 1) if self.on_grid else 0
+                if self.on_grid:
+                    state.cell[many + i] = self.cell[point]
                 self._stand(state, many + i, x0, y0, int(types[i]))
         return Layout(self.x[chosen], self.y[chosen], types)
 
@@ -170,7 +173,9 @@ class _Prepared:
         state.place[a] = x0 - self.middle[0], y0 - self.middle[1]
         state.type_index[a] = type_index
         farm = self.farm
-        self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, len(self.problem.neighbours.x))
+        stand_in(farm, state.free, a, x0, y0, type_index)
+        off_grid = len(self.problem.neighbours.x) if self.on_grid else len(state.cell)
+        self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, off_grid)
 
     def _no_room(self, fitted: int) -> str:
         problem, size = self.problem, self.method.grid_size
