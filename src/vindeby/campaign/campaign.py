@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from vindeby.campaign.local_wind_cover import refuse_outside_local_wind
-from vindeby.campaign.neighbours import neighbours_identity, refuse_bad_neighbours
+from vindeby.campaign.neighbours import neighbours_identities, refuse_bad_neighbours
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
@@ -172,15 +172,17 @@ class Campaign(Amount):
         common = digest(shared)
         areas = [digest(farm.boundary.identity()) for farm in self.farms]
         types = [digest(turbine.model_dump(exclude={"name"}, exclude_none=True)) for turbine in self.turbines]
-        beside = [neighbours_identity(self, farm_idx) for farm_idx in range(len(self.farms))]
+        beside = neighbours_identities(self)
         cells = []
         for farm_idx, farm in enumerate(self.farms):
             for type_idx, turbine in enumerate(self.turbines):
                 count = self.turbine_count(farm, turbine)
                 spacing_m = self.min_spacing.in_metres(turbine.rotor_diameter_m)
                 decides = [common, areas[farm_idx], types[type_idx], count, spacing_m]
-                if beside[farm_idx] is not None:  # left out of campaigns without any: older ones had none
-                    decides.append(digest(beside[farm_idx]))
+                if (
+                    standing := beside[farm_idx]
+                ) is not None:  # left out without any: older campaigns had none
+                    decides.append(standing)
                 cells.append(Cell(farm_idx, type_idx, count, spacing_m, digest(decides)))
         return tuple(cells)
 
