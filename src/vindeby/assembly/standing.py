@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.campaign import Campaign, Turbine
-from vindeby.campaign.neighbours import neighbours_of
+from vindeby.campaign.neighbours import neighbours_of, types_of
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -51,13 +51,6 @@ class Around:
 def around(campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None) -> Around:
     """What stands around this farm, whose own turbines are of these types; nothing without a farm."""
     standing = () if farm_idx is None else neighbours_of(campaign, farm_idx)
-    turbines = list(own)
-    descriptions = [turbine.description for turbine in turbines]
-    types = []
-    for one in standing:
-        if one.turbine.description not in descriptions:
-            turbines.append(one.turbine)
-            descriptions.append(one.turbine.description)
-        types.append(descriptions.index(one.turbine.description))
+    turbines, types = types_of(standing, own)
     x, y = np.array([one.x for one in standing], float), np.array([one.y for one in standing], float)
     return Around(tuple(turbines), x, y, np.array(types, np.int64))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from vindeby.campaign.neighbours import neighbours_identity
+from vindeby.campaign.neighbours import neighbours_identities
 from vindeby.campaign.tasks import Cell, digest
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def cells_of(campaign: Campaign, common: str) -> Iterator[Cell]:
     """All cells, in the order of farm and type; ``common`` is the digest of what they share."""
     types = [digest(turbine.model_dump(exclude={"name"}, exclude_none=True)) for turbine in campaign.turbines]
+    beside = neighbours_identities(campaign)
     for farm_idx, farm in enumerate(campaign.farms):
         area = digest(_area(farm))
-        beside = neighbours_identity(campaign, farm_idx)
-        around = None if beside is None else digest(beside)
+        around = beside[farm_idx]
         mix = campaign.mix_of(farm)
         if mix is not None:
             yield _mixed_cell(campaign, farm_idx, mix, common, area, around, types)

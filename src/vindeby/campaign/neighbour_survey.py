@@ -10,7 +10,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.neighbours import Standing, groups_of, neighbours_of, standing_in
+from vindeby.campaign.neighbours import Standing, groups_of, neighbours_of, standing_in, types_of
 from vindeby.campaign.sections.neighbours import NeighbourGroup
 from vindeby.campaign.tasks import Cell
 from vindeby.text import plural
@@ -40,13 +40,16 @@ def free_area(campaign: Campaign, cell: Cell, area: BaseGeometry) -> BaseGeometr
 
     The discs are polygons inside circles, so that what is proved about the area that is left holds for the true one.
     """
-    discs = []
-    for one in neighbours_of(campaign, cell.farm_idx):
-        radius = 0.5 * (cell.spacing_m + campaign.min_spacing.in_metres(one.turbine.rotor_diameter_m))
-        place = shapely.Point(one.x, one.y)
-        if radius > 0.0 and shapely.dwithin(area, place, radius):
-            discs.append(place.buffer(radius, quad_segs=_DISC_SEGMENTS))
-    return area.difference(shapely.union_all(discs)) if discs else area
+    standing = neighbours_of(campaign, cell.farm_idx)
+    if not standing:
+        return area
+    types, indices = types_of(standing)
+    own = [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types]
+    radius = 0.5 * (cell.spacing_m + np.array(own)[indices])
+    points = shapely.points([(one.x, one.y) for one in standing])
+    near = (shapely.distance(area, points) < radius) & (radius > 0.0)
+    discs = shapely.buffer(points[near], radius[near], quad_segs=_DISC_SEGMENTS)
+    return area.difference(shapely.union_all(discs)) if near.any() else area
 
 
 def doubts_about_neighbours(campaign: Campaign, shapes: Sequence[BaseGeometry]) -> Iterator[str]:

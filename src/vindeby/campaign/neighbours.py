@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.neighbours import NeighbourGroup
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import refusal
+from vindeby.campaign.tasks import digest
 
 if TYPE_CHECKING:
     from vindeby.campaign.campaign import Campaign
@@ -42,27 +43,43 @@ def groups_of(campaign: Campaign, farm_idx: int) -> dict[str, list[Standing]]:
     return found
 
 
-def neighbour_types(standing: Sequence[Standing]) -> list[Turbine]:
-    """The types among them, each description once, in the order in which they occur."""
-    found: list[Turbine] = []
+def types_of(standing: Sequence[Standing], own: Sequence[Turbine] = ()) -> tuple[list[Turbine], list[int]]:
+    """The turbine types, each description once, ``own`` first; and the index of each turbine's type among them."""
+    types = list(own)
+    places: dict[int, int] = {}  # by object: comparing descriptions is slow, and there are few
     for one in standing:
-        if not any(one.turbine.description == known.description for known in found):
-            found.append(one.turbine)
-    return found
+        if id(one.turbine) not in places:
+            descriptions = [known.description for known in types]
+            if one.turbine.description not in descriptions:
+                types.append(one.turbine)
+                descriptions.append(one.turbine.description)
+            places[id(one.turbine)] = descriptions.index(one.turbine.description)
+    return types, [places[id(one.turbine)] for one in standing]
 
 
-def neighbours_identity(campaign: Campaign, farm_idx: int) -> dict[str, Any] | None:
-    """What decides results: positions, descriptions of types and their spacing; None where nothing stands there."""
+def neighbours_identities(campaign: Campaign) -> list[str | None]:
+    """For each farm the digest of what stands around it and decides its results; None where nothing does."""
+    first = next((index for index, farm in enumerate(campaign.farms) if farm.neighbours is None), 0)
+    shared = _identity(campaign, first)
+    return [
+        shared if farm.neighbours is None else _identity(campaign, index)
+        for index, farm in enumerate(campaign.farms)
+    ]
+
+
+def _identity(campaign: Campaign, farm_idx: int) -> str | None:
+    """Positions, descriptions of types, and their spacing."""
     standing = neighbours_of(campaign, farm_idx)
     if not standing:
         return None
-    types = neighbour_types(standing)
-    descriptions = [turbine.description for turbine in types]
-    return {
-        "types": [turbine.model_dump(exclude={"name"}, exclude_none=True) for turbine in types],
-        "spacing_m": [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types],
-        "places": [[one.x, one.y, descriptions.index(one.turbine.description)] for one in standing],
-    }
+    types, indices = types_of(standing)
+    return digest(
+        {
+            "types": [turbine.model_dump(exclude={"name"}, exclude_none=True) for turbine in types],
+            "spacing_m": [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types],
+            "places": [[one.x, one.y, index] for one, index in zip(standing, indices, strict=True)],
+        }
+    )
 
 
 def refuse_bad_neighbours(campaign: Campaign) -> None:
