@@ -176,5 +176,7 @@ def test_a_speedup_of_one_everywhere_is_the_uniform_site(seed: int) -> None:
 def test_a_turbine_outside_the_grid_is_named() -> None:
     x, y = positions()
     x[4] = GRID_X[-1] + 5.0
-    with pytest.raises(ArgumentError, match=r"turbine 4 at \(706005, 6225613\) is outside .* x 703000 to 706000"):
+    with pytest.raises(
+        ArgumentError, match=r"turbine 4 at \(706005, 6225613\) is outside .* x 703000 to 706000"
+    ):
         farm("bastankhah-2014", Local()).aep(x, y)
