@@ -62,7 +62,9 @@ def pywake_smart_start(local: Local, count: int, size: int, spacing: float, rand
     model: Any = pywake_model(MODEL, local.pywake(), pywake_generic(10.0, 178.0, 119.0))
     west, south, east, north = AREA.bounds
     px, py = (v.ravel() for v in np.meshgrid(np.linspace(west, east, size), np.linspace(south, north, size)))
-    draw, x, y = np.random.RandomState(7), [], []
+    draw = np.random.RandomState(7)
+    x: list[float] = []
+    y: list[float] = []
     for _ in range(count):
         result = simulate(model, np.array(x), np.array(y), wd=DIRECTIONS, ws=SPEEDS)
         worth = result.aep_map(Points(px, py, np.full(px.shape, 119.0))).values.ravel()
