@@ -28,7 +28,15 @@ from tests.physics.oracle import (
     simulate,
 )
 from vindeby.errors import ArgumentError
-from vindeby.wake import GriddedSite, Turbine, WeibullSite, WindFarm, WindGrid
+from vindeby.wake import (
+    GriddedSite,
+    TimeSeriesSite,
+    Turbine,
+    UniformSite,
+    WeibullSite,
+    WindFarm,
+    WindGrid,
+)
 
 MODELS = ("bastankhah-2014", "niayifar-2016", "nygaard-2022", "jensen", "iea37")
 STATES = {"wd": DIRECTIONS, "ws": SPEEDS}
@@ -171,6 +179,16 @@ def test_a_speedup_of_one_everywhere_is_the_uniform_site(seed: int) -> None:
     )
     assert ours[0] == pytest.approx(plain[0], rel=1e-13)
     np.testing.assert_allclose(ours[1:], plain[1:], rtol=1e-8, atol=1e-14)
+
+
+def test_a_time_series_of_the_states_has_the_energy_of_the_rose() -> None:
+    x, y = positions()
+    grid = WindGrid(GRID_X, GRID_Y, speedup=np.linspace(0.8, 1.2, 25).reshape(5, 5))
+    rose = GriddedSite(UniformSite(np.full(6, 1 / 6), 9.0), grid)
+    series = GriddedSite(TimeSeriesSite(np.full(6, 9.0), [180.0, 0.0, 60.0, 300.0, 120.0, 240.0]), grid)
+    of_rose, of_series = (WindFarm(site, turbine(), "bastankhah-2014") for site in (rose, series))
+    assert of_series.aep(x, y) == pytest.approx(of_rose.aep(x, y), rel=1e-12)
+    np.testing.assert_allclose(of_series.power(x, y)[:, 2], of_rose.power(x, y)[:, 1, 0], rtol=1e-12)
 
 
 def test_a_turbine_outside_the_grid_is_named() -> None:

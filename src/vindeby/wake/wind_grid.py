@@ -125,7 +125,7 @@ class WindGrid:
     def refuse_outside(self, x: FloatArray, y: FloatArray, what: str) -> None:
         """Raise ArgumentError for a place outside, but for rounding; ``what`` names the places, e.g. ``turbine``."""
         west, south, east, north = self.bounds
-        slack = TOLERANCE_M
+        slack = 10 * TOLERANCE_M  # an area that ends with the grid, and turbines on its edge but for rounding
         outside = ~((x >= west - slack) & (x <= east + slack) & (y >= south - slack) & (y <= north + slack))
         if outside.any():
             i = int(np.argmax(outside))
