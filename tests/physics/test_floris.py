@@ -59,5 +59,7 @@ def test_wakes_on_one_line_depend_on_each_other_in_the_cumulative_model() -> Non
 
 def test_the_cumulative_model_refuses_a_gradient_with_the_reason() -> None:
     farm = farm_of(cumulative_curl())
-    with pytest.raises(ArgumentError, match="cumulative-curl has no gradient; use random-search or annealing"):
+    with pytest.raises(
+        ArgumentError, match="cumulative-curl has no gradient; use random-search or annealing"
+    ):
         farm.aep_and_gradient([0.0, 900.0], [0.0, 0.0])

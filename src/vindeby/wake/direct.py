@@ -41,15 +41,14 @@ class DirectKernels(NamedTuple):
 @once_per_model
 def direct_kernels(model: WakeModel) -> DirectKernels:
     """Compile, or load from disk, the loops for a model."""
-    walk = _make_walk(model)
+    walk = make_cumulative_walk(model) if model.superposition == "cumulative" else _make_walk(model)
+    if model.blockage is not None:
+        walk = with_blockage(model, walk)
     return DirectKernels(_make_power(model, walk), _make_gradient(model, walk), _make_field(model))
 
 
 def _make_walk(model: WakeModel) -> Callable[..., None]:
     """The walk downwind in one direction."""
-    if model.superposition == "cumulative":
-        walk = make_cumulative_walk(model)
-        return walk if model.blockage is None else with_blockage(model, walk)
     deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
     adds, blocks = model.added_turbulence is not None, model.blockage is not None
     together = superposition_of(model)
@@ -102,8 +101,7 @@ def _make_walk(model: WakeModel) -> Callable[..., None]:
                         )  # fmt: skip
                         waked.extra[b, k] = max(waked.extra[b, k], plus)
 
-    walk = scalar(named(downwind_walk, model.identity))
-    return with_blockage(model, walk) if blocks else walk
+    return scalar(named(downwind_walk, model.identity))
 
 
 def _make_power(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
