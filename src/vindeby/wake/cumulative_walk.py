@@ -2,7 +2,8 @@
 
 ``models.cumulative_curl`` has the equations. The share s of earlier wakes m in the way of the wake of n, at a rotor j,
 is a sum over m of exp(-(y_n - y_m)^2 / (2 S)) C_m(x_j) sigma_m^2 / (S U), S = sigma_m^2 + sigma_n^2. This follows the
-code of FLORIS 4.7, which departs from the papers in three points. They are kept, so that the numbers are those of FLORIS:
+code of FLORIS 4.7, which departs from the papers in three points. They are kept, so that the numbers are those of
+FLORIS:
 
 - distances across the wind and heights are in metres where S is in squares of rotor diameters, so that only turbines
   within a few metres of the same line along the wind count;

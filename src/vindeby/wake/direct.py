@@ -47,7 +47,7 @@ def direct_kernels(model: WakeModel) -> DirectKernels:
     return DirectKernels(_make_power(model, walk), _make_gradient(model, walk), _make_field(model))
 
 
-def _make_walk(model: WakeModel) -> Callable[..., None]:
+def _make_walk(model: WakeModel) -> Callable[..., None]:  # noqa: C901  two loops side by side
     """The walk downwind in one direction."""
     deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
     adds, blocks = model.added_turbulence is not None, model.blockage is not None

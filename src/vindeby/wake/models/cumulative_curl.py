@@ -1,9 +1,9 @@
 """``cumulative-curl``: the super-Gaussian wakes of FLORIS' model ``cc``, without yaw.
 
 C. J. Bay, P. Fleming, B. Doekemeijer, J. King, M. Churchfield, R. Mudafort, "Addressing deep array effects and impacts
-to wake steering with the cumulative-curl wake model", Wind Energ. Sci. 8 (2023) 401-419, after M. Bastankhah, B. L. Welch,
-L. A. Martínez-Tossas, J. King, P. Fleming, J. Fluid Mech. 911 (2021) A53, with the profile of F. Blondel, M. Cathelain,
-Wind Energ. Sci. 5 (2020) 1225-1236. With lengths in rotor diameters, x downwind and r from the centre:
+to wake steering with the cumulative-curl wake model", Wind Energ. Sci. 8 (2023) 401-419, after M. Bastankhah, B. L.
+Welch, L. A. Martínez-Tossas, J. King, P. Fleming, J. Fluid Mech. 911 (2021) A53, with the profile of F. Blondel, M.
+Cathelain, Wind Energ. Sci. 5 (2020) 1225-1236. With lengths in rotor diameters, x downwind and r from the centre:
 
     deficit = C exp(-r^n / (2 sigma^2)),  n = 3.11 exp(-0.68 x) + 2.41,
     sigma = (ka I + kb) x + (0.0564 ct + 0.133) sqrt(beta),
@@ -11,9 +11,9 @@ Wind Energ. Sci. 5 (2020) 1225-1236. With lengths in rotor diameters, x downwind
 
 a fraction of the wind speed at the source; deficits add linearly. s is the share of earlier wakes in the way of this
 one: what makes the model cumulative, and why its wakes cannot be computed pair by pair (``cumulative_walk``).
-``deficit`` here is the wake of a turbine alone, s = 0; the walk is what energies come from. The added turbulence is that of Crespo and
-Hernández with FLORIS' constants. The numbers are those of FLORIS 4.7; ``cumulative_walk`` lists where its code departs
-from the papers. The gradient is not available.
+``deficit`` here is the wake of a turbine alone, s = 0; the walk is what energies come from. The added turbulence is
+that of Crespo and Hernández with FLORIS' constants. The numbers are those of FLORIS 4.7; ``cumulative_walk`` lists
+where its code departs from the papers. The gradient is not available.
 """
 
 from __future__ import annotations
