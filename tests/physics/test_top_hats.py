@@ -20,7 +20,6 @@ from vindeby.wake.models import jensen, turbopark_2020
     ("model", "induction", "rotor"),
     [
         ("jensen", "momentum", "centre"),
-        ("jensen", "madsen", "centre"),
         ("jensen", "momentum", "overlap"),
         ("turbopark-2020", "madsen", "centre"),
     ],
@@ -57,7 +56,8 @@ def test_a_rotor_is_in_or_out_by_its_centre() -> None:
     for aside, expected in ((0.0, inside), (edge - 1e-6, inside), (edge + 1e-6, 9.0)):
         assert farm.wind_speed([0.0, 2000.0], [0.0, aside])[1, 0] == pytest.approx(expected, rel=1e-12)
         _, along_x, along_y = farm.aep_and_gradient([0.0, 2000.0], [0.0, aside])
-        assert along_y.tolist() == [0.0, 0.0]  # across the wind there is no slope on either side of the edge
+        # Across the wind there is no slope on either side of the edge, but for the rounding of 270 degrees.
+        assert np.abs(along_y).max() <= 1e-15 * np.abs(along_x).max()
         assert (along_x[1] > 0.0) == (aside < edge)
 
 
