@@ -24,7 +24,11 @@ def _wake_and_method(text: str, method: str, *words: str) -> Broken:
 
 BROKEN_WAKE_MODELS: dict[str, Broken] = {
     "induction that does not exist": _wake(
-        "{jensen: {induction: mom1d}}", "wake.jensen.induction", "'madsen' or 'momentum'", "got 'mom1d'", ":32:"
+        "{jensen: {induction: mom1d}}",
+        "wake.jensen.induction",
+        "'madsen' or 'momentum'",
+        "got 'mom1d'",
+        ":32:",
     ),
     "induction as a number": _wake("{jensen: {induction: 0.3}}", "wake.jensen.induction", "got 0.3"),
     "induction left empty": _wake("{jensen: {induction: }}", "wake.jensen.induction", "'momentum'"),
@@ -76,12 +80,17 @@ BROKEN_WAKE_MODELS: dict[str, Broken] = {
     ),
     "blockage as a flag": _wake("{jensen: {}, blockage: true}", "wake.blockage", "'self-similar-2020'"),
     "blockage left empty": _wake(
-        "{jensen: {}, blockage: }", "wake.blockage", "is empty", "give self-similar-2020, or leave the key out"
+        "{jensen: {}, blockage: }",
+        "wake.blockage",
+        "is empty",
+        "give self-similar-2020, or leave the key out",
     ),
     "blockage inside the model": _wake(
         "{jensen: {blockage: self-similar-2020}}", "wake.jensen.blockage", "is not a known key"
     ),
-    "blockage without wakes": _wake("{blockage: self-similar-2020}", "wake", "is not said", "cumulative-curl"),
+    "blockage without wakes": _wake(
+        "{blockage: self-similar-2020}", "wake", "is not said", "cumulative-curl"
+    ),
     "blockage with two wake models": _wake(
         "{jensen: {}, iea37: {}, blockage: self-similar-2020}", "iea37 and jensen", "exclude each other"
     ),

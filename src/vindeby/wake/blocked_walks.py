@@ -1,10 +1,10 @@
 """The walks downwind and upwind with blockage: turbines slow down the wind of those upwind of them, too.
 
-Wakes and blockage depend on each other, so that one walk downwind is not enough. The wind at the turbines is that which
-comes out again when it is put in: the walk through the wakes is repeated with the blockage of the walk before, until the
-blockage changes by less than ``TOLERANCE``. Blockage is weak, so each round leaves about one part in fifty of the change,
-and four or five rounds are enough. The gradient of such a fixed point is one, too: the shares of the blockage in the total
-are passed back round by round in the same way.
+Wakes and blockage depend on each other, so that one walk downwind is not enough. The wind at the turbines is a fixed
+point: the walk through the wakes is repeated with the blockage of the walk before, until the blockage changes by less
+than ``TOLERANCE``. Blockage is weak, so each round leaves about one part in fifty of the change, and four or five
+rounds are enough. The gradient of a fixed point is one, too: the shares of the blockage in the total are passed back
+round by round in the same way.
 
 Every pair counts, since blockage has no edge: a round costs turbines x turbines / 2 for each direction and wind speed
 beside the walk through the wakes. These walks have the arguments of those they are made from, and are used in their
@@ -47,8 +47,8 @@ UNFELT = 1e-13
 class Induced(NamedTuple):
     """What turbines (from upwind to downwind) do to the wind upwind of them, apart from where that is felt.
 
-    ``near`` and ``far``: scaled thrust coefficients by turbine and wind speed; ``factor`` and ``mixed``: what place does
-    to them, by turbine that feels it and turbine that causes it.
+    ``near`` and ``far``: scaled thrust coefficients by turbine and wind speed; ``factor`` and ``mixed``: what place
+    does to them, by turbine that feels it and turbine that causes it.
     """
 
     near: FloatArray
@@ -158,7 +158,7 @@ def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Call
 
 @scalar
 def _block_back(machines, turned, zone, waked, shares, slopes):
-    """Fill ``shares.blocked``: what the wind at a turbine does through its blockage; returns change and largest share."""
+    """Fill ``shares.blocked``, what the wind at a turbine does through its blockage; returns change and largest."""
     n, count = zone.near.shape
     near_slope, far_slope, new = slopes[0], slopes[1], slopes[2]
     change = most = 0.0

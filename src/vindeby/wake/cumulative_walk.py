@@ -1,8 +1,9 @@
 """The walk downwind of the cumulative-curl model, in which a wake's depth depends on the wakes it stands in.
 
-``models.cumulative_curl`` has the equations. The share s of earlier wakes m in the way of the wake of n, at a rotor j, is
-a sum over m of exp(-(y_n - y_m)^2 / (2 S)) C_m(x_j) sigma_m^2 / (S U), S = sigma_m^2 + sigma_n^2. This follows the code of
-FLORIS 4.7, which departs from the papers in three points. They are kept, so that the numbers are those of FLORIS:
+``models.cumulative_curl`` has the equations. The share s of earlier wakes m in the way of the wake of n, at a rotor j,
+is a sum over m of exp(-(y_n - y_m)^2 / (2 S)) C_m(x_j) sigma_m^2 / (S U), S = sigma_m^2 + sigma_n^2. This follows the
+code of FLORIS 4.7, which departs from the papers in three points. They are kept, so that the numbers are those of
+FLORIS:
 
 - distances across the wind and heights are in metres where S is in squares of rotor diameters, so that only turbines
   within a few metres of the same line along the wind count;
@@ -10,7 +11,8 @@ FLORIS 4.7, which departs from the papers in three points. They are kept, so tha
 - the last turbine before n, in the order downwind, is left out of the sum. Which that is among turbines abreast of each
   other is a matter of their order, and so is the wind downwind of them.
 
-Added turbulence counts where all wakes so far take more than 0.05 m/s, up to 15 diameters downwind and 2 aside. Wakes begin 0.1 m downwind of their rotor, and the wind at a rotor is that at its centre.
+Added turbulence counts where all wakes so far take more than 0.05 m/s, up to 15 diameters downwind and 2 aside. Wakes
+begin 0.1 m downwind of their rotor, and the wind at a rotor is that at its centre.
 """
 
 from __future__ import annotations
@@ -74,7 +76,9 @@ def make_cumulative_walk(model: WakeModel) -> Callable[..., None]:
                 clear(in_the_way)
                 for p in range(aligned):
                     m = before[p]
-                    _add_in_the_way(machines, turned, states, growth, start, depth[slot[m], b], m, a, b, in_the_way)
+                    _add_in_the_way(
+                        machines, turned, states, growth, start, depth[slot[m], b], m, a, b, in_the_way
+                    )
                 _cast(data, machines, turned, states, waked, growth, start, in_the_way, a, b)
                 if slot[a] >= 0:
                     for k in range(count):

@@ -44,7 +44,12 @@ class DirectKernels(NamedTuple):
 @once_per_model
 def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKernels:
     """Compile, or load from disk, the loops for a model."""
-    walk = _make_walk(model, locality)
+    if model.superposition == "cumulative":
+        walk = make_cumulative_walk(model)
+    else:
+        walk = _make_walk(model, locality)
+    if model.blockage is not None:
+        walk = with_blockage(model, walk)
     return DirectKernels(
         _make_power(model, locality, walk),
         _make_gradient(model, locality, walk),
@@ -52,11 +57,8 @@ def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKe
     )
 
 
-def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
+def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # noqa: C901  two loops side by side
     """The walk downwind in one direction."""
-    if model.superposition == "cumulative":
-        walk = make_cumulative_walk(model)
-        return walk if model.blockage is None else with_blockage(model, walk)
     deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
     adds, blocks = model.added_turbulence is not None, model.blockage is not None
     together, access = together_of(model, locality), access_of(locality)
@@ -114,8 +116,7 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
                         )  # fmt: skip
                         waked.extra[b, k] = max(waked.extra[b, k], plus)
 
-    walk = scalar(named(downwind_walk, identity_of(model, locality)))
-    return with_blockage(model, walk) if blocks else walk
+    return scalar(named(downwind_walk, identity_of(model, locality)))
 
 
 def _make_power(model: WakeModel, locality: Locality, walk: Callable[..., None]) -> Callable[..., None]:

@@ -30,8 +30,8 @@ class Shares(NamedTuple):
 
     ``summed`` and ``extra``: of sums of wakes and of added turbulence, by turbine (downwind order) and wind speed.
     ``u``, ``ct``, ``ti``: of wind speed, thrust and turbulence of the turbine whose turn it is, by wind speed.
-    ``along`` and ``across``: of the places of the turbines as they were given. ``speed`` and ``blocked``, only for models
-    with blockage: of all wind speeds, and what each has through the blockage of its turbine (``blocked_walks``).
+    ``along`` and ``across``: of the places of the turbines as they were given. ``speed`` and ``blocked``, only for
+    models with blockage: of all wind speeds, and what each has through the blockage of its turbine (``blocked_walks``).
 
     Where the free wind differs from place to place, ``free`` and ``free_ti``: of the free wind speed and turbulence of
     the turbine whose turn it is, by wind speed; ``speedup``, ``turbulence``, ``turning``: of what is local, by turbine.

@@ -27,7 +27,7 @@ _POWER = 8.0 / 9.0
 
 @scalar
 def near_thrust(thrust: float) -> tuple[float, float]:
-    """Gamma ct at one radius upwind and nearer (eq. 16), and its slope with ct."""
+    """Thrust coefficient times gamma at one radius upwind and nearer (eq. 16), and its slope with ct."""
     gamma = ((-1.381 * thrust + 2.627) * thrust - 1.524) * thrust + 1.336
     slope = (-3.0 * 1.381 * thrust + 2.0 * 2.627) * thrust - 1.524
     return gamma * thrust, gamma + slope * thrust
@@ -35,7 +35,7 @@ def near_thrust(thrust: float) -> tuple[float, float]:
 
 @scalar
 def far_thrust(thrust: float) -> tuple[float, float]:
-    """Gamma ct at six radii upwind and farther (eq. 17), and its slope with ct."""
+    """Thrust coefficient times gamma at six radii upwind and farther (eq. 17), and its slope with ct."""
     angle = (thrust - 0.4911) / -0.1577
     gamma = -0.06489 * sin(angle) + 1.116
     slope = -0.06489 * sin(angle + 1.5707963267948966) / -0.1577

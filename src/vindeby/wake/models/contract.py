@@ -148,9 +148,9 @@ class WakeModel:
     squares of fractions of the free wind speed and without added turbulence, all that the loops over tables know.
     ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
-    searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind upwind of
-    them, if any (``with_blockage`` gives any model one; see ``vindeby.wake.blocked_walks``). ``widths``: the width of the
-    wakes, for models that can tell it (see ``Widths``); for the same models as ``tabulate``.
+    searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind
+    upwind of them, if any (``with_blockage`` gives any model one; see ``vindeby.wake.blocked_walks``). ``widths``: the
+    width of the wakes, for models that can tell it (see ``Widths``); for the same models as ``tabulate``.
     """
 
     name: str

@@ -1,19 +1,19 @@
 """``cumulative-curl``: the super-Gaussian wakes of FLORIS' model ``cc``, without yaw.
 
-C. J. Bay, P. Fleming, B. Doekemeijer, J. King, M. Churchfield, R. Mudafort, "Addressing deep array effects and impacts to
-wake steering with the cumulative-curl wake model", Wind Energ. Sci. 8 (2023) 401-419, after M. Bastankhah, B. L. Welch,
-L. A. Martínez-Tossas, J. King, P. Fleming, J. Fluid Mech. 911 (2021) A53, with the profile of F. Blondel, M. Cathelain,
-Wind Energ. Sci. 5 (2020) 1225-1236. With lengths in rotor diameters, x downwind and r from the centre:
+C. J. Bay, P. Fleming, B. Doekemeijer, J. King, M. Churchfield, R. Mudafort, "Addressing deep array effects and impacts
+to wake steering with the cumulative-curl wake model", Wind Energ. Sci. 8 (2023) 401-419, after M. Bastankhah, B. L.
+Welch, L. A. Martínez-Tossas, J. King, P. Fleming, J. Fluid Mech. 911 (2021) A53, with the profile of F. Blondel, M.
+Cathelain, Wind Energ. Sci. 5 (2020) 1225-1236. With lengths in rotor diameters, x downwind and r from the centre:
 
     deficit = C exp(-r^n / (2 sigma^2)),  n = 3.11 exp(-0.68 x) + 2.41,
     sigma = (ka I + kb) x + (0.0564 ct + 0.133) sqrt(beta),
     C = (1 - s) (2^(2/n - 1) - sqrt(2^(4/n - 2) - n ct / (16 Gamma(2/n) sigma^(4/n) (1 - s)^2))),
 
-a fraction of the wind speed at the source; deficits add linearly. s is the share of earlier wakes in the way of this one:
-what makes the model cumulative, and why its wakes cannot be computed pair by pair (``cumulative_walk``). ``deficit`` here
-is the wake of a turbine alone, s = 0; the walk is what energies come from. The added turbulence is that of Crespo and
-Hernández with FLORIS' constants. The numbers are those of FLORIS 4.7; ``cumulative_walk`` lists where its code departs
-from the papers. The gradient is not available.
+a fraction of the wind speed at the source; deficits add linearly. s is the share of earlier wakes in the way of this
+one: what makes the model cumulative, and why its wakes cannot be computed pair by pair (``cumulative_walk``).
+``deficit`` here is the wake of a turbine alone, s = 0; the walk is what energies come from. The added turbulence is
+that of Crespo and Hernández with FLORIS' constants. The numbers are those of FLORIS 4.7; ``cumulative_walk`` lists
+where its code departs from the papers. The gradient is not available.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def shape_factors(n: float) -> tuple[float, float]:
 
 
 @scalar
-def amplitude(n: float, first: float, per_thrust: float, sigma: float, thrust: float, in_the_way: float) -> float:
+def amplitude(
+    n: float, first: float, per_thrust: float, sigma: float, thrust: float, in_the_way: float
+) -> float:
     """C, with ``first`` and ``per_thrust`` from ``shape_factors`` and s for ``in_the_way``."""
     left = 1.0 - in_the_way
     inside = first * first - per_thrust * thrust / (sigma ** (4.0 / n) * left * left)
@@ -107,7 +109,7 @@ def cumulative_curl(
     growth: tuple[float, float] = (0.179367259, 0.0118889215),
     turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez",
 ) -> WakeModel:
-    """FLORIS' ``cc`` without yaw; ``growth`` holds ka and kb, ``turbulence`` says what wakes add to that of the wind."""
+    """FLORIS' ``cc`` without yaw; ``growth`` holds ka and kb, ``turbulence`` says what wakes add to the wind's."""
     if turbulence not in ("crespo-hernandez", "none"):
         raise ArgumentError(f"turbulence must be 'crespo-hernandez' or 'none', not {turbulence!r}")
     added = 0.5 if turbulence == "crespo-hernandez" else 0.0
