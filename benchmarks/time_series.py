@@ -4,9 +4,9 @@
     python benchmarks/time_series.py --steps 365        more steps; --pywake-steps 0 leaves PyWake out
     python benchmarks/time_series.py --years 10         hourly steps: time and memory of power_steps and of AEP
 
-The ten areas of the preset energy-island with a type each, 810 turbines at random places three diameters apart, power of
-every turbine at every step, ``nygaard-2022``. Times are processor time of one thread, the best of several; PyWake's is
-one run.
+The ten areas of the preset energy-island with a type each, 810 turbines at random places three diameters apart, power
+of every turbine at every step, ``nygaard-2022``. Times are processor time of one thread, the best of several;
+PyWake's is one run.
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ def beside_pywake(steps: int, pywake_steps: int) -> None:
             print(f"    PyWake {seconds * 1e3:.0f} ms: {seconds / best:.0f} x; powers within ", end="")
             print(f"{apart(power, theirs, types):.1e} of rated, ", end="")
             exact = pywake(2, series(steps, by_step), exact=True)[1]
-            print(f"{apart(power, exact, types):.1e} without PyWake's table of the mean over a rotor (2 steps)")
+            print(
+                f"{apart(power, exact, types):.1e} without PyWake's table of the mean over a rotor (2 steps)"
+            )
 
 
 def alone(what: str, steps: int, threads: int) -> None:

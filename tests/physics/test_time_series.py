@@ -1,4 +1,4 @@
-"""Time series beside PyWake: the power of every turbine at every step, six types, a turbulence intensity for each step."""
+"""Time series beside PyWake: the power of every turbine at every step, six types, turbulence by step."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_powers_of_six_types_are_those_of_pywake(by_step: bool) -> None:
     theirs = simulate(model, x, y, **options).Power.values
     # PyWake's table of the mean over a rotor, linear between its points, is right to about 1e-5.
     assert np.abs((power - theirs) / RATED[types][:, None]).max() < 2e-5
-    model.wake_deficitModel.rotorAvgModel._overlap_interpolator = exact_overlap  # noqa: SLF001
+    model.wake_deficitModel.rotorAvgModel._overlap_interpolator = exact_overlap
     exact = simulate(model, x, y, **options).Power.values
     assert not np.array_equal(exact, theirs)
     assert np.abs((power - exact) / RATED[types][:, None]).max() < 1e-7

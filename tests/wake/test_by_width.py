@@ -22,7 +22,7 @@ SPEEDS = np.array([4.0, 7.0, 8.5, 10.0, 12.0, 14.0, 18.0, 24.0])
 
 mean_of = numba.vectorize(["f8(f8,f8)"])(lambda z, t: means(z, 2.0 * z, t)[0])
 mirror_of = numba.vectorize(["f8(f8,f8)"])(lambda z, t: means(0.5 * z, z, t)[1])
-growth_of = numba.vectorize(["f8(f8)"])(lambda y: growth(y))  # noqa: PLW0108  inlined functions have no address
+growth_of = numba.vectorize(["f8(f8)"])(lambda y: growth(y))
 
 
 @numba.njit

@@ -111,9 +111,7 @@ class WindFarm:
         self._kernels = direct_kernels(self.model)
         self.by_width = tabulate and goes_by_width(self.model, len(self.turbines), self.states)
         self.tabulated = (
-            tabulate
-            and not self.by_width
-            and can_tabulate(self.model, self.turbines, self.states.turbulence)
+            tabulate and not self.by_width and can_tabulate(self.model, self.turbines, self.states.turbulence)
         )
         self._power, self._gradient = self._kernels.power, self._kernels.gradient
         self.pair_tables: PairTables | None = None
@@ -122,7 +120,10 @@ class WindFarm:
         if self.by_width:
             per_block = directions_per_block(self.states)
             self._before = (self.data, per_block)
-            self._power, self._gradient = self._by_width_power(self.states), by_width_kernels(self.model).gradient
+            self._power, self._gradient = (
+                self._by_width_power(self.states),
+                by_width_kernels(self.model).gradient,
+            )
             self._blocks = -(-len(self.states.direction) // per_block)
         if self.tabulated:
             legs = legs_of(self.states, opposites=len(self.turbines) == 1)
@@ -174,7 +175,7 @@ class WindFarm:
         return self._of_states(x, y, types, keep_power=True)
 
     def power_steps(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 2048
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 512
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Power in W of every turbine at every step of a time series, a chunk of steps at a time.
 

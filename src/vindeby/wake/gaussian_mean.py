@@ -84,9 +84,7 @@ def means(z: float, mirror_z: float, t: float) -> tuple[float, float]:
 
 
 @inlined
-def means_with_slopes(
-    z: float, mirror_z: float, t: float
-) -> tuple[float, float, float, float, float, float]:
+def means_with_slopes(z: float, mirror_z: float, t: float) -> tuple[float, float, float, float, float, float]:
     """The means, their slopes with their z, and those with log(1/sigma), on which z and t depend as squares."""
     z = z if z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
     mirror_z = mirror_z if mirror_z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136

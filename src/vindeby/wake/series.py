@@ -19,7 +19,9 @@ def chunks_of(states: WindStates, steps: int) -> Iterator[tuple[slice, WindState
     Each keeps the probabilities that its steps have in the whole series.
     """
     if states.step is None:
-        raise ArgumentError("this site is not a time series: it has no steps; call power() for its wind states")
+        raise ArgumentError(
+            "this site is not a time series: it has no steps; call power() for its wind states"
+        )
     if steps < 1:
         raise ArgumentError(f"steps_per_chunk must be a whole number >= 1, not {steps!r}")
     in_order = np.empty_like(states.step)
