@@ -78,8 +78,8 @@ _wind_speed = superposition_of_words("squares", "free").wind_speed
 class ByWidthKernels(NamedTuple):
     """The compiled loops; their arguments are those of ``direct`` with the directions a block after ``data``.
 
-    ``steps`` and ``states`` also keep power and wind speed of every state, in arrays that have room for it, in the column
-    that an array tells for each state.
+    ``steps`` and ``states`` also keep power and wind speed of every state, in arrays that have room for it, in the
+    column that an array tells for each state.
     """
 
     steps: Callable[..., None]
@@ -126,7 +126,19 @@ def _make_steps(model: WakeModel) -> Callable[..., None]:
                 strips = place_turbines(machines, facing)
                 end = last_needed(facing, counted)
                 for k in range(wind.first[d], wind.first[d + 1]):
-                    walk(data, machines, facing, strips, end, wind.speed[k], wind.turbulence[k], power, u, summed, room)
+                    walk(
+                        data,
+                        machines,
+                        facing,
+                        strips,
+                        end,
+                        wind.speed[k],
+                        wind.turbulence[k],
+                        power,
+                        u,
+                        summed,
+                        room,
+                    )
                     for a in range(end):
                         i = facing.order[a]
                         if i < counted:
@@ -203,13 +215,8 @@ def _new_winds(n):
     return Winds(np.empty((n, ROW)), np.empty((n, ROW)), np.empty((n, ROW)), np.zeros(ROWS * ROW))
 
 
-def _make_states_walk(model: WakeModel) -> Callable[..., None]:
-    """The walk downwind in one direction, its wind states innermost.
-
-    The targets of ``a`` are also kept in ``other[first[a]:first[a + 1]]`` if there is room for them.
-    """
-    numbers_of, lines_of = widths_of(model).numbers, make_lines(model)
-    square, near = make_square(model), make_near(model)
+def _make_settle(model: WakeModel) -> Callable[..., float]:
+    numbers_of = widths_of(model).numbers
 
     @scalar
     def settle(constants, machines, source, states, summed, u, power, room):
@@ -222,8 +229,16 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
             room[TURBULENCE + k] = states.turbulence[k]
             most = max(most, room[THRUST + k])
         for k in range(whole_vectors(states.speed.size)):
-            put_numbers(room, k, numbers_of(constants, diameter, room[THRUST + k], room[TURBULENCE + k]), diameter)
+            put_numbers(
+                room, k, numbers_of(constants, diameter, room[THRUST + k], room[TURBULENCE + k]), diameter
+            )
         return most
+
+    return settle
+
+
+def _make_add_wake(model: WakeModel) -> Callable[..., None]:
+    square, near = make_square(model), make_near(model)
 
     @scalar
     def add_wake(data, states, room, far, aside, rise, heights, diameter, radius, summed):
@@ -246,6 +261,17 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
                     states.turbulence[k],
                 )
             summed[k] += room[VALUE + k]
+
+    return add_wake
+
+
+def _make_states_walk(model: WakeModel) -> Callable[..., None]:
+    """The walk downwind in one direction, its wind states innermost.
+
+    The targets of ``a`` are also kept in ``other[first[a]:first[a + 1]]`` if there is room for them.
+    """
+    numbers_of, lines_of = widths_of(model).numbers, make_lines(model)
+    settle, add_wake = _make_settle(model), _make_add_wake(model)
 
     def states_walk(data, machines, facing, strips, end, states, winds, first, other):
         along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius

@@ -1,7 +1,7 @@
 """The walk of ``by_width`` in reverse: the gradient.
 
-As in ``direct_back``, the share of each wind speed in the total is passed upwind. A pair's slopes are worked out for all
-wind states by vector instructions, and then added up.
+As in ``direct_back``, the share of each wind speed in the total is passed upwind. A pair's slopes are worked out for
+all wind states by vector instructions, and then added up.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _wind_speed_back = superposition_of_words("squares", "free").wind_speed_back
 class Shares(NamedTuple):
     """The shares in the total, which are its slopes, by turbine from the first to the last and wind state.
 
-    ``summed``: of sums of wakes; ``thrust``: of the thrust of the turbine whose turn it is; ``along``, ``across``: of the
-    places.
+    ``summed``: of sums of wakes; ``thrust``: of the thrust of the turbine whose turn it is; ``along``, ``across``: of
+    the places.
     """
 
     summed: FloatArray

@@ -39,7 +39,7 @@ __all__ = [
 ROW = 128
 """Entries of a row; more wind states or turbines are worked off in several goes."""
 ROWS = 15
-# The source, by wind state: the numbers of its width, ct D^2/8, ct and turbulence, and the slopes of the numbers with ct.
+# The source, by wind state: the numbers of its width, ct D^2/8, ct, slopes of the numbers with ct, and turbulence.
 N0, N1, N2, N3, STRENGTH, THRUST, S0, S1, S2, S3, TURBULENCE = (i * ROW for i in (*range(10), 14))
 # The square of a deficit and t of ``gaussian_mean``; or, for the gradient, the slopes of the square and t.
 VALUE, T, FAR, ASIDE = (i * ROW for i in range(10, 14))

@@ -72,9 +72,9 @@ class Facing(NamedTuple):
     """A farm turned into the wind: turbines from the first to the last, and room for those that a wake reaches.
 
     ``type_index`` is by turbine as given, the next five go downwind. ``strip`` tells in which of equal strips along the
-    wind a turbine stands. ``member`` lists the turbines by strip, and from the first to the last in each; those of strip
-    ``s`` that are still downwind of a walk stand from ``head[s]`` up to ``tail[s]``. ``target`` lists those reached.
-    """
+    wind a turbine stands. ``member`` lists the turbines by strip, and from the first to the last in each; those of
+    strip ``s`` that are still downwind of a walk stand from ``head[s]`` up to ``tail[s]``. ``target`` lists those
+    reached."""
 
     type_index: npt.NDArray[np.int64]
     order: npt.NDArray[np.int64]
@@ -187,8 +187,8 @@ def make_lines(model: WakeModel) -> Callable[..., Lines]:
 def find_targets(facing, strips, a, end, lines):
     """List the turbines between ``a`` and ``end`` within the lines of the wake of ``a``; returns how many.
 
-    Only strips that the wake touches before ``end`` are looked at. ``strips`` is what ``place_turbines`` returned; turbines
-    must be asked for in their order, after ``pass_by``.
+    Only strips that the wake touches before ``end`` are looked at. ``strips`` is what ``place_turbines`` returned;
+    turbines must be asked for in their order, after ``pass_by``.
     """
     along, across, radius, member, target = (
         facing.along,

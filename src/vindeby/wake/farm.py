@@ -193,7 +193,7 @@ class WindFarm:
         return self._of_states(x, y, types, keep_power=True)
 
     def power_steps(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 2048
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 512
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Power in W of every turbine at every step of a time series, a chunk of steps at a time.
 

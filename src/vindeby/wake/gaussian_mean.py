@@ -45,13 +45,20 @@ def _exp_of_minus(z: float) -> float:
 
 
 @inlined
+def _after_last(t: float) -> float:
+    """h_10 over its first term: 1 + t/12 + t^2/(12 13) + ..."""
+    rest = 1.0 + t * (1.0 / 14.0) * (1.0 + t * (1.0 / 15.0))
+    return 1.0 + t * (1.0 / 12.0) * (1.0 + t * (1.0 / 13.0) * rest)
+
+
+@inlined
 def means(z: float, mirror_z: float, t: float) -> tuple[float, float]:
     """The means of the wake and of its mirror image."""
     z = z if z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136  a comparison vectorises, min does not
     mirror_z = mirror_z if mirror_z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
     e = _exp_of_minus(t)
     x, y = z * t, mirror_z * t
-    h = e * _TOP * (1.0 + t * (1.0 / 12.0) * (1.0 + t * (1.0 / 13.0)))
+    h = e * _TOP * _after_last(t)
     a = b = h
     h = 10.0 * t * h + e * _C10
     a, b = a * x + h, b * y + h
@@ -83,7 +90,7 @@ def means_with_slopes(z: float, mirror_z: float, t: float) -> tuple[float, float
     mirror_z = mirror_z if mirror_z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
     e = _exp_of_minus(t)
     x, y = z * t, mirror_z * t
-    h = e * _TOP * (1.0 + t * (1.0 / 12.0) * (1.0 + t * (1.0 / 13.0)))
+    h = e * _TOP * _after_last(t)
     a = b = h
     h = 10.0 * t * h + e * _C10
     c, d = a, b

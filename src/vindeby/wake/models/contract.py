@@ -65,9 +65,9 @@ class Widths(NamedTuple):
     For a model whose deficit is c sqrt(a^2 + b^2), with c = 1 - sqrt(1 - ct D^2/(8 sigma^2)) and a and b the means
     over the rotor of a Gaussian of width sigma and of its mirror image below the ground (``gaussian_mean``).
 
-    ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends on, from
-    the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the same
-    arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in
+    ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends
+    on, from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the
+    same arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in
     metres, which must grow with thrust and turbulence and be concave downwind. ``width_with_slopes(numbers,
     number_slopes, downwind)``: sigma and its slopes with downwind distance and thrust. ``least_turbulence``: below
     this turbulence intensity the functions are not exact enough.

@@ -144,7 +144,7 @@ def _reach(
 def _width_numbers(
     constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
-    """y at the rotor and per metre, and the width as constant + factor g(y)."""
+    """The y at the rotor and per metre, and the width as constant + factor g(y)."""
     thrust = thrust if thrust > 1e-12 else 1e-12  # noqa: FURB136  a comparison vectorises, max does not
     root_thrust, limit = sqrt(thrust), constants[4]
     y0 = constants[1] * turbulence
