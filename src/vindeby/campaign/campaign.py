@@ -220,7 +220,7 @@ class Campaign(Amount):
             if not farm.amount_is_said and not self.amount_is_said:
                 raise refusal(
                     f"how many turbines stand in farm {farm.name!r} is not said",
-                    remedy="give n_turbines, capacity_mw or mix, for the campaign or for the farm",
+                    remedy="give n_turbines or capacity_mw, or a mix, for the campaign or for the farm",
                     at=("farms", index),
                 )
         refuse_mixes(self)
