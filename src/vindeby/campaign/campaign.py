@@ -36,6 +36,7 @@ from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import Name, Text, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
+from vindeby.campaign.wake_suits import refuse_unsuitable_wake_model
 from vindeby.errors import CampaignError
 from vindeby.text import plural
 
@@ -235,15 +236,8 @@ class Campaign(Amount):
         return self
 
     @model_validator(mode="after")
-    def _method_suits_the_wake_model(self) -> Self:
-        for index, step in enumerate(self.method):
-            if step.chosen[0] in ("gradient", "hopping") and not self.wake.has_gradient:
-                raise refusal(
-                    f"needs a gradient, which the wake model {self.wake.chosen[0]} does not have",
-                    remedy="use random-search or annealing, or another wake model",
-                    at=("method", index),
-                    value=step.chosen[0],
-                )
+    def _wake_model_suits(self) -> Self:
+        refuse_unsuitable_wake_model(self)
         return self
 
     def _refuse_impossible_counts(self) -> None:

@@ -44,10 +44,8 @@ class DirectKernels(NamedTuple):
 @once_per_model
 def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKernels:
     """Compile, or load from disk, the loops for a model."""
-    if model.superposition == "cumulative":
-        walk = make_cumulative_walk(model)
-    else:
-        walk = _make_walk(model, locality)
+    is_cumulative = model.superposition == "cumulative"
+    walk = make_cumulative_walk(model) if is_cumulative else _make_walk(model, locality)
     if model.blockage is not None:
         walk = with_blockage(model, walk)
     return DirectKernels(

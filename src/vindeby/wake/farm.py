@@ -26,6 +26,7 @@ from vindeby.wake.free_wind import (
     free_wind_at,
     lowest_turbulence,
     map_wind,
+    refuse_locality,
     refuse_unknown_slopes,
     wind_and_locality,
 )
@@ -109,6 +110,7 @@ class WindFarm:
         self.model = (wake if isinstance(wake, WakeModel) else model_named(wake)).with_fixed_code()
         self.states = site.states(directions, speeds)
         self.wind, self.locality = wind_and_locality(site, self.states, self.turbines)
+        refuse_locality(self.model, self.locality)
         if self.model.needs_turbulence and lowest_turbulence(self.wind) <= 0:
             raise ArgumentError(
                 f"wake model {self.model.name} needs a turbulence intensity above 0 in every wind state"

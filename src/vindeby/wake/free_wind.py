@@ -24,6 +24,7 @@ __all__ = [
     "free_wind_at",
     "lowest_turbulence",
     "map_wind",
+    "refuse_locality",
     "refuse_unknown_slopes",
     "wind_and_locality",
 ]
@@ -49,6 +50,16 @@ def wind_and_locality(
         return wind_of(states), "uniform"
     wind = local_wind_of(site, states, [turbine.hub_height_m for turbine in turbines])
     return wind, "turned" if site.turned_wakes else "local"
+
+
+def refuse_locality(model: WakeModel, locality: Locality) -> None:
+    """Refuse local wind for models that do not say what becomes of wakes in it."""
+    if locality != "uniform" and model.superposition == "cumulative":
+        raise ArgumentError(
+            f"wake model {model.name} is defined only for wind that is the same all over the farm; use another one"
+        )
+    if locality == "turned" and model.blockage is not None:
+        raise ArgumentError("blockage is not defined for wakes that follow the turned wind; leave one of them out")
 
 
 def lowest_turbulence(wind: Wind | LocalWind) -> float:

@@ -108,6 +108,11 @@ class WakeModel(OneOf):
         """Whether methods that follow the slope of the energy can be used with it."""
         return self.cumulative_curl is None
 
+    @property
+    def knows_local_wind(self) -> bool:
+        """Whether it says what becomes of wakes where the free wind differs from place to place."""
+        return self.cumulative_curl is None
+
     def identity(self) -> dict[str, Any]:
         """What decides a result, for fingerprints. Blockage that is not asked for is left out."""
         key, model = self.chosen
