@@ -6,11 +6,10 @@ and hands plain arrays to the compiled loops. Positions are metres east (x) and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +17,7 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake.by_width import FEW_STATES, by_width_kernels, directions_per_block, goes_by_width
 from vindeby.wake.curves import machines_of
-from vindeby.wake.direct import direct_kernels
 from vindeby.wake.free_wind import (
     FreeWind,
     free_wind_at,
@@ -32,14 +29,13 @@ from vindeby.wake.free_wind import (
 )
 from vindeby.wake.gridded_site import GriddedSite
 from vindeby.wake.local_wind import LocalWind, moved_grid
+from vindeby.wake.loops import Call, TabulatedLoops, WidthLoops, loops_of
 from vindeby.wake.models import ModelData, WakeModel, model_named
 from vindeby.wake.overlap import overlap_table
-from vindeby.wake.pair_tables import PairTables, can_tabulate, pair_tables
 from vindeby.wake.series import chunks_of
 from vindeby.wake.site import Site, UniformSite, WindStates
-from vindeby.wake.tabulated import tabulated_kernels
 from vindeby.wake.turbine import Turbine
-from vindeby.wake.wind import BLOCK, Wind, legs_of
+from vindeby.wake.wind import Wind
 
 __all__ = ["FlowMap", "Neighbours", "WindFarm"]
 
@@ -120,36 +116,24 @@ class WindFarm:
         self.machines = machines_of(self.turbines)
         table = overlap_table() if self.model.averages_gaussian else np.zeros((1, 1))
         self.data = ModelData(np.array(self.model.constants), table)
-        self._kernels = direct_kernels(self.model, self.locality)
-        tabulate = tabulate and self.locality == "uniform"
-        self.by_width = tabulate and goes_by_width(self.model, len(self.turbines), self.states)
-        self.tabulated = (
-            tabulate and not self.by_width and can_tabulate(self.model, self.turbines, self.states.turbulence)
+        self._loops = loops_of(
+            self.model, self.turbines, self.states, self.locality, self.data, tabulate=tabulate
         )
-        self._power, self._gradient = self._kernels.power, self._kernels.gradient
-        self.pair_tables: PairTables | None = None
-        self._before: tuple[Any, ...] = (self.data,)
-        self._blocks = -(-len(self.states.direction) // BLOCK)
-        if self.by_width:
-            per_block = directions_per_block(self.states)
-            self._before = (self.data, per_block)
-            self._power, self._gradient = (
-                self._by_width_power(self.states),
-                by_width_kernels(self.model).gradient,
-            )
-            self._blocks = -(-len(self.states.direction) // per_block)
-        if self.tabulated:
-            legs = legs_of(self.states, opposites=len(self.turbines) == 1)
-            tables = pair_tables(self.model, self.turbines, float(self.states.turbulence[0]))
-            self.pair_tables = tables
-            self._before = (self.data, tables, legs)
-            self._power, self._gradient = tabulated_kernels(self.model)
-            self._blocks = -(-len(legs.ahead) // BLOCK)
         self._neighbours = (
             self._checked_layout(neighbours.x, neighbours.y, neighbours.types, "neighbour")
             if neighbours
             else None
         )
+
+    @property
+    def tabulated(self) -> bool:
+        """Whether pairs of turbines are read from tables (``pair_tables``)."""
+        return isinstance(self._loops, TabulatedLoops)
+
+    @property
+    def by_width(self) -> bool:
+        """Whether wakes are computed by their width (``by_width``)."""
+        return isinstance(self._loops, WidthLoops)
 
     def __repr__(self) -> str:
         turbines = ", ".join(map(repr, self.turbines[:3])) + (", ..." if len(self.turbines) > 3 else "")
@@ -163,12 +147,10 @@ class WindFarm:
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Annual energy production of every turbine in GWh."""
         layout, counted = self._layout(x, y, types)
-        out = np.zeros((self._blocks, counted))
+        call = self._loops.energy(self.states)
+        out = np.zeros((call.blocks, counted))
         if counted:
-            nothing: list[Any] = [] if self.tabulated else [np.empty((0, 0))] * 4
-            if self.by_width:
-                nothing = [np.empty(0, np.int64), *nothing[:2]]
-            self._run(self._power, self._before, self._blocks, layout, counted, out, *nothing)
+            self._run(call, layout, counted, self.wind, out)
         return out.sum(axis=0) * mean_power_to_aep_gwh(1.0)
 
     def aep_and_gradient(
@@ -182,17 +164,17 @@ class WindFarm:
             )
         layout, counted = self._layout(x, y, types)
         everyone = len(layout[0])
-        out = np.zeros((self._blocks, counted))
-        out_x, out_y = np.zeros((self._blocks, everyone)), np.zeros((self._blocks, everyone))
+        call = self._loops.gradient(self.states)
+        out, out_x, out_y = (np.zeros((call.blocks, count)) for count in (counted, everyone, everyone))
         if counted:
-            self._run(self._gradient, self._before, self._blocks, layout, counted, out, out_x, out_y)
+            self._run(call, layout, counted, self.wind, out, out_x, out_y)
         unit = mean_power_to_aep_gwh(1.0)
         total = float((out.sum(axis=0) * unit).sum())
         return total, out_x.sum(axis=0)[:counted] * unit, out_y.sum(axis=0)[:counted] * unit
 
     def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
-        return self._of_states(x, y, types, keep_power=True)
+        return self._of_chunk(*self._layout(x, y, types), self.states, wants_power=True)
 
     def power_steps(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 512
@@ -204,11 +186,11 @@ class WindFarm:
         """
         layout, counted = self._layout(x, y, types)
         for steps, states in chunks_of(self.states, steps_per_chunk):
-            yield steps, self._of_chunk(layout, counted, states, keep_power=True)
+            yield steps, self._of_chunk(layout, counted, states, wants_power=True)
 
     def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
-        return self._of_states(x, y, types, keep_power=False)
+        return self._of_chunk(*self._layout(x, y, types), self.states, wants_power=False)
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
         """AEP in GWh that this many turbines would have if none stood in a wake."""
@@ -283,46 +265,37 @@ class WindFarm:
             middle = self._middle(px, py)
             near = moved_grid(wind, middle) if isinstance(wind, LocalWind) else wind
             arrays = [np.zeros((len(px), 1)) for _ in range(4)]
-            self._kernels.power(
+            self._loops.kernels.power(
                 self.data, self.machines, px - middle[0], py - middle[1], type_index, len(px), near, 0, 1,
                 np.zeros((1, len(px))), *arrays,
             )  # fmt: skip
             u, ct, ti = (np.ascontiguousarray(a[:, 0]) for a in arrays[1:])
             blows = (wind,) if self.locality != "uniform" else (wind.cosine[0], wind.sine[0], float(speed))
-            self._kernels.field(
+            self._loops.kernels.field(
                 self.data, self.machines, px, py, type_index, *blows, u, ct, ti, point_x, point_y, at, out
             )
         return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
 
     def _run(
         self,
-        kernel: Callable[..., None],
-        before: tuple[Any, ...],
-        blocks: int,
+        call: Call,
         layout: tuple[FloatArray, FloatArray, IntArray],
         counted: int,
-        *out: Any,
-        wind: Wind | LocalWind | None = None,
+        wind: Wind | LocalWind,
+        *out: FloatArray,
     ) -> None:
         x, y, type_index = layout
-        wind = self.wind if wind is None else wind
         middle = self._middle(x, y)
         near = moved_grid(wind, middle) if isinstance(wind, LocalWind) else wind
-        arguments = (*before, self.machines, x - middle[0], y - middle[1], type_index, counted, near)
-        shares = min(self.threads, blocks)
+        arguments = (*call.before, self.machines, x - middle[0], y - middle[1], type_index, counted, near)
+        shares = min(self.threads, call.blocks)
         if shares <= 1:
-            kernel(*arguments, 0, blocks, *out)
+            call.loop(*arguments, 0, call.blocks, *out, *call.after)
             return
-        edges = [round(share * blocks / shares) for share in range(shares + 1)]
+        edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
         with ThreadPoolExecutor(shares) as pool:
-            for job in [pool.submit(kernel, *arguments, a, b, *out) for a, b in pairwise(edges)]:
+            for job in [pool.submit(call.loop, *arguments, a, b, *out, *call.after) for a, b in pairwise(edges)]:
                 job.result()
-
-    def _of_states(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, *, keep_power: bool
-    ) -> FloatArray:
-        layout, counted = self._layout(x, y, types)
-        return self._of_chunk(layout, counted, self.states, keep_power=keep_power)
 
     def _of_chunk(
         self,
@@ -330,36 +303,16 @@ class WindFarm:
         counted: int,
         states: WindStates,
         *,
-        keep_power: bool,
+        wants_power: bool,
     ) -> FloatArray:
         """Power or wind speed of every turbine in these states."""
-        found, nothing = np.zeros((counted, len(states.speed))), np.empty((0, 0))
-        column = np.arange(len(states.speed)) if states.step is None else states.step.astype(np.int64)
         wind = self.wind
         if states is not self.states:
             wind, _ = wind_and_locality(self.site, states, self.turbines)
-        if counted and self.by_width:
-            per_block = directions_per_block(states)
-            blocks = -(-len(states.direction) // per_block)
-            kept = [found, nothing] if keep_power else [nothing, found]
-            self._run(
-                self._by_width_power(states), (self.data, per_block), blocks, layout, counted,
-                np.zeros((blocks, counted)), column, *kept, wind=wind,
-            )  # fmt: skip
-        elif counted:
-            blocks = -(-len(states.direction) // BLOCK)
-            kept = [np.zeros_like(found) for _ in range(4)]
-            self._run(
-                self._kernels.power, (self.data,), blocks, layout, counted, np.zeros((blocks, counted)), *kept,
-                wind=wind,
-            )  # fmt: skip
-            found[:, column] = kept[0 if keep_power else 1]
-        return found.reshape((counted, *states.shape))
-
-    def _by_width_power(self, states: WindStates) -> Callable[..., None]:
-        kernels = by_width_kernels(self.model)
-        few = len(states.speed) < FEW_STATES * len(states.direction)
-        return kernels.steps if few else kernels.states
+        call, found = self._loops.by_state(states, counted, wants_power=wants_power)
+        if counted:
+            self._run(call, layout, counted, wind, np.zeros((call.blocks, counted)))
+        return found().reshape((counted, *states.shape))
 
     def _hand_out(self, array: FloatArray) -> FloatArray:
         if self.states.step is not None:
