@@ -14,6 +14,7 @@ from scipy.stats import ncx2
 
 from vindeby.errors import ArgumentError
 from vindeby.wake import Neighbours, TimeSeriesSite, Turbine, UniformSite, WindFarm, WindStates
+from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.gaussian_mean import LARGEST_T, means, means_with_slopes
 from vindeby.wake.models.growth_integral import SMALLEST_Y, growth, growth_with_slope
 
@@ -25,12 +26,12 @@ mirror_of = numba.vectorize(["f8(f8,f8)"])(lambda z, t: means(0.5 * z, z, t)[1])
 growth_of = numba.vectorize(["f8(f8)"])(lambda y: growth(y))
 
 
-@numba.njit
+@scalar
 def slopes_of(z: float, t: float) -> tuple[float, float, float, float, float, float]:
     return means_with_slopes(z, z + 0.7, t)
 
 
-@numba.njit
+@scalar
 def growth_slope_of(y: float) -> float:
     return growth_with_slope(y)[1]
 

@@ -74,7 +74,8 @@ class Facing(NamedTuple):
     ``type_index`` is by turbine as given, the next five go downwind. ``strip`` tells in which of equal strips along the
     wind a turbine stands. ``member`` lists the turbines by strip, and from the first to the last in each; those of
     strip ``s`` that are still downwind of a walk stand from ``head[s]`` up to ``tail[s]``. ``target`` lists those
-    reached."""
+    reached.
+    """
 
     type_index: npt.NDArray[np.int64]
     order: npt.NDArray[np.int64]
