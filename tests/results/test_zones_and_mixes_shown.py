@@ -70,7 +70,8 @@ def test_pictures_and_reports_use_the_mix(database: Path) -> None:
         farm = result_set.wind_farm(0, int(key[4]))
         assert types is not None
         assert farm is not None
-        loss = farm.wake_loss(*result_set.layout(key), types)
+        x, y = result_set.layout(key)
+        loss = farm.wake_loss(x, y, types)
         assert result_set.wake_losses()[row] == pytest.approx(loss, abs=1e-9)
     data = results_data(result_set)
     named = {row["key"]: data["types"][row["type"]]["name"] for row in data["results"]}
