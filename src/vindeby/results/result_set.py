@@ -168,7 +168,11 @@ class ResultSet:
 
     def _loss_where_it_stands(self, row: Any) -> float:
         """The share of one result, in wind that differs from place to place."""
-        key, farm_idx, type_idx = row["key"].decode(errors="replace"), int(row["farm_idx"]), int(row["type_idx"])
+        key, farm_idx, type_idx = (
+            row["key"].decode(errors="replace"),
+            int(row["farm_idx"]),
+            int(row["type_idx"]),
+        )
         is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
         farm = self.wind_farm(type_idx, farm_idx if is_mixed else None)
         try:

@@ -294,7 +294,9 @@ class WindFarm:
             return
         edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
         with ThreadPoolExecutor(shares) as pool:
-            for job in [pool.submit(call.loop, *arguments, a, b, *out, *call.after) for a, b in pairwise(edges)]:
+            for job in [
+                pool.submit(call.loop, *arguments, a, b, *out, *call.after) for a, b in pairwise(edges)
+            ]:
                 job.result()
 
     def _of_chunk(

@@ -59,7 +59,9 @@ def refuse_locality(model: WakeModel, locality: Locality) -> None:
             f"wake model {model.name} is defined only for wind that is the same all over the farm; use another one"
         )
     if locality == "turned" and model.blockage is not None:
-        raise ArgumentError("blockage is not defined for wakes that follow the turned wind; leave one of them out")
+        raise ArgumentError(
+            "blockage is not defined for wakes that follow the turned wind; leave one of them out"
+        )
 
 
 def lowest_turbulence(wind: Wind | LocalWind) -> float:

@@ -127,4 +127,5 @@ def bastankhah_2016(
         needs_turbulence=True,
         thrust_limit=0.0,  # where the far wake begins, a kink, depends on the thrust
         growth_constants=(0, 1),
+        free_wind_of="target",
     )
