@@ -68,6 +68,18 @@ def _extent(x: FloatArray, y: FloatArray) -> str:
     return f", {np.ptp(x) / 1000:.3g} km x {np.ptp(y) / 1000:.3g} km" if len(x) else ""
 
 
+def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
+    """Raise ArgumentError if an area is not within the grid of the local wind, so that no search leaves it."""
+    if area.circle is None:
+        corners = area.edges[:, :2] + area.origin
+        what, x, y = "corner", corners[:, 0], corners[:, 1]
+    else:
+        west, south, east, north = area.bounds
+        what, (mid_x, mid_y) = "end (west, south, east, north)", area.circle[0]
+        x, y = np.array([west, mid_x, east, mid_x]), np.array([mid_y, south, mid_y, north])
+    grid.refuse_outside(x, y, f"farm {name}: boundary {what}")
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A farm to be laid out.
@@ -119,20 +131,9 @@ class Problem:
                 raise ArgumentError(
                     f"types must hold one type index for each of {self.n_turbines} turbines, not {self.types!r}"
                 )
-
         if isinstance(self.farm.site, GriddedSite):
-            self._refuse_area_outside(self.farm.site.grid)
-
-    def _refuse_area_outside(self, grid: WindGrid) -> None:
-        """Raise ArgumentError if the area is not within the grid of the local wind, so that no search leaves it."""
-        area = self.boundary
-        if area.circle is None:
-            what, x, y = "corner", *(area.edges[:, :2] + area.origin).T
-        else:
-            west, south, east, north = area.bounds
-            what, (mid_x, mid_y) = "end (west, south, east, north)", area.circle[0]
-            x, y = np.array([west, mid_x, east, mid_x]), np.array([mid_y, south, mid_y, north])
-        grid.refuse_outside(x, y, f"farm {self.name}: boundary {what}")
+            for zone in self.zones:
+                _refuse_area_outside(self.farm.site.grid, zone.boundary, self.name)
 
     def __repr__(self) -> str:
         low, high = self.spacing_by_type.min(), self.spacing_by_type.max()

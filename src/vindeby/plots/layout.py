@@ -83,7 +83,8 @@ class Drawn:
         if self.farm is None or self.aep_gwh is None:
             return float("nan")
         types = 0 if self.mixed is None else self.mixed.types
-        return 1.0 - self.aep_gwh / self.farm.free_aep_at(*self.places, types)
+        x, y = self.places
+        return 1.0 - self.aep_gwh / self.farm.free_aep_at(x, y, types)
 
 
 def prepare(result_set: ResultSet, key: str) -> Drawn:

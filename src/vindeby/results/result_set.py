@@ -176,10 +176,11 @@ class ResultSet:
         is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
         farm = self.wind_farm(type_idx, farm_idx if is_mixed else None)
         try:
-            types = self.own_types(key) if is_mixed else np.int64(0)
+            types = self.own_types(key) if is_mixed else np.zeros((), np.int64)
             if farm is None or types is None:
                 return np.nan
-            return float(1.0 - row["aep"] / farm.free_aep_at(*self.layout(key), types))
+            x, y = self.layout(key)
+            return float(1.0 - row["aep"] / farm.free_aep_at(x, y, types))
         except (DataError, ArgumentError):
             return np.nan  # no layout, or one outside the grid
 
