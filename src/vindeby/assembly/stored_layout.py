@@ -13,6 +13,7 @@ from typing import Any
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
+from vindeby.assembly.zones_and_types import kinds_of, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError
@@ -91,7 +92,15 @@ def _stored(path: Path, record: Record, campaign: Campaign | None) -> StoredLayo
     farm_idx, type_idx, seed = numbers
     if farm_idx >= len(campaign.farms) or type_idx >= len(campaign.turbines):
         return StoredLayout(record.key, "", positions, None, None)
-    turbine = campaign.turbines[type_idx]
-    what = f"{campaign.farms[farm_idx].name}, {turbine.name}, seed {seed}"
-    data = turbine.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return StoredLayout(record.key, what, positions, [data], turbine.name)
+    kinds, own = [type_idx], None
+    cell = next((one for one in campaign.cells() if (one.farm_idx, one.type_idx) == numbers[:2]), None)
+    if cell is not None and cell.mix:
+        kinds, own = kinds_of(cell), own_types(record, cell, len(positions))
+        if own is None:
+            raise DataError(f"{path}: result {record.key} does not say of which type each turbine is")
+    turbines = [campaign.turbines[kind] for kind in kinds]
+    names = [turbine.name for turbine in turbines]
+    what = f"{campaign.farms[farm_idx].name}, {'+'.join(names)}, seed {seed}"
+    data = [turbine.model_dump(mode="json", by_alias=True, exclude_none=True) for turbine in turbines]
+    each = names[0] if own is None else [names[kind] for kind in own]
+    return StoredLayout(record.key, what, positions, data, each)
