@@ -53,7 +53,11 @@ def _campaign(**changes: Any) -> dict[str, Any]:
                 "wind_speeds": [6, 9, 12],
                 "sectors": [{"direction": 0, "a": 9, "k": 2, "frequency": 1}],
             },
-            "local": {"x": [-500, 4500], "y": [-500, 3000], "speedup": {"axes": ["x", "y"], "values": [[0.9, 1.0], [1.0, 1.15]]}},
+            "local": {
+                "x": [-500, 4500],
+                "y": [-500, 3000],
+                "speedup": {"axes": ["x", "y"], "values": [[0.9, 1.0], [1.0, 1.15]]},
+            },
         },
         "wake": "bastankhah-2014",
         "method": [{"smart-start": {"grid_size": 12}}, {"random-search": {"max_evaluations": 60}}, "gradient"],

@@ -18,10 +18,10 @@ from vindeby.errors import ArgumentError
 from vindeby.layout import grid_wakes, one_move, placing, relocating, steady_moves
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
-from vindeby.wake.direct import direct_kernels
+from vindeby.wake.loops.direct.direct import direct_kernels
+from vindeby.wake.loops.tabulated.pair_tables import _fill_kernel
+from vindeby.wake.loops.tabulated.tabulated import tabulated_kernels
 from vindeby.wake.models.contract import ModelData, without_slopes
-from vindeby.wake.pair_tables import _fill_kernel
-from vindeby.wake.tabulated import tabulated_kernels
 
 DEPTH = 0.1
 TABLE = np.array([0.1])

@@ -17,14 +17,15 @@ from pydantic import (
 )
 
 from vindeby.campaign.cells import cells_of
-from vindeby.campaign.local_wind_cover import refuse_outside_local_wind
-from vindeby.campaign.mixes import refuse_empty_zones, refuse_mixes
+from vindeby.campaign.checks.local_wind_cover import refuse_outside_local_wind
+from vindeby.campaign.checks.mixes import refuse_empty_zones, refuse_mixes
+from vindeby.campaign.checks.search_wind import refuse_unknown_wind
+from vindeby.campaign.checks.wake_suits import refuse_unsuitable_wake_model
 from vindeby.campaign.neighbours import refuse_bad_neighbours
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
-from vindeby.campaign.search_wind import refuse_unknown_wind
 from vindeby.campaign.sections.farm import MAX_TURBINES, Amount, Farm
 from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
@@ -36,7 +37,6 @@ from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import Name, Text, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
-from vindeby.campaign.wake_suits import refuse_unsuitable_wake_model
 from vindeby.errors import CampaignError
 from vindeby.text import plural
 

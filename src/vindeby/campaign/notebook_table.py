@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.neighbour_survey import neighbours_in_words
+from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
 from vindeby.notebook import heading, table
 
 

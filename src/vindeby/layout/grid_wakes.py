@@ -21,9 +21,9 @@ import numpy.typing as npt
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.local_wind import LocalWind
-from vindeby.wake.rotation import turn_arrays
-from vindeby.wake.superposition import superposition_of
+from vindeby.wake.loops.local.local_wind import LocalWind
+from vindeby.wake.loops.rotation import turn_arrays
+from vindeby.wake.loops.superposition import superposition_of
 
 __all__ = ["COEFFICIENTS", "GridWakes", "can_be_tabulated", "grid_wakes"]
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.curves import curves_at
-from vindeby.wake.local_rows import LocalRows, make_fill_row
-from vindeby.wake.wind import clear
-from vindeby.wake.wind_access import Locality, OwnWind, access_of, together_of
+from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row
+from vindeby.wake.loops.wind import clear
+from vindeby.wake.loops.wind_access import Locality, OwnWind, access_of, together_of
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = [
     "FreeWinds",

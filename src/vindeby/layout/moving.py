@@ -8,7 +8,7 @@ from vindeby.layout.one_move import MoveKernels, Moves, can_move_one, move_kerne
 from vindeby.layout.problem import FloatArray, IntArray
 from vindeby.layout.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.wake import WindFarm
-from vindeby.wake.wind_access import identity_of
+from vindeby.wake.loops.wind_access import identity_of
 
 __all__ = ["Mover", "can_move_one", "mover_of"]
 

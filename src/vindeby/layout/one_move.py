@@ -7,7 +7,7 @@ turbines that are touched and no others. A sum of which almost nothing is left i
 rounding stays below 1e-10 of the energy. Nothing is carried on from move to move: a kept move is followed by
 a whole evaluation.
 
-The loops stand on the wake model's functions, as those of ``vindeby.wake.direct`` do, for models that add no
+The loops stand on the wake model's functions, as those of ``vindeby.wake.loops.direct`` do, for models that add no
 turbulence. ``vindeby.wake`` has faster tables for whole layouts of some models; ``random_search`` says which
 is used when.
 """
@@ -37,10 +37,10 @@ from vindeby.layout.move_steps import (
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.local_rows import rows_for
-from vindeby.wake.rotation import turn, turn_into_wind
-from vindeby.wake.wind import clear, count_up, wind_from
-from vindeby.wake.wind_access import Locality, identity_of
+from vindeby.wake.loops.local.local_rows import rows_for
+from vindeby.wake.loops.rotation import turn, turn_into_wind
+from vindeby.wake.loops.wind import clear, count_up, wind_from
+from vindeby.wake.loops.wind_access import Locality, identity_of
 
 __all__ = ["MoveKernels", "Moves", "can_move_one", "move_kernels", "new_moves"]
 

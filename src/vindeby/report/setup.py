@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.neighbour_survey import neighbours_in_words
+from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
 from vindeby.campaign.sections.turbulence import turbulence_text
 from vindeby.errors import DataError
 from vindeby.plots.layout import layout_map

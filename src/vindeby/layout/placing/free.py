@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.free_wind import free_wind_at
-from vindeby.wake.local_wind import LocalWind
-from vindeby.wake.wind_access import Locality
+from vindeby.wake.loops.local.free_wind import free_wind_at
+from vindeby.wake.loops.local.local_wind import LocalWind
+from vindeby.wake.loops.wind_access import Locality
 
 __all__ = ["Free", "FreeAt", "free_at", "new_free", "stand_in"]
 

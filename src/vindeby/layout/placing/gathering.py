@@ -23,9 +23,9 @@ from vindeby.layout.placing.state import (
 from vindeby.layout.placing.thrust_pieces import look_up, to_powers
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.curves import curves_at
-from vindeby.wake.superposition import turbulence_in_wakes
-from vindeby.wake.wind_access import Locality, together_of
+from vindeby.wake.loops.superposition import turbulence_in_wakes
+from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["make_pull", "make_renew"]
 

@@ -10,7 +10,7 @@ from vindeby.layout.placing.state import SUM, WHICH, between, soil
 from vindeby.layout.placing.thrust_pieces import look_up_change
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.wind_access import Locality
+from vindeby.wake.loops.wind_access import Locality
 
 __all__ = ["make_spread_off_grid", "make_spread_on_grid"]
 

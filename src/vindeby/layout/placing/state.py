@@ -11,8 +11,8 @@ from vindeby.layout.grid_wakes import GridWakes
 from vindeby.layout.placing.free import Free, new_free
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.curves import curves_at
-from vindeby.wake.rotation import downwind_of, turn
+from vindeby.wake.loops.rotation import downwind_of, turn
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["State", "between", "insert", "new_state", "soil"]
 

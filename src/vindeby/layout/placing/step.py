@@ -12,8 +12,8 @@ from vindeby.layout.placing.state import insert
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.curves import curves_at
-from vindeby.wake.wind_access import Locality, identity_of, together_of
+from vindeby.wake.loops.wind_access import Locality, identity_of, together_of
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["placing_kernel"]
 

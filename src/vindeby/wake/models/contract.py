@@ -1,6 +1,6 @@
 """What a wake model is: a few small compiled functions and how their results are put together.
 
-The loops (``vindeby.wake.direct``) know turbines, directions and speeds, and no wake physics. A model tells
+The loops (``vindeby.wake.loops.direct``) know turbines, directions and speeds, and no wake physics. A model tells
 them, for one source and one rotor downwind of it, all lengths in metres:
 
 ``deficit(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence)``
@@ -19,11 +19,11 @@ A model that adds turbulence has two more, ``added_turbulence`` and ``added_turb
 arguments of ``deficit`` and then the turbulence intensity of the free wind; the largest addition counts,
 added to the free one as squares. ``added_turbulence_free_slope``, of the same arguments, is the slope of the addition
 with that turbulence; only gradients where turbulence differs from place to place need it. ``data.constants`` holds the
-model's numbers, ``data.overlap`` the table of ``vindeby.wake.overlap`` for models that average a Gaussian over the
-rotor.
+model's numbers, ``data.overlap`` the table of ``vindeby.wake.models.overlap`` for models that average a Gaussian over
+the rotor.
 
 A model whose deficit is a Gaussian over a mirrored one, averaged over the rotor, may also tell its width, ``Widths``;
-then ``vindeby.wake.by_width`` computes it many times faster.
+then ``vindeby.wake.loops.by_width`` computes it many times faster.
 """
 
 from __future__ import annotations
@@ -144,12 +144,12 @@ class WakeModel:
     ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of that at the ``"source"`` in the
     wakes of others. ``free_wind_of``: where the free wind differs from place to place, a fraction of it is one of the
     free wind of the ``"source"`` or of the ``"target"``. ``thrust_limit``: above this thrust coefficient the functions
-    have a kink (see ``vindeby.wake.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only for
-    squares of fractions of the free wind speed and without added turbulence, all that the loops over tables know.
+    have a kink (see ``vindeby.wake.loops.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only
+    for squares of fractions of the free wind speed and without added turbulence, all that these loops know.
     ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
     searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind
-    upwind of them, if any (``with_blockage`` gives any model one; see ``vindeby.wake.blocked_walks``). ``widths``: the
+    upwind of them, if any (``with_blockage`` gives any model one; see ``blocked_walks``). ``widths``: the
     width of the wakes, for models that can tell it (see ``Widths``); for the same models as ``tabulate``.
     """
 

@@ -19,7 +19,7 @@ from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.circles import covered_share
 from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
 from vindeby.wake.models.momentum import centre_deficit, initial_width
-from vindeby.wake.overlap import overlap_with_slopes
+from vindeby.wake.models.overlap import overlap_with_slopes
 
 __all__ = ["niayifar_2016"]
 

@@ -22,7 +22,7 @@ from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import ModelData, WakeModel, Widths
 from vindeby.wake.models.growth_integral import SMALLEST_Y, growth, growth_with_slope
 from vindeby.wake.models.momentum import centre_deficit, initial_width
-from vindeby.wake.overlap import overlap, overlap_with_slopes
+from vindeby.wake.models.overlap import overlap, overlap_with_slopes
 
 __all__ = ["nygaard_2022", "width"]
 

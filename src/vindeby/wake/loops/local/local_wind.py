@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.wake.gridded_site import GriddedSite
-from vindeby.wake.site import Interpolation, WindStates, _direction_bin, _speed_edges
-from vindeby.wake.wind import wind_of
-from vindeby.wake.wind_grid import WindGrid
+from vindeby.wake.loops.wind import wind_of
+from vindeby.wake.sites.gridded_site import GriddedSite
+from vindeby.wake.sites.site import Interpolation, WindStates, _direction_bin, _speed_edges
+from vindeby.wake.sites.wind_grid import WindGrid
 
 __all__ = ["LocalGrid", "LocalWind", "local_wind_of", "moved_grid"]
 

@@ -25,11 +25,11 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.curves import thrust_variable
+from vindeby.wake.loops.tabulated.splines import coefficients
 from vindeby.wake.models.contract import ModelData, WakeModel
-from vindeby.wake.overlap import overlap_table
-from vindeby.wake.splines import coefficients
-from vindeby.wake.turbine import Turbine
+from vindeby.wake.models.overlap import overlap_table
+from vindeby.wake.turbines.curves import thrust_variable
+from vindeby.wake.turbines.turbine import Turbine
 
 __all__ = ["LINE", "MOST_TYPES", "NODES", "PAGE", "PairTables", "can_tabulate", "pair_tables"]
 

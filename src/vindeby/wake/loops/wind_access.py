@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.local_rows import LocalRows, make_fill_row, new_rows
+from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row, new_rows
+from vindeby.wake.loops.superposition import Superposition, local_superposition_of, superposition_of
+from vindeby.wake.loops.wind import DirectionWind, wind_from
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.superposition import Superposition, local_superposition_of, superposition_of
-from vindeby.wake.wind import DirectionWind, wind_from
 
 __all__ = ["LocalStates", "Locality", "OwnWind", "WindAccess", "access_of", "identity_of", "together_of"]
 

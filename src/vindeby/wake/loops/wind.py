@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.site import WindStates
+from vindeby.wake.sites.site import WindStates
 
 __all__ = [
     "BLOCK",

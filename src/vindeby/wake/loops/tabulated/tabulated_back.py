@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.curves import curves_at
+from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.tabulated.pair_steps import outside, settle_back, slopes_of_shares, wake_back
+from vindeby.wake.loops.tabulated.pair_tables import NODES
+from vindeby.wake.loops.wind import clear
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.pair_steps import outside, settle_back, slopes_of_shares, wake_back
-from vindeby.wake.pair_tables import NODES
-from vindeby.wake.superposition import superposition_of
-from vindeby.wake.wind import clear
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["Shares", "make_walks_back", "new_shares"]
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.units import mw_to_w, w_to_mw
-from vindeby.wake.turbine_pieces import Curve, Outside, common_pieces, joined_points
+from vindeby.wake.turbines.turbine_pieces import Curve, Outside, common_pieces, joined_points
 
 __all__ = ["Turbine", "iea37_10mw", "iea37_335mw"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from vindeby.errors import ArgumentError
-from vindeby.wake.site import WindStates
+from vindeby.wake.sites.site import WindStates
 
 __all__ = ["chunks_of"]
 

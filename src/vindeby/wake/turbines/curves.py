@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.turbine import Turbine
+from vindeby.wake.turbines.turbine import Turbine
 
 __all__ = ["TurbineArrays", "curves_at", "curves_with_slopes", "locate", "machines_of", "thrust_variable"]
 

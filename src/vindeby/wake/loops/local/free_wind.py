@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.gridded_site import GriddedSite
-from vindeby.wake.local_rows import make_fill_row, new_rows
-from vindeby.wake.local_wind import LocalWind, local_wind_of
+from vindeby.wake.loops.local.local_rows import make_fill_row, new_rows
+from vindeby.wake.loops.local.local_wind import LocalWind, local_wind_of
+from vindeby.wake.loops.wind import Wind, wind_of
+from vindeby.wake.loops.wind_access import Locality
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.site import Site, WindStates
-from vindeby.wake.turbine import Turbine
-from vindeby.wake.wind import Wind, wind_of
-from vindeby.wake.wind_access import Locality
+from vindeby.wake.sites.gridded_site import GriddedSite
+from vindeby.wake.sites.site import Site, WindStates
+from vindeby.wake.turbines.turbine import Turbine
 
 __all__ = [
     "FreeWind",

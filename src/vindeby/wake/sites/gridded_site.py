@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.wake.site import Interpolation, Site, WeibullSite, WindStates
-from vindeby.wake.wind_grid import WindGrid
+from vindeby.wake.sites.site import Interpolation, Site, WeibullSite, WindStates
+from vindeby.wake.sites.wind_grid import WindGrid
 
 __all__ = ["GriddedSite"]
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.by_width_rows import (
+from vindeby.wake.compiling.compiled import named, scalar
+from vindeby.wake.loops.by_width.by_width_rows import (
     ASIDE,
     FAR,
     N0,
@@ -31,13 +32,12 @@ from vindeby.wake.by_width_rows import (
     put_numbers,
     whole_vectors,
 )
-from vindeby.wake.by_width_steps import first_constants, make_square_with_slopes, widths_of
-from vindeby.wake.compiling.compiled import named, scalar
-from vindeby.wake.curves import curves_at, curves_with_slopes
-from vindeby.wake.gaussian_mean import LARGEST_T
+from vindeby.wake.loops.by_width.by_width_steps import first_constants, make_square_with_slopes, widths_of
+from vindeby.wake.loops.by_width.gaussian_mean import LARGEST_T
+from vindeby.wake.loops.superposition import superposition_of_words
+from vindeby.wake.loops.wind import clear
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.superposition import superposition_of_words
-from vindeby.wake.wind import clear
+from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
 __all__ = ["Shares", "make_walk_back", "new_shares"]
 

@@ -10,13 +10,13 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
 from vindeby.campaign.campaign import Campaign
+from vindeby.campaign.checks.neighbour_survey import doubts_about_neighbours, free_area
+from vindeby.campaign.checks.ratings import doubts_about_ratings
+from vindeby.campaign.checks.wind_doubts import doubts_about_wind
 from vindeby.campaign.geometry import grid_inside, most_points, random_fill
-from vindeby.campaign.neighbour_survey import doubts_about_neighbours, free_area
 from vindeby.campaign.neighbours import neighbours_of
-from vindeby.campaign.ratings import doubts_about_ratings
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
-from vindeby.campaign.wind_doubts import doubts_about_wind
 
 _DEGREES_NOT_METRES = 360.0
 _SHARED_KM2 = 1e-4

@@ -22,14 +22,21 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.curves import curves_at
+from vindeby.wake.loops.rotation import turn_back, turn_into_wind
+from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.tabulated.pair_steps import (
+    add_wake,
+    find_pairs,
+    outside,
+    read,
+    read_with_slopes,
+    settle,
+)
+from vindeby.wake.loops.tabulated.pair_tables import NODES
+from vindeby.wake.loops.tabulated.tabulated_back import make_walks_back, new_shares
+from vindeby.wake.loops.wind import BLOCK, clear, count_up, wind_from
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.pair_steps import add_wake, find_pairs, outside, read, read_with_slopes, settle
-from vindeby.wake.pair_tables import NODES
-from vindeby.wake.rotation import turn_back, turn_into_wind
-from vindeby.wake.superposition import superposition_of
-from vindeby.wake.tabulated_back import make_walks_back, new_shares
-from vindeby.wake.wind import BLOCK, clear, count_up, wind_from
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["TabulatedKernels", "tabulated_kernels"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.curves import COLUMNS
-from vindeby.wake.pair_tables import LINE, NODES, PAGE
-from vindeby.wake.splines import slope_weights, weights
-from vindeby.wake.superposition import superposition_of_words
+from vindeby.wake.loops.superposition import superposition_of_words
+from vindeby.wake.loops.tabulated.pair_tables import LINE, NODES, PAGE
+from vindeby.wake.loops.tabulated.splines import slope_weights, weights
+from vindeby.wake.turbines.curves import COLUMNS
 
 __all__ = [
     "add_wake",

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.gaussian_mean import means, means_with_slopes
+from vindeby.wake.loops.by_width.gaussian_mean import means, means_with_slopes
 from vindeby.wake.models.contract import WakeModel, Widths
 
 __all__ = [

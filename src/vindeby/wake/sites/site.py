@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
-from vindeby.wake.turbulence import TurbulenceTable
+from vindeby.wake.sites.turbulence import TurbulenceTable
 
 __all__ = ["Site", "TableSite", "TimeSeriesSite", "UniformSite", "WeibullSite", "WindStates"]
 

@@ -21,8 +21,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.by_width_back import make_walk_back, new_shares
-from vindeby.wake.by_width_rows import (
+from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
+from vindeby.wake.compiling.per_model import once_per_model
+from vindeby.wake.loops.by_width.by_width_back import make_walk_back, new_shares
+from vindeby.wake.loops.by_width.by_width_rows import (
     ASIDE,
     FAR,
     HEIGHT,
@@ -41,7 +43,7 @@ from vindeby.wake.by_width_rows import (
     put_numbers,
     whole_vectors,
 )
-from vindeby.wake.by_width_steps import (
+from vindeby.wake.loops.by_width.by_width_steps import (
     begin_walk,
     find_targets,
     first_constants,
@@ -54,16 +56,14 @@ from vindeby.wake.by_width_steps import (
     place_turbines,
     widths_of,
 )
-from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.curves import curves_at
-from vindeby.wake.gaussian_mean import LARGEST_T
+from vindeby.wake.loops.by_width.gaussian_mean import LARGEST_T
+from vindeby.wake.loops.rotation import turn_back, turn_into_wind
+from vindeby.wake.loops.superposition import superposition_of_words
+from vindeby.wake.loops.tabulated.pair_tables import MOST_TYPES
+from vindeby.wake.loops.wind import BLOCK, DirectionWind, clear, count_up
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.pair_tables import MOST_TYPES
-from vindeby.wake.rotation import turn_back, turn_into_wind
-from vindeby.wake.site import WindStates
-from vindeby.wake.superposition import superposition_of_words
-from vindeby.wake.wind import BLOCK, DirectionWind, clear, count_up
+from vindeby.wake.sites.site import WindStates
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["FEW_STATES", "ByWidthKernels", "by_width_kernels", "directions_per_block", "goes_by_width"]
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import kernel, scalar
-from vindeby.wake.splines import coefficients, slope_weights, weights
+from vindeby.wake.loops.tabulated.splines import coefficients, slope_weights, weights
 
 __all__ = ["OVERLAP_END", "overlap", "overlap_exact", "overlap_table", "overlap_with_slopes"]
 

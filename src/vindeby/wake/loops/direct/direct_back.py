@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.blocked_walks import with_blockage_back
 from vindeby.wake.compiling.compiled import named, scalar
-from vindeby.wake.curves import curves_with_slopes
-from vindeby.wake.local_rows import LocalRows
+from vindeby.wake.loops.direct.blocked_walks import with_blockage_back
+from vindeby.wake.loops.local.local_rows import LocalRows
+from vindeby.wake.loops.wind import clear
+from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, together_of
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.wind import clear
-from vindeby.wake.wind_access import Locality, access_of, identity_of, together_of
+from vindeby.wake.turbines.curves import curves_with_slopes
 
 __all__ = ["Shares", "make_walk_back", "new_shares", "of_own_place"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vindeby.wake.compiling.compiled import kernel
+from vindeby.wake.loops.rotation import turn
+from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, together_of
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.rotation import turn
-from vindeby.wake.wind_access import Locality, access_of, identity_of, together_of
 
 __all__ = ["make_local_field"]
 

@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from vindeby.wake.blocked_walks import blockage_at_point, with_blockage
 from vindeby.wake.compiling.compiled import kernel, named, scalar
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.cumulative_walk import make_cumulative_walk
-from vindeby.wake.curves import curves_at
-from vindeby.wake.direct_back import make_walk_back, new_shares, of_own_place
-from vindeby.wake.local_field import make_local_field
+from vindeby.wake.loops.direct.blocked_walks import blockage_at_point, with_blockage
+from vindeby.wake.loops.direct.cumulative_walk import make_cumulative_walk
+from vindeby.wake.loops.direct.direct_back import make_walk_back, new_shares, of_own_place
+from vindeby.wake.loops.direct.local_field import make_local_field
+from vindeby.wake.loops.rotation import new_turned, turn, turn_back, turn_into_wind
+from vindeby.wake.loops.superposition import turbulence_in_wakes
+from vindeby.wake.loops.wind import BLOCK, clear, count_up, new_waked
+from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, together_of
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.rotation import new_turned, turn, turn_back, turn_into_wind
-from vindeby.wake.superposition import turbulence_in_wakes
-from vindeby.wake.wind import BLOCK, clear, count_up, new_waked
-from vindeby.wake.wind_access import Locality, access_of, identity_of, together_of
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["DirectKernels", "direct_kernels"]
 

@@ -20,15 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, named, scalar
-from vindeby.wake.curves import curves_with_slopes
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.self_similar_2020 import (
+from vindeby.wake.models.self_similar_2020 import (
     far_thrust,
     induced,
     near_thrust,
     place_factors,
     place_factors_with_slopes,
 )
+from vindeby.wake.turbines.curves import curves_with_slopes
 
 __all__ = ["blockage_at_point", "with_blockage", "with_blockage_back"]
 

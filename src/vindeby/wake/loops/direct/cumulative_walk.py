@@ -23,11 +23,11 @@ from math import exp, sqrt
 import numpy as np
 
 from vindeby.wake.compiling.compiled import inlined, named, scalar
-from vindeby.wake.curves import curves_at
+from vindeby.wake.loops.superposition import turbulence_in_wakes
+from vindeby.wake.loops.wind import clear
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.models.cumulative_curl import amplitude, profile_exponent, shape_factors, width_start
-from vindeby.wake.superposition import turbulence_in_wakes
-from vindeby.wake.wind import clear
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["make_cumulative_walk"]
 
