@@ -52,7 +52,9 @@ def test_gradient_equals_central_differences(model: str, tabulate: bool) -> None
     x, y = spread_out(11, 10, 700, 4200)
     aep, along_x, along_y = farm.aep_and_gradient(x, y)
     assert aep == pytest.approx(farm.aep(x, y), rel=1e-13)
-    expected = central_differences(farm, x - x.mean(), y - y.mean(), 0.05)
+    # A top hat has kinks where its edge touches a rotor; the step must stay on one side of them.
+    step = 0.01 if model == "turbopark-2020" else 0.05
+    expected = central_differences(farm, x - x.mean(), y - y.mean(), step)
     gradient = np.concatenate([along_x, along_y])
     assert np.abs(expected).max() > 1e-4
     np.testing.assert_allclose(gradient, expected, atol=1e-6 * np.abs(expected).max(), rtol=1e-6)

@@ -150,7 +150,7 @@ class WakeModel:
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
     searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind
     upwind of them, if any (``with_blockage`` gives any model one; see ``blocked_walks``). ``widths``: the
-    width of the wakes, for models that can tell it (see ``Widths``); for the same models as ``tabulate``.
+    width of the wakes, for models that can tell it (see ``Widths``); used only with ``tabulate``.
     """
 
     name: str
@@ -184,9 +184,7 @@ class WakeModel:
                 "give both or neither"
             )
         if self.tabulate:
-            self._require_that_tables_hold("tabulate=True", "tabulate=False")
-        if self.widths is not None:
-            self._require_that_tables_hold("widths", "widths=None")
+            self._require_that_tables_hold()
         for index in self.growth_constants:
             if index not in range(len(self.constants)):
                 raise ArgumentError(
@@ -204,10 +202,7 @@ class WakeModel:
 
     def with_blockage(self, blockage: Literal["self-similar-2020"] | None) -> WakeModel:
         """This model with the wind upwind of turbines slowed down, too; tables of pairs do not hold that."""
-        keeps = blockage is None
-        return replace(
-            self, blockage=blockage, tabulate=self.tabulate and keeps, widths=self.widths if keeps else None
-        )
+        return replace(self, blockage=blockage, tabulate=self.tabulate and blockage is None)
 
     @property
     def is_a_sum_of_pairs(self) -> bool:
@@ -270,7 +265,7 @@ class WakeModel:
     def _what_code_is_made_of(self) -> tuple[tuple[str, Any], ...]:
         return tuple((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "constants")
 
-    def _require_that_tables_hold(self, what: str, remedy: str) -> None:
+    def _require_that_tables_hold(self) -> None:
         adds = self.added_turbulence is not None
         for field, value, wrong, needed in (
             ("superposition", self.superposition, self.superposition != "squares", "'squares'"),
@@ -280,9 +275,9 @@ class WakeModel:
         ):
             if wrong:
                 raise ArgumentError(
-                    f"wake model {self.name!r}: {what} needs {field}={needed}, not {value!r}: tables hold "
+                    f"wake model {self.name!r}: tabulate=True needs {field}={needed}, not {value!r}: tables hold "
                     "squares of deficits that are fractions of the free wind speed and depend on thrust and place "
-                    f"alone; set {remedy}"
+                    "alone; set tabulate=False"
                 )
 
 

@@ -89,7 +89,7 @@ class ByWidthKernels(NamedTuple):
 
 def goes_by_width(model: WakeModel, types: int, states: WindStates) -> bool:
     """Whether these loops are to stand for the model: where they can, and ``tabulated`` cannot or is slower."""
-    if model.widths is None or not states.turbulence.size:
+    if not model.tabulate or model.widths is None or not states.turbulence.size:
         return False
     low, high = float(states.turbulence.min()), float(states.turbulence.max())
     needed = states.step is not None or low != high or types > MOST_TYPES
