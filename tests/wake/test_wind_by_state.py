@@ -60,7 +60,9 @@ def test_a_time_series_of_the_roses_states_equals_the_rose(seed: int, by_both: b
 @settings(max_examples=40, deadline=None)
 @given(
     # Whole thousandths of a degree: points nearer to each other than rounding would be one a turn further on.
-    st.lists(st.integers(0, 359_900).map(lambda n: n / 1000), min_size=1, max_size=6, unique=True).map(sorted),
+    st.lists(st.integers(0, 359_900).map(lambda n: n / 1000), min_size=1, max_size=6, unique=True).map(
+        sorted
+    ),
     st.floats(-360, 719),
 )
 def test_turbulence_goes_round_and_stays_between_its_points(points: list[float], direction: float) -> None:
