@@ -23,7 +23,7 @@ from vindeby.wake.loops.direct.direct import direct_kernels
 from vindeby.wake.loops.tabulated.pair_tables import _fill_kernel
 from vindeby.wake.loops.tabulated.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind_access import Locality
-from vindeby.wake.models.contract import ModelData, Widths, without_slopes
+from vindeby.wake.models.contract import ModelData, without_slopes
 
 LOCALITIES: tuple[Locality, ...] = ("local", "turned")
 DEPTH = 0.1
@@ -103,7 +103,7 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
         {"free_wind_of": "target"},
         {"added_turbulence_free_slope": deficit},
         {"blockage": "self-similar-2020"},
-        {"widths": Widths(deficit, deficit, deficit, deficit)},
+        {"widths": model_named("nygaard-2022").widths},
     ],
     ids=lambda changes: next(iter(changes)),
 )
