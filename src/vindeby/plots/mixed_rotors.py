@@ -48,4 +48,5 @@ def draw_mixed(axes: Axes, places_km: FloatArray, mixed: MixedTypes, direction: 
             Line2D([], [], linestyle="none", marker=marker, markersize=4.5, color=colour, markeredgewidth=0,
                    label=f"{name} ({mine.shape[1]})")
         )  # fmt: skip
-    axes.legend(handles=handles, loc="best", fontsize=7)
+    already, _ = axes.get_legend_handles_labels()  # neighbours, if there are any
+    axes.legend(handles=[*handles, *already], loc="best", fontsize=7)
