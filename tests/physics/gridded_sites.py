@@ -85,8 +85,7 @@ class Local:
         data: dict[str, Any] = {
             names[k]: (("x", "y", "h", "wd"), _closed(v)) for k, v in self.arrays().items()
         }
-        if not self.weibull:
-            raise NotImplementedError
+        assert self.weibull, "XRSite needs probabilities"
         data.setdefault("TI", 0.1)
         axes = {"x": GRID_X, "y": GRID_Y, "h": HEIGHT, "wd": np.append(SECTORS, 360.0)}
         distance = StraightDistance(wind_direction="WD_i" if self.turned else "wd")

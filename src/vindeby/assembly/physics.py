@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vindeby import units
-from vindeby.assembly.distances import Area, FloatArray, closest_pair
+from vindeby.assembly.distances import Area, FloatArray, closest_pair, worst_pair
 from vindeby.assembly.standing import Around, around
 from vindeby.assembly.zones_and_types import (
     IntArray,
@@ -29,7 +29,6 @@ from vindeby.assembly.zones_and_types import (
     kinds_of,
     largest_diameter_m,
     own_types,
-    worst_pair,
 )
 from vindeby.campaign import Campaign, task_key
 from vindeby.campaign.tasks import Cell, parse_key

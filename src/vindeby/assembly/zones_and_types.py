@@ -19,8 +19,6 @@ from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M
 
 IntArray = npt.NDArray[np.int64]
-_MOST_DISTANCES = 4_000_000
-"""At a time: a foreign file may hold a layout of any size."""
 
 
 def zone_array(cell: Cell) -> IntArray:
@@ -97,19 +95,3 @@ def check_inside(areas: list[tuple[str, Area]], cell: Cell, x: FloatArray, y: Fl
                 f"{int((outside > TOLERANCE_M).sum())} turbines stand outside {name}, "
                 f"turbine {mine.start + worst} by {outside[worst]:.6g} m"
             )
-
-
-def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray) -> tuple[float, int, int]:
-    """By how much (m) a pair is nearer than the mean of what its two need, and which; for the worst pair."""
-    found = (-np.inf, 0, 0)
-    count = len(x)
-    step = max(1, _MOST_DISTANCES // max(1, count))
-    for start in range(0, count if count > 1 else 0, step):
-        rows = slice(start, min(start + step, count))
-        short = 0.5 * (need[rows, None] + need[None, :])
-        short -= np.hypot(x[rows, None] - x[None, :], y[rows, None] - y[None, :])
-        short[np.arange(len(short)), np.arange(rows.start, rows.stop)] = -np.inf
-        one, other = np.unravel_index(int(np.argmax(short)), short.shape)
-        if short[one, other] > found[0]:
-            found = (float(short[one, other]), start + int(one), int(other))
-    return found
