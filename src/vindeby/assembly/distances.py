@@ -45,7 +45,7 @@ class Area:
 def closest_pair(x: FloatArray, y: FloatArray) -> tuple[float, int, int]:
     """The least distance between two points and which they are; infinity for fewer than two."""
     short, one, other = worst_pair(x, y, np.zeros(len(x)))
-    return -short, one, other
+    return 0.0 - short, one, other  # -short of coincident points would be -0.0, and read "-0 m"
 
 
 def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray) -> tuple[float, int, int]:
