@@ -10,7 +10,7 @@ from vindeby import wake
 from vindeby.assembly.local_wind import gridded_site
 from vindeby.assembly.standing import around
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.site import ProbabilityTable, Weibull
+from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.sections.turbulence import TurbulenceTable
@@ -19,14 +19,18 @@ from vindeby.campaign.sections.wake_model import WakeModel
 
 def site_of(campaign: Campaign) -> wake.Site:
     """The campaign's wind, with what is local about it."""
-    local = campaign.site.local
-    if local is None:
-        return _same_everywhere(campaign)
-    return gridded_site(campaign.site, local, None if local.has_weibull else _same_everywhere(campaign))
+    return wind_of(campaign.site)
 
 
-def _same_everywhere(campaign: Campaign) -> wake.Site:
-    match campaign.site.chosen[1]:
+def wind_of(site: Site) -> wake.Site:
+    """The wind that a section describes, with what is local about it."""
+    if site.local is None:
+        return _same_everywhere(site)
+    return gridded_site(site, site.local, None if site.local.has_weibull else _same_everywhere(site))
+
+
+def _same_everywhere(site: Site) -> wake.Site:
+    match site.chosen[1]:
         case Weibull() as given:
             return _weibull(given)
         case ProbabilityTable() as given:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def cells_of(campaign: Campaign, common: str) -> Iterator[Cell]:
     """All cells, in the order of farm and type; ``common`` is the digest of what they share."""
-    types = [digest(turbine.model_dump(exclude={"name"}, exclude_none=True)) for turbine in campaign.turbines]
+    types = [digest(turbine.identity()) for turbine in campaign.turbines]
     beside = neighbours_identities(campaign)
     for farm_idx, farm in enumerate(campaign.farms):
         area = digest(_area(farm))

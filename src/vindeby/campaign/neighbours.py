@@ -75,7 +75,7 @@ def _identity(campaign: Campaign, farm_idx: int) -> str | None:
     types, indices = types_of(standing)
     return digest(
         {
-            "types": [turbine.model_dump(exclude={"name"}, exclude_none=True) for turbine in types],
+            "types": [turbine.identity() for turbine in types],
             "spacing_m": [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types],
             "places": [[one.x, one.y, index] for one, index in zip(standing, indices, strict=True)],
         }

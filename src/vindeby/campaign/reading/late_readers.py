@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 _GRIDDED_FILE = ("vindeby.store.read.gridded_file", "read_gridded_file")
 _STORED_LAYOUT = ("vindeby.assembly.stored_layout", "read_stored_layout")
+_SITE_FILE = ("vindeby.interop.site_files.formats", "read_site_file")
+_TURBINE_FILE = ("vindeby.interop.turbine_files.formats", "read_turbine_file")
 
 
 class StoredLayout(Protocol):
@@ -35,6 +37,14 @@ class GriddedFile(Protocol):
     arrays: dict[str, tuple[tuple[str, ...], npt.NDArray[np.float64]]]
 
 
+class ForeignFile(Protocol):
+    """A file of another tool as a section of a campaign."""
+
+    data: dict[str, Any]
+    format: str
+    notes: tuple[str, ...]
+
+
 def gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
     """The variables of a netCDF-4 file that are wanted; raises VindebyError in words."""
     found: GriddedFile = _load(_GRIDDED_FILE)(path, wanted)
@@ -44,6 +54,18 @@ def gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
 def stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> StoredLayout:
     """The result of this key, or without one the best of a farm and type; raises VindebyError in words."""
     found: StoredLayout = _load(_STORED_LAYOUT)(path, key, farm, type_)
+    return found
+
+
+def site_file(path: Path, options: dict[str, Any]) -> ForeignFile:
+    """A site file of another tool; raises CampaignError, for an option with its name as field and no source."""
+    found: ForeignFile = _load(_SITE_FILE)(path, options)
+    return found
+
+
+def turbine_file(path: Path, options: dict[str, Any]) -> ForeignFile:
+    """A turbine file of another tool; raises in the same way."""
+    found: ForeignFile = _load(_TURBINE_FILE)(path, options)
     return found
 
 

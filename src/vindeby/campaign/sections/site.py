@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.yaml_text import Path
+from vindeby.campaign.sections.file_source import FileSource
 from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.normalising import Normalise, refuse_bad_sum
 from vindeby.campaign.sections.time_series import States, TimeSeries
@@ -185,6 +186,8 @@ class Site(OneOf):
     states: States | None = None
     local: LocalWind | None = None
     """How the wind differs from place to place; beside one of the others."""
+    source: FileSource | None = None
+    """The file of another tool that the wind was read from, if any."""
 
     def __repr__(self) -> str:
         given = self.chosen[1]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from vindeby import units
+from vindeby.campaign.sections.file_source import FileSource
 from vindeby.campaign.sections.values import (
     Fraction,
     Increasing,
@@ -189,12 +190,18 @@ class Turbine(OneOf):
     generic: Generic | None = None
     table: Table | None = None
     cubic: Cubic | None = None
+    source: FileSource | None = None
+    """The file of another tool that the turbine was read from, if any."""
 
     @property
     def description(self) -> Generic | Table | Cubic:
         """The one description that was given."""
         description: Generic | Table | Cubic = self.chosen[1]
         return description
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result: the description, whatever the type is called and wherever it came from."""
+        return self.model_dump(exclude={"name", "source"}, exclude_none=True)
 
     @property
     def rated_power_mw(self) -> float:

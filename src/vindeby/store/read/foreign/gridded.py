@@ -53,7 +53,9 @@ def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[by
 
 
 def _axes(data: Any) -> list[str]:
-    """The name of each axis, by the coordinates that it refers to."""
+    """The name of each axis, by the coordinates that it refers to; coordinates are their own axis."""
+    if data.is_scale and len(data.shape) == 1:
+        return [data.name.rpartition("/")[2]]
     names = []
     for index, dimension in enumerate(data.dims):
         scales = list(dimension.values())

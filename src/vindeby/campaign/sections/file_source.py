@@ -1,0 +1,13 @@
+"""Where a section came from that stood in a file of another tool: kept for the record, and decides no result."""
+
+from __future__ import annotations
+
+from vindeby.campaign.sections.values import Section, Text
+
+
+class FileSource(Section):
+    """The name of the file, its format, and what had to be said about reading it."""
+
+    file: Text
+    format: Text
+    notes: tuple[Text, ...] | None = None

@@ -1,0 +1,51 @@
+"""A table of probabilities over direction and wind speed, at its own directions or spread over others.
+
+Spread as PyWake does it: the values of a sector stand at its centre, ``nearest`` (a tie goes up) or ``linear`` between
+them, and a sector's probability is shared out over the directions of the width that they have.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.interop.file_reading import Options, refuse_option
+from vindeby.interop.site_files.weibull_options import given, interpolation, number, turbulence
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def table_section(
+    probability: FloatArray, speeds: FloatArray, options: Options, turbulence_intensity: Any = None
+) -> dict[str, Any]:
+    """The section ``table`` of a site: one row per sector, the first centred on north, one column per speed."""
+    how = interpolation(options, "nearest")
+    rows = spread(probability, how, number(options, "direction_step"))
+    return {
+        "turbulence_intensity": turbulence(options) if turbulence_intensity is None else turbulence_intensity,
+        "interpolation": how,
+        "wind_directions": [index * 360.0 / len(rows) for index in range(len(rows))],
+        "wind_speeds": [float(speed) for speed in speeds],
+        "probability": rows.tolist(),
+        **given(options, "normalise"),
+    }
+
+
+def spread(probability: FloatArray, how: str, step: float | None) -> FloatArray:
+    """The probabilities for directions ``step`` degrees apart; the rows as they are without one."""
+    if step is None:
+        return probability
+    count = round(360.0 / step) if step > 0.0 else 0
+    if not 1 <= count <= 3600 or abs(count * step - 360.0) > 1e-9:
+        refuse_option("direction_step", "does not divide 360 degrees", "use e.g. 1, 2, 5 or 10", step)
+    sectors = len(probability)
+    place = np.arange(count) * step / (360.0 / sectors)
+    if how == "nearest":
+        rows = probability[np.floor(place + 0.5).astype(int) % sectors]
+    else:
+        left = np.floor(place).astype(int)
+        share = (place - left)[:, None]
+        rows = probability[left % sectors] * (1.0 - share) + probability[(left + 1) % sectors] * share
+    return np.asarray(rows * (sectors / count))
