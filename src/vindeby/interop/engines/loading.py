@@ -44,7 +44,7 @@ def find_model(name: str) -> Any:
         raise InputError(
             f"wake.pywake: {name}: {error}; is the module installed, or in the folder you started from?"
         ) from None
-    except Exception as error:  # noqa: BLE001  code of the user's may raise anything when it is imported
+    except Exception as error:  # code of the user's may raise anything
         raise InputError(
             f"wake.pywake: {name}: importing {module_name} raised {type(error).__name__}: {error}"
         ) from error
@@ -81,7 +81,7 @@ def made_model(given: PyWakeEngine, site: Any, wind_turbines: Any) -> Any:
     shown = "".join(f", {key}={value!r}" for key, value in given.options.items())
     try:
         model = factory(site, wind_turbines, **given.options)
-    except Exception as error:  # noqa: BLE001  code of the user's may raise anything
+    except Exception as error:  # the same
         raise InputError(
             f"wake.pywake: {given.model}(site, wind_turbines{shown}) raised {type(error).__name__}: {error}"
         ) from error
