@@ -92,8 +92,10 @@ class CampaignCheck:
 
     def __init__(self, campaign: Campaign, *, deep: bool = False) -> None:
         self._campaign = campaign
-        # A function of the user's own may count energy in its own way, but not above the rated power.
+        # A function of the user's own may count energy in its own way, but not above the rated power. An engine is
+        # asked only for ``deep``: it may be slow, and execute code that the campaign names.
         self._own_energy = not any(step.call for step in campaign.method)
+        self._has_engine = campaign.wake.engine is not None
         self._deep = deep
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._areas: dict[int, list[tuple[str, Area]]] = {}
@@ -209,8 +211,10 @@ class CampaignCheck:
         if not self._own_energy:
             self._skip("method call")
             return
+        if self._has_engine and not self._deep:
+            return
         engine = self._engine(cell)
-        most_gwh = self._without_wakes_gwh(engine, x, y, types)
+        most_gwh = np.inf if self._has_engine else self._without_wakes_gwh(engine, x, y, types)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
         if self._deep:

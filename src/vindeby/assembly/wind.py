@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from vindeby import wake
+from vindeby.assembly.foreign_farm import ForeignFarm
 from vindeby.assembly.local_wind import gridded_site
-from vindeby.assembly.standing import around
+from vindeby.assembly.standing import Around, around
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
@@ -157,6 +159,8 @@ def wind_farm(
     """
     kinds = [types] if isinstance(types, int) else types
     beside = around(campaign, [campaign.turbines[kind] for kind in kinds], farm_idx)
+    if campaign.wake.engine is not None:
+        return foreign_farm(campaign, beside, with_engine=True)
     return wake.WindFarm(
         site_of(campaign),
         [turbine_of(turbine) for turbine in beside.turbines],
@@ -164,3 +168,32 @@ def wind_farm(
         neighbours=wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None,
         threads=threads,
     )
+
+
+def farm_to_look_at(
+    campaign: Campaign, types: int | Sequence[int], farm_idx: int | None = None
+) -> wake.WindFarm:
+    """``wind_farm`` for pictures and pages: of an engine's farm only what needs no wakes.
+
+    So looking at results neither needs the engine nor executes code that the campaign names.
+    """
+    if campaign.wake.engine is None:
+        return wind_farm(campaign, types, farm_idx)
+    kinds = [types] if isinstance(types, int) else types
+    beside = around(campaign, [campaign.turbines[kind] for kind in kinds], farm_idx)
+    return foreign_farm(campaign, beside, with_engine=False)
+
+
+def foreign_farm(campaign: Campaign, beside: Around, *, with_engine: bool) -> ForeignFarm:
+    """The farm of a campaign whose wakes an engine computes, with the engine or without."""
+    given = campaign.wake.engine
+    assert given is not None, "only campaigns with an engine come here"
+    site, turbines = site_of(campaign), [turbine_of(turbine) for turbine in beside.turbines]
+    neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
+    if not with_engine:
+        return ForeignFarm(site, turbines, None, given.title, neighbours=neighbours)
+    # The engines stand above this part, so that imports go one way.
+    made: ForeignFarm = importlib.import_module("vindeby.interop.engines").engine_farm(
+        given, site, turbines, neighbours
+    )
+    return made

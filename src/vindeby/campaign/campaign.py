@@ -136,7 +136,7 @@ class Campaign(Amount):
 
     def __repr__(self) -> str:
         steps = " -> ".join(step.chosen[0] for step in self.method)
-        return f"<Campaign {self.name!r}: {self.counts}; wake {self.wake.chosen[0]}; search {steps}>"
+        return f"<Campaign {self.name!r}: {self.counts}; wake {self.wake.title}; search {steps}>"
 
     def _repr_html_(self) -> str:
         from vindeby.campaign.notebook_table import campaign_table  # only a notebook asks for it

@@ -12,7 +12,7 @@ def campaign_table(campaign: Campaign) -> str:
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
     return (
         heading(campaign.name, campaign.counts)
-        + heading("", f"wake model {campaign.wake.chosen[0]}; search {steps}")
+        + heading("", f"wake model {campaign.wake.title}; search {steps}")
         + _types(campaign)
         + _farms(campaign)
         + "".join(

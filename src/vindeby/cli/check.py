@@ -46,7 +46,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "types": len(campaign.turbines),
         "seeds": len(campaign.seeds),
         "site": _site(campaign),
-        "wake": campaign.wake.chosen[0],
+        "wake": campaign.wake.title,
         "method": [step.chosen[0] for step in campaign.method],
         "neighbours": [{"beside": where, "what": what} for where, what in _neighbours(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
@@ -65,7 +65,7 @@ def _print(campaign: Campaign, found: Survey) -> None:
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
     if campaign.site.chosen[0] in ("time_series", "states"):
         console.print(f"wind: {_site(campaign)}", markup=False)
-    console.print(f"wake model {campaign.wake.chosen[0]}; search {steps}\n", markup=False)
+    console.print(f"wake model {campaign.wake.title}; search {steps}\n", markup=False)
     console.print(_types(campaign))
     console.print("\nturbines in each farm, by type")
     console.print(_farms(campaign, found))

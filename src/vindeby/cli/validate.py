@@ -52,6 +52,8 @@ def command(
     run = RunDirectory(output)
     given = given_campaign(campaign, set_, seeds)
     loaded = campaign_of(run, given, None if output.is_dir() else kept_campaign(output))
+    if loaded is not None and (deep or fix_aep):
+        _say_what_is_executed(loaded)
     filled = _filled(run, loaded) if fix_aep else None
     checks = physics_checks(loaded, deep=deep)
     expected = None if loaded is None else loaded.fingerprints()
@@ -71,6 +73,13 @@ def command(
         say("no campaign is kept with it: what should be there is unknown; name it with --campaign FILE")
     if not report.valid:
         raise typer.Exit(1)
+
+
+def _say_what_is_executed(campaign: Campaign) -> None:
+    from vindeby.assembly.engine_names import engine_warning
+
+    if told := engine_warning(campaign):
+        say(told)
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:

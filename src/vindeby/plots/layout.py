@@ -44,6 +44,13 @@ class Drawn:
     """Positions of turbines that stand already, as far as they are near enough to be drawn."""
     neighbour_count: int
     mixed: MixedTypes | None = None
+    engine: str | None = None
+    """What computes the wakes where vindeby does not; they are then not drawn."""
+
+    @property
+    def has_wakes(self) -> bool:
+        """Whether wakes can be drawn."""
+        return self.farm is not None and self.engine is None
 
     @property
     def box(self) -> tuple[float, ...]:
@@ -75,6 +82,8 @@ class Drawn:
             facts.append(("least allowed", f"{self.spacing_m:,.0f} m"))
         if self.neighbour_count:
             facts.append(("neighbours", f"{self.neighbour_count}"))
+        if self.engine is not None:
+            facts.append(("wakes not drawn", f"by {self.engine.split()[0]}"))
         return facts
 
     @property
@@ -128,6 +137,7 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         nearby(beside, shapes.frame(area, places)),
         beside.shape[1],
         mixed,
+        None if campaign is None or campaign.wake.engine is None else campaign.wake.title,
     )
 
 
@@ -165,7 +175,7 @@ def layout(
     with style(dark=dark):
         left, bottom, right, top = drawn.box
         width, height = shapes.paper_for(right - left, top - bottom)
-        whole = figure(width + 2.5 + 0.9 * (drawn.farm is not None), max(height, 4.6))
+        whole = figure(width + 2.5 + 0.9 * drawn.has_wakes, max(height, 4.6))
         side = whole.add_gridspec(2, 2, width_ratios=[width + 0.9, 2.3], height_ratios=[1.1, 1])
         axes = whole.add_subplot(side[:, 0])
         wind_of = _wind(drawn, direction, speed)
@@ -182,7 +192,7 @@ def layout_map(result_set: ResultSet, key: str, *, dark: bool = False) -> Axes:
     with style(dark=dark):
         left, bottom, right, top = drawn.box
         width, height = shapes.paper_for(right - left, top - bottom, 4.6)
-        axes = figure(max(width, 3.6) + 0.9 * (drawn.farm is not None), height + 0.4).add_subplot()
+        axes = figure(max(width, 3.6) + 0.9 * drawn.has_wakes, height + 0.4).add_subplot()
         _map(axes, drawn, *_wind(drawn, None, None), bar=True)
         axes.set_title(drawn.key)
     return axes
@@ -209,7 +219,7 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
     places = (drawn.places - np.array(origin)[:, None]) * shapes.KM
     axes.set(xlim=((box[0] - origin[0]) * shapes.KM, (box[2] - origin[0]) * shapes.KM))
     axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
-    if drawn.farm is not None and direction is not None and speed:
+    if drawn.has_wakes and drawn.farm is not None and direction is not None and speed:
         types = 0 if drawn.mixed is None else drawn.mixed.types
         image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed, types)
         if bar:

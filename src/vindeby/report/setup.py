@@ -69,11 +69,18 @@ def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
         ("turbine types", ", ".join(f"t{index} {one.name}" for index, one in enumerate(campaign.turbines))),
         *beside,
         ("wind", f"{wind}, {speeds}, turbulence intensity {turbulence_text(site.turbulence_intensity)}"),
-        ("wake model", _with_parameters(*campaign.wake.chosen)),
+        ("wake model", _wake(campaign)),
         ("method", "; then ".join(_with_parameters(*step.chosen) for step in campaign.method)),
         ("least distance", f"{spacing:g} {'D' if unit == 'diameters' else 'm'}"),
         ("seeds", f"{len(campaign.seeds):,} for each farm and type"),
     ]
+
+
+def _wake(campaign: Campaign) -> str:
+    """The wake model with its parameters; of a FLORIS configuration, which is long, the model alone."""
+    if campaign.wake.floris is not None:
+        return campaign.wake.floris.title
+    return _with_parameters(*campaign.wake.chosen)
 
 
 def _with_parameters(name: str, given: Any) -> str:

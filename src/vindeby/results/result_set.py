@@ -121,9 +121,9 @@ class ResultSet:
         if farm_idx is not None and not has_neighbours(self.campaign, farm_idx):
             farm_idx = None  # all farms are alike
         if (kinds, farm_idx) not in self._farms:
-            from vindeby.assembly import wind_farm  # loads numba, which only some pictures need
+            from vindeby.assembly.wind import farm_to_look_at  # loads numba, which only some pictures need
 
-            self._farms[kinds, farm_idx] = wind_farm(self.campaign, kinds, farm_idx)
+            self._farms[kinds, farm_idx] = farm_to_look_at(self.campaign, kinds, farm_idx)
         return self._farms[kinds, farm_idx]
 
     def own_types(self, key: str) -> NDArray[np.int64] | None:

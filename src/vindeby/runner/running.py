@@ -29,6 +29,7 @@ from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.progress import Watcher
 from vindeby.runner.protocol import Finish, Outcome
 from vindeby.runner.resuming.bad_files import refuse_or_quarantine
+from vindeby.runner.resuming.other_engines import other_engines
 from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
 from vindeby.runner.resuming.run_lock import hold
 from vindeby.runner.summary import Summary, finish_up
@@ -98,6 +99,8 @@ def run(
         if judge.usual:
             write_verdicts(directory, campaign.dumps(), resume_state.verdicts)
         _say_what_stands(resume_state, on_message, again)
+        if resume_state.done and (other := other_engines(directory, campaign)):
+            on_message(other)
         summary = Summary(Path(output), len(space), resume_state, kept_invalid=keep_invalid)
         if resume_state.todo:
             _supervise(

@@ -15,7 +15,7 @@ _NEED_A_GRADIENT = ("gradient", "hopping")
 def refuse_unsuitable_wake_model(campaign: Campaign) -> None:
     """Refuse steps that need a gradient the model does not have, and local wind that it does not know."""
     model, local = campaign.wake, campaign.site.local
-    name = model.chosen[0]
+    name = model.title
     for index, step in enumerate(campaign.method):
         if step.chosen[0] in _NEED_A_GRADIENT and not model.has_gradient:
             raise refusal(

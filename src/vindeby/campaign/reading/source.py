@@ -12,6 +12,7 @@ from typing import Any
 from vindeby.campaign import presets
 from vindeby.campaign.reading.boundary_file import read_boundary
 from vindeby.campaign.reading.foreign_files import with_foreign_files
+from vindeby.campaign.reading.engine_files import with_engine_file
 from vindeby.campaign.reading.local_wind_file import with_local_wind
 from vindeby.campaign.reading.neighbour_files import with_neighbour_files
 from vindeby.campaign.reading.wind_files import with_wind_files
@@ -31,6 +32,7 @@ def load(path: str | Path) -> Document:
     document = _with_boundary_files(from_text(_text_of(Path(path)), str(path)), folder)
     document = with_foreign_files(document, folder)
     document = with_neighbour_files(document, folder, _text_of)
+    document = with_engine_file(document, folder, _text_of)
     return with_local_wind(with_wind_files(document, folder, _text_of), folder)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, JsonValue, Strict, model_validator
+from pydantic import Field, Strict, model_validator
 
+from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.site import Direction
 from vindeby.campaign.sections.values import Count, Increasing, Number, OneOf, Positive, Section, refusal
 from vindeby.campaign.sections.wake_model import bare_name
@@ -54,29 +53,11 @@ class Hopping(Section):
     places: Count = 40
 
 
-def _a_function(text: str) -> str:
-    if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*", text):
-        raise refusal(
-            "is not of the form package.module:function", remedy='write it like "mypackage.module:function"'
-        )
-    return text
-
-
-def _only_finite(parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    try:
-        json.dumps(parameters, allow_nan=False)
-    except ValueError:
-        raise refusal(
-            "holds a number that is not finite", remedy="write it as text, or leave it out"
-        ) from None
-    return parameters
-
-
 class Call(Section):
     """A Python function of the user's own, and the parameters it is given."""
 
-    function: Annotated[str, Strict(), AfterValidator(_a_function)]
-    parameters: Annotated[dict[str, JsonValue], AfterValidator(_only_finite)] = Field(default_factory=dict)
+    function: ImportedName
+    parameters: Parameters = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod

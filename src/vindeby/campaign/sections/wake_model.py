@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from vindeby.campaign.sections.engine import FlorisEngine, PyWakeEngine, with_options
 from vindeby.campaign.sections.values import NotNegative, OneOf, Positive, Section, refusal
 
 Induction = Literal["madsen", "momentum"]
@@ -80,7 +81,10 @@ class CumulativeCurl(Section):
 
 
 class WakeModel(OneOf):
-    """One wake model and its parameters; a bare name takes the defaults. Blockage may be added to any of them."""
+    """One wake model and its parameters; a bare name takes the defaults. Blockage may be added to any of them.
+
+    ``pywake`` and ``floris`` are no models of vindeby: with them the energy is computed by PyWake or FLORIS.
+    """
 
     alternatives: ClassVar[tuple[str, ...] | None] = (
         "nygaard_2022",
@@ -91,6 +95,8 @@ class WakeModel(OneOf):
         "turbopark_2020",
         "bastankhah_2016",
         "cumulative_curl",
+        "pywake",
+        "floris",
     )
 
     nygaard_2022: Nygaard2022 | None = Field(None, alias="nygaard-2022")
@@ -101,17 +107,29 @@ class WakeModel(OneOf):
     turbopark_2020: Turbopark2020 | None = Field(None, alias="turbopark-2020")
     bastankhah_2016: Bastankhah2016 | None = Field(None, alias="bastankhah-2016")
     cumulative_curl: CumulativeCurl | None = Field(None, alias="cumulative-curl")
+    pywake: PyWakeEngine | None = None
+    floris: FlorisEngine | None = None
     blockage: Blockage | None = None
+
+    @property
+    def engine(self) -> PyWakeEngine | FlorisEngine | None:
+        """What computes the energy where vindeby does not."""
+        return self.pywake or self.floris
+
+    @property
+    def title(self) -> str:
+        """The model in a few words, e.g. ``jensen`` or ``pywake py_wake.literature:Nygaard_2022``."""
+        return self.chosen[0] if self.engine is None else self.engine.title
 
     @property
     def has_gradient(self) -> bool:
         """Whether methods that follow the slope of the energy can be used with it."""
-        return self.cumulative_curl is None
+        return self.cumulative_curl is None and self.floris is None
 
     @property
     def knows_local_wind(self) -> bool:
         """Whether it says what becomes of wakes where the free wind differs from place to place."""
-        return self.cumulative_curl is None
+        return self.cumulative_curl is None and self.floris is None
 
     def identity(self) -> dict[str, Any]:
         """What decides a result, for fingerprints. Blockage that is not asked for is left out."""
@@ -122,11 +140,19 @@ class WakeModel(OneOf):
     @model_validator(mode="before")
     @classmethod
     def _bare_name(cls, data: Any) -> Any:
+        data = with_options(data)
         if not isinstance(data, dict) or "blockage" not in data:
             return bare_name(data)
         if data["blockage"] is None:
             raise refusal("is empty", remedy="give self-similar-2020, or leave the key out", at=("blockage",))
         model = {key: value for key, value in data.items() if key != "blockage"}
+        if model.keys() & {"pywake", "floris"}:
+            raise refusal(
+                "has a meaning only with vindeby's own wake models",
+                remedy="leave it out, and use a PyWake model with blockage",
+                at=("blockage",),
+                value=data["blockage"],
+            )
         return {**bare_name(model), "blockage": data["blockage"]}
 
 

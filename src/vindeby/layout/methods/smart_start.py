@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
+from vindeby.layout.judged_points import JudgedPoints, JudgesPoints
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.mix import Remaining
 from vindeby.layout.placing import State, new_state, placing_kernel, stand_in
@@ -65,7 +66,7 @@ class SmartStart(Method):
 
     def prepare(self, problem: Problem) -> Search:
         """Work out the grid and the wakes on it."""
-        prepared = _Prepared(self, problem)
+        prepared = _Prepared(self, problem) if _is_own(problem.farm) else _WithEngine(self, problem)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  a construction needs no start
             layout = prepared.construct(seed)
@@ -115,8 +116,7 @@ class _Prepared:
         problem, spacing = self.problem, self.problem.spacing_by_type
         beside = problem.neighbours
         many = len(beside.x)
-        points = np.column_stack([self.x, self.y]) - self.middle
-        state = new_state(self.farm, self.wakes, points, self.cell, many + problem.n_turbines, self.middle)
+        state = self._new_state(many + problem.n_turbines)
         allowed = np.ones((len(self.x), len(spacing)), np.bool_)
         for a in range(many):
             self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]), state)
@@ -143,6 +143,11 @@ class _Prepared:
         # Zone by zone, in each as they were placed.
         order = np.argsort(zone_of, kind="stable")
         return Layout(self.x[chosen[order]], self.y[chosen[order]], types[order])
+
+    def _new_state(self, most: int) -> State:
+        """The wind before anything stands, with room for so many turbines."""
+        points = np.column_stack([self.x, self.y]) - self.middle
+        return new_state(self.farm, self.wakes, points, self.cell, most, self.middle)
 
     def _open(self, left: Remaining, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which types may still come to each point: those that its zone and the mix have room for."""
@@ -226,6 +231,42 @@ class _Prepared:
             if left.any():
                 return False
         return True
+
+
+def _is_own(farm: WindFarm) -> bool:
+    """Whether the wakes of a farm are those of ``vindeby.wake``."""
+    return not isinstance(farm, JudgesPoints)
+
+
+class _WithEngine(_Prepared):
+    """The same choosing, with points judged by another tool: all of them anew after each turbine."""
+
+    def __init__(self, method: SmartStart, problem: Problem) -> None:
+        self.method, self.problem, self.farm = method, problem, problem.farm
+        self.x, self.y = grid_inside(problem, method.grid_size)
+        self.cell = np.arange(len(self.x))
+        self.member = np.stack([zone.boundary.inside(self.x, self.y) for zone in problem.zones], axis=1)
+        self.on_grid = False
+
+    def _new_state(self, most: int) -> State:
+        state = JudgedPoints(len(self.x), most)
+        self._judge(state)
+        return state  # type: ignore[return-value]  # it has all that choosing needs
+
+    def _stand(self, state: State, a: int, x0: float, y0: float, type_index: int) -> None:
+        judged: JudgedPoints = state  # type: ignore[assignment]
+        judged.stand(a, x0, y0, type_index)
+        if a + 1 >= len(self.problem.neighbours.x):  # nobody chooses before all neighbours stand
+            self._judge(judged)
+
+    def _judge(self, state: JudgedPoints) -> None:
+        farm = self.farm
+        assert isinstance(farm, JudgesPoints), "others are not prepared here"
+        method = self.method
+        directions = np.arange(360.0) if method.wind_directions is None else np.array(method.wind_directions)
+        speeds = np.array(method.wind_speeds or DEFAULT_SPEEDS)
+        worth = farm.point_energies(self.x, self.y, state.standing, directions, speeds)
+        state.energy = worth[:, :, None]
 
 
 def grid_inside(problem: Problem, size: int) -> tuple[FloatArray, FloatArray]:

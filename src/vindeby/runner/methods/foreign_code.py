@@ -1,4 +1,4 @@
-"""Where the function of a campaign comes from, found out before anything of it is executed.
+"""Where the code that a campaign names comes from, found out before anything of it is executed.
 
 A campaign file can name any function that Python can import, and somebody who was sent a campaign with a module beside
 it may not expect that ``run`` executes it. So ``run`` says which file it is about to execute, unless the file belongs
@@ -7,18 +7,17 @@ to the standard library or to an installed package, which the user chose to trus
 
 from __future__ import annotations
 
-import site
-import sysconfig
 from collections.abc import Sequence
-from functools import cache
-from importlib.machinery import ModuleSpec, PathFinder
-from pathlib import Path
 
+from vindeby.assembly.code_files import file_of, is_installed
+from vindeby.assembly.engine_names import engine_warning
 from vindeby.campaign import Campaign
+
+__all__ = ["file_of", "is_installed", "warning"]
 
 
 def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
-    """What to say before a campaign's function is imported; empty where there is nothing to say."""
+    """What to say before code of a campaign's is imported; empty where there is nothing to say."""
     for step in campaign.method:
         if step.call is not None:
             file = file_of(step.call.function.partition(":")[0], search_path)
@@ -27,45 +26,4 @@ def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
                     f"method.call: {step.call.function} is not from an installed package: {file} will be executed, and "
                     "may do whatever you may do; run only code that you trust"
                 )
-    return ""
-
-
-def file_of(module: str, search_path: Sequence[str]) -> Path | None:
-    """The file or folder of code that importing a module would execute first outside of installed packages, if any.
-
-    The packages above a module are executed too. Nothing is imported here: each part of the name is only looked up.
-    """
-    places: Sequence[str] | None = search_path
-    file: Path | None = None
-    for length, _ in enumerate(module.split("."), 1):
-        if places is None:
-            return file
-        spec = PathFinder.find_spec(".".join(module.split(".")[:length]), list(places))
-        if spec is None:
-            return file
-        file = _place(spec) or file
-        if file is not None and not is_installed(file):
-            return file
-        places = spec.submodule_search_locations
-    return file
-
-
-def _place(spec: ModuleSpec) -> Path | None:
-    """The file of a module; the folder of a package without a file of its own."""
-    if spec.has_location and spec.origin is not None:
-        return Path(spec.origin)
-    folders = list(spec.submodule_search_locations or ())
-    return Path(folders[0]) if folders else None
-
-
-def is_installed(file: Path) -> bool:
-    """Does a file belong to the standard library, to an installed package, or to vindeby?"""
-    parents = file.resolve().parents
-    return any(folder in parents for folder in _installed())
-
-
-@cache
-def _installed() -> frozenset[Path]:
-    names = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    names += [*site.getsitepackages(), site.getusersitepackages(), str(Path(__file__).parents[2])]
-    return frozenset(Path(name).resolve() for name in names if name)
+    return engine_warning(campaign, search_path)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.assembly import pipeline_of, problem_of
+from vindeby.assembly.engine_names import engine_name
 from vindeby.assembly.search import method_of
 from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task
@@ -24,8 +25,8 @@ class SearchMethod:
         self._campaign = campaign
         self._pipeline = pipeline_of(campaign)
         self._words = " -> ".join(step.chosen[0] for step in campaign.method)
-        self._engine = f"vindeby {campaign.wake.chosen[0]}"
-        self._warm = False
+        self._engine = engine_name(campaign)
+        self._warm = campaign.wake.engine is not None  # there is nothing to compile that takes long
 
     def prepare(self, cell: Cell) -> _Prepared:
         """Set up the farm, its wakes and whatever its seeds share.

@@ -1,0 +1,193 @@
+"""A wind farm whose wakes another tool computes: what a campaign needs from an engine.
+
+Searches, checks and pictures know ``WindFarm``. A ``ForeignFarm`` is one, with the campaign's site, turbines and
+neighbours; an engine (``vindeby.interop.engines``) says two things of a layout in given wind states, and everything
+else follows from them:
+
+- ``state_powers``: the power of every turbine in every state, and the wind speed at it;
+- ``state_speeds_at``: the wind speed at points in the wakes of a layout, for the smart start;
+
+and, where it can, ``aep_and_gradient``. Without an engine (``engine=None``) only what needs no wakes can be asked:
+that is enough to validate and to draw, and executes no code that a campaign names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.errors import ArgumentError
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake import FlowMap, Neighbours, Site, Turbine, WakeModel, WindFarm, WindStates, models
+from vindeby.wake.loops.local.free_wind import free_wind_at, wind_and_locality
+from vindeby.wake.sites.series import chunks_of
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Layout = tuple[FloatArray, FloatArray, IntArray]
+"""x, y and type of every turbine, neighbours last."""
+
+
+class Engine(Protocol):
+    """What computes wakes. States are those of ``WindStates``, in its order; turbines those of the layout."""
+
+    title: str
+
+    def state_powers(self, layout: Layout, states: WindStates) -> tuple[FloatArray, FloatArray]:
+        """Power in W and wind speed in m/s, both (turbines, states)."""
+
+    def state_speeds_at(
+        self, layout: Layout, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
+    ) -> FloatArray:
+        """Wind speed in m/s at points in the wakes of the layout, (points, states)."""
+
+    def mean_power_and_slopes(
+        self, layout: Layout, counted: int, states: WindStates
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Mean power in W of the first ``counted`` turbines, and its slopes with x and y of every turbine."""
+
+
+def _stand_in() -> WakeModel:
+    """A model that stands for the engine's: searches see that its wakes are no sum of pairs and cannot be widened."""
+    model = models.niayifar_2016()
+    return replace(model, name="engine", growth_constants=(), needs_turbulence=False, tabulate=False)
+
+
+class ForeignFarm(WindFarm):
+    """What layouts are worth on a site, with wakes by an engine."""
+
+    def __init__(
+        self,
+        site: Site,
+        turbines: Sequence[Turbine],
+        engine: Engine | None,
+        title: str,
+        *,
+        neighbours: Neighbours | None = None,
+    ) -> None:
+        super().__init__(site, turbines, _stand_in(), neighbours=neighbours, tabulate=False)
+        del self._loops  # whatever would compute with the equations of the stand-in fails at once
+        self._given, self.title = engine, title
+
+    def __repr__(self) -> str:
+        return f"<ForeignFarm: {len(self.turbines)} types; {self.site!r}; engine {self.title!r}>"
+
+    @property
+    def tabulated(self) -> bool:
+        """No tables are used."""
+        return False
+
+    @property
+    def by_width(self) -> bool:
+        """No wakes are computed here."""
+        return False
+
+    @property
+    def engine(self) -> Engine:
+        """The engine; ArgumentError where there is none."""
+        if self._given is None:
+            raise ArgumentError(
+                f"wakes of {self.title} are not computed here; vindeby run and validate --deep do"
+            )
+        return self._given
+
+    def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
+        """Annual energy production of every turbine in GWh."""
+        layout, counted = self._layout(x, y, types)
+        if not counted:
+            return np.zeros(0)
+        watts, _ = self.engine.state_powers(layout, self.states)
+        return np.asarray(
+            (watts[:counted] * self._weights(layout, counted)).sum(axis=1)
+        ) * mean_power_to_aep_gwh(1.0)
+
+    def aep_and_gradient(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
+        layout, counted = self._layout(x, y, types)
+        watts, east, north = self.engine.mean_power_and_slopes(layout, counted, self.states)
+        unit = mean_power_to_aep_gwh(1.0)
+        return watts * unit, east[:counted] * unit, north[:counted] * unit
+
+    def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
+        """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
+        layout, counted = self._layout(x, y, types)
+        return self._hand_out(self.engine.state_powers(layout, self.states)[0][:counted])
+
+    def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
+        """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
+        layout, counted = self._layout(x, y, types)
+        return self._hand_out(self.engine.state_powers(layout, self.states)[1][:counted])
+
+    def power_steps(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 512
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Power in W of every turbine at every step of a time series, a chunk of steps at a time."""
+        layout, counted = self._layout(x, y, types)
+        for steps, states in chunks_of(self.states, steps_per_chunk):
+            watts = self.engine.state_powers(layout, states)[0][:counted]
+            in_time = np.empty_like(watts)
+            in_time[:, states.step] = watts
+            yield steps, in_time
+
+    def flow_map(
+        self,
+        x: npt.ArrayLike,
+        y: npt.ArrayLike,
+        types: npt.ArrayLike = 0,
+        *,
+        direction: float,
+        speed: float,
+        grid_x: npt.ArrayLike,
+        grid_y: npt.ArrayLike,
+        height_m: float | None = None,
+        turbulence: float | None = None,
+    ) -> FlowMap:
+        """Wind speed on a grid for one direction (degrees) and free wind speed (m/s), as in ``WindFarm``."""
+        if turbulence is None:
+            turbulence = float(np.average(self.states.turbulence, weights=self.states.probability + 1e-300))
+        east, north = (np.atleast_1d(np.array(g, np.float64)) for g in (grid_x, grid_y))
+        at = self.turbines[0].hub_height_m if height_m is None else float(height_m)
+        layout, _ = self._layout(x, y, types)
+        one = WindStates(
+            np.array([float(direction)]), np.array([0, 1]), np.array([float(speed)]), np.ones(1),
+            np.array([turbulence]), (1, 1),
+        )  # fmt: skip
+        point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
+        out = self.engine.state_speeds_at(layout, one, point_x, point_y, at)[:, 0]
+        return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
+
+    def point_energies(
+        self,
+        x: FloatArray,
+        y: FloatArray,
+        standing: Layout,
+        directions: npt.ArrayLike | None,
+        speeds: npt.ArrayLike | None,
+    ) -> FloatArray:
+        """Mean power (W) that one more turbine would have at each point, by type; its own wake is left out.
+
+        ``directions`` and ``speeds`` are those in which points are judged; a time series is taken as it is.
+        """
+        states = self.states if self.states.step is not None else self.site.states(directions, speeds)
+        wind, _ = wind_and_locality(self.site, states, self.turbines)
+        energies = np.empty((len(x), len(self.turbines)))
+        for kind, turbine in enumerate(self.turbines):
+            free = free_wind_at(wind, states.direction, x, y, np.full(len(x), kind, np.int64))
+            blows = free.speed
+            if len(standing[0]):
+                blows = self.engine.state_speeds_at(standing, states, x, y, turbine.hub_height_m)
+            energies[:, kind] = (turbine.power_at(blows) * free.probability).sum(axis=1)
+        return energies
+
+    def _weights(self, layout: Layout, counted: int) -> FloatArray:
+        """The probability of every state at every turbine; one row for all where the wind is the same everywhere."""
+        if self.locality == "uniform":
+            return self.states.probability[None, :]
+        own = (part[:counted] for part in layout)
+        return free_wind_at(self.wind, self.states.direction, *own).probability

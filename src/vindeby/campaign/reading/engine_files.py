@@ -1,0 +1,28 @@
+"""The configuration file of an engine: read once and put into the campaign."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vindeby.campaign.reading.wind_files import ReadText
+from vindeby.campaign.reading.yaml_text import Document, Origin, read
+from vindeby.errors import CampaignError, Problem
+
+
+def with_engine_file(document: Document, folder: Path, read_text: ReadText) -> Document:
+    """Put a FLORIS configuration that stands in a file of its own into the document."""
+    wake = document.data.get("wake")
+    if not isinstance(wake, dict) or not isinstance(wake.get("floris"), str):
+        return document
+    origin = document.origin(("wake", "floris"))
+    path = folder / wake["floris"]
+    text = read_text(path, "wake.floris", f"{origin.source}:{origin.line}")
+    content = read(text, str(path))
+    if not isinstance(content.data, dict):
+        told = "this is no FLORIS configuration: it must be a mapping"
+        raise CampaignError([Problem(str(path), "", told, None, "give the file that FlorisModel reads")])
+    wake["floris"] = {"configuration": content.data}
+    document.origins[("wake", "floris", "configuration")] = Origin(str(path), 1)
+    for inside, place in content.origins.items():
+        document.origins[("wake", "floris", "configuration", *inside)] = place
+    return document

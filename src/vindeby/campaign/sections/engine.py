@@ -1,0 +1,127 @@
+"""Engines: wake models that PyWake or FLORIS computes, by name or by configuration. Neither is imported here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from vindeby.campaign.sections.imported_names import ImportedName, Parameters
+from vindeby.campaign.sections.values import Section, refusal
+
+ENGINES = ("pywake", "floris")
+REPLACED = {
+    "": ("name", "description", "logging", "farm"),
+    "flow_field": ("wind_directions", "wind_speeds", "turbulence_intensities", "heterogeneous_inflow_config"),
+}
+"""What of a FLORIS configuration the campaign replaces, or has no influence on results."""
+_NEEDED = ("flow_field", "solver", "wake")
+
+
+class PyWakeEngine(Section):
+    """A PyWake wind-farm model: a class or function that takes (site, wind_turbines) and keyword ``options``."""
+
+    model: ImportedName
+    options: Parameters = Field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """For tables and messages."""
+        return f"pywake {self.model}"
+
+    @property
+    def module(self) -> str:
+        """The module that holds the model."""
+        return self.model.partition(":")[0]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_model(cls, data: Any) -> Any:
+        return {"model": data} if isinstance(data, str) else data
+
+
+class FlorisEngine(Section):
+    """A FLORIS 4 configuration: solver, flow field and wake models. Layout, turbines and wind are the campaign's."""
+
+    configuration: Parameters
+
+    @property
+    def title(self) -> str:
+        """For tables and messages."""
+        wake = self.configuration.get("wake")
+        names = wake.get("model_strings") if isinstance(wake, dict) else None
+        model = names.get("velocity_model") if isinstance(names, dict) else None
+        return f"floris {model}" if model else "floris"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolved(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            raise refusal(
+                "names a file, and here files are not read",
+                remedy="load the campaign from a file, or give the content under configuration",
+                value=data,
+            )
+        if isinstance(data, dict) and isinstance(data.get("configuration"), dict):
+            data = dict(data)
+            configuration = merged(data["configuration"], data.pop("options", None) or {})
+            data["configuration"] = deciding_part(configuration)
+        return data
+
+    @model_validator(mode="after")
+    def _complete(self) -> FlorisEngine:
+        for key in _NEEDED:
+            if not isinstance(self.configuration.get(key), dict):
+                raise refusal(
+                    f"{key} is missing: this is no FLORIS 4 configuration",
+                    remedy="give the file that FlorisModel reads",
+                    at=("configuration",),
+                )
+        version = self.configuration.get("floris_version", "v4")
+        if str(version).lstrip("v").split(".")[0] != "4":
+            raise refusal(
+                "is not version 4 of FLORIS' configuration",
+                remedy="convert it with FLORIS' own script (floris.convert_floris_input_v3_to_v4)",
+                at=("configuration", "floris_version"),
+                value=version,
+            )
+        return self
+
+
+def with_options(data: Any) -> Any:
+    """``{pywake: NAME, options: {...}}`` with the options where they belong."""
+    if not isinstance(data, dict) or "options" not in data:
+        return data
+    engine = next((name for name in ENGINES if name in data), None)
+    options, given = data["options"], {key: value for key, value in data.items() if key != "options"}
+    if engine is None:
+        raise refusal("goes with pywake or floris only", remedy="leave it out", at=("options",))
+    if not isinstance(options, dict):
+        raise refusal("must be a mapping", remedy="write it like {k: 0.04}", at=("options",), value=options)
+    inner = given[engine]
+    if engine == "pywake" and isinstance(inner, str):
+        inner = {"model": inner}
+    if not isinstance(inner, dict):
+        return given
+    if inner.get("options"):
+        raise refusal("is given twice", remedy=f"give it once, beside {engine}", at=("options",))
+    return {**given, engine: {**inner, "options": options}}
+
+
+def merged(configuration: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """A configuration with single values replaced, at any depth."""
+    result = dict(configuration)
+    for key, value in options.items():
+        inner = result.get(key)
+        both = isinstance(inner, dict) and isinstance(value, dict)
+        result[key] = merged(inner, value) if both else value  # type: ignore[arg-type]  # both are mappings
+    return result
+
+
+def deciding_part(configuration: dict[str, Any]) -> dict[str, Any]:
+    """What of a FLORIS configuration decides results of a campaign."""
+    left = {key: value for key, value in configuration.items() if key not in REPLACED[""]}
+    flow = left.get("flow_field")
+    if isinstance(flow, dict):
+        left["flow_field"] = {key: value for key, value in flow.items() if key not in REPLACED["flow_field"]}
+    return left

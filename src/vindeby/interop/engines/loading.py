@@ -1,0 +1,94 @@
+"""Import the PyWake model that a campaign names, and make it of a site and turbines."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from vindeby.campaign.sections.engine import PyWakeEngine
+from vindeby.errors import InputError
+
+
+def need_pywake() -> None:
+    """InputError, with the remedy, where PyWake is not installed."""
+    try:
+        importlib.import_module("py_wake")
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"wake.pywake: PyWake is not installed ({error}); install it with: pip install 'vindeby[pywake]'"
+        ) from None
+
+
+def need_floris() -> None:
+    """InputError, with the remedy, where FLORIS is not installed."""
+    try:
+        importlib.import_module("floris")
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"wake.floris: FLORIS is not installed ({error}); install it with: pip install 'vindeby[floris]'"
+        ) from None
+
+
+def find_model(name: str) -> Any:
+    """Import ``package.module:Model``; InputError says what is missing."""
+    need_pywake()
+    module_name, _, path = name.partition(":")
+    try:
+        with _current_folder():
+            found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"wake.pywake: {name}: {error}; is the module installed, or in the folder you started from?"
+        ) from None
+    except Exception as error:  # code of the user's may raise anything
+        raise InputError(
+            f"wake.pywake: {name}: importing {module_name} raised {type(error).__name__}: {error}"
+        ) from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise InputError(
+                f"wake.pywake: {name}: {module_name} has no {path}; name a wind-farm model in it"
+            )
+        found = getattr(found, part)
+    if not callable(found):
+        raise InputError(f"wake.pywake: {name} is a {type(found).__name__}, not a class or function")
+    return found
+
+
+@contextmanager
+def _current_folder() -> Iterator[None]:
+    """Modules in the current folder can be imported, as workers can."""
+    here = str(Path.cwd())
+    if here in sys.path or "" in sys.path:
+        yield
+        return
+    sys.path.append(here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+
+
+def made_model(given: PyWakeEngine, site: Any, wind_turbines: Any) -> Any:
+    """The wind-farm model of a campaign, of PyWake objects."""
+    factory = find_model(given.model)
+    from py_wake.wind_farm_models.wind_farm_model import WindFarmModel
+
+    shown = "".join(f", {key}={value!r}" for key, value in given.options.items())
+    try:
+        model = factory(site, wind_turbines, **given.options)
+    except Exception as error:  # the same
+        raise InputError(
+            f"wake.pywake: {given.model}(site, wind_turbines{shown}) raised {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(model, WindFarmModel):
+        raise InputError(
+            f"wake.pywake: {given.model}(site, wind_turbines{shown}) gives a {type(model).__name__}, not a PyWake "
+            "wind-farm model; name a class such as py_wake.literature:Nygaard_2022, or a function that returns "
+            "PropagateDownwind(...) or All2AllIterative(...)"
+        )
+    return model

@@ -1,0 +1,140 @@
+"""PyWake as an engine: powers, wind at points and gradients from a PyWake wind-farm model.
+
+PyWake computes the wind speed at turbines and their power in each wind state. How often a state occurs is taken from
+the campaign's site, whose probabilities are PyWake's (the tests compare them); so is turbulence, which is handed to
+PyWake state by state. Where the wind differs from place to place, PyWake has it on the same grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.assembly.foreign_farm import Layout
+from vindeby.campaign.sections.engine import PyWakeEngine
+from vindeby.errors import TaskError
+from vindeby.interop.engines.loading import made_model, need_pywake
+from vindeby.wake import GriddedSite, Site, Turbine, WindStates
+
+FloatArray = npt.NDArray[np.float64]
+
+_STEPS = 2048
+"""Steps of a time series that PyWake computes at a time: its arrays grow with the number of steps."""
+_POINTS_GB = 0.25
+"""Memory that PyWake may take for the wind at points, in its own estimate."""
+
+
+class PyWake:
+    """A wind-farm model of PyWake with the campaign's site and turbines."""
+
+    def __init__(self, given: PyWakeEngine, site: Site, turbines: Sequence[Turbine]) -> None:
+        need_pywake()
+        from vindeby.interop.pywake_objects.sites import engine_site
+        from vindeby.interop.pywake_objects.turbines import wind_turbines_of
+
+        self.title = given.title
+        self._local = site if isinstance(site, GriddedSite) else None
+        self._by_place = self._local is not None and self._local.grid.turbulence_intensity is not None
+        self._model = made_model(given, engine_site(site), wind_turbines_of(turbines))
+        self._model.verbose = False
+
+    def state_powers(self, layout: Layout, states: WindStates) -> tuple[FloatArray, FloatArray]:
+        """Power in W and wind speed in m/s, both (turbines, states)."""
+        x, y, types = layout
+        shape = (len(x), len(states.speed))
+        watts, speed = np.empty(shape), np.empty(shape)
+        for part, arguments in self._calls(states):
+            found = self._model(x, y, type=types, return_simulationResult=False, **arguments)
+            for array, values in ((watts, found[2]), (speed, found[0])):
+                array[:, part] = _flat(values, len(x), part.stop - part.start, arguments)
+        _refuse_nan(self.title, watts)
+        return watts, speed
+
+    def state_speeds_at(
+        self, layout: Layout, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
+    ) -> FloatArray:
+        """Wind speed in m/s at points in the wakes of the layout: PyWake's flow map, (points, states)."""
+        from py_wake.flow_map import Points
+
+        east, north, types = layout
+        out = np.empty((len(x), len(states.speed)))
+        for part, arguments in self._calls(states):
+            result = self._model(east, north, type=types, **arguments)
+            chosen = {} if "time" in arguments else {"wd": arguments["wd"], "ws": arguments["ws"]}
+            points = Points(x, y, np.full(len(x), height_m))
+            found = result.flow_map(points, memory_GB=_POINTS_GB, **chosen)
+            out[:, part] = _flat(found.WS_eff.ilk(), len(x), part.stop - part.start, arguments)
+        _refuse_nan(self.title, out)
+        return out
+
+    def mean_power_and_slopes(
+        self, layout: Layout, counted: int, states: WindStates
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Mean power in W of the first ``counted`` turbines, and its slopes by PyWake's automatic differentiation."""
+        from autograd import value_and_grad
+        from py_wake.utils.gradients import AutogradNumpy
+
+        x, y, types = layout
+        many, total, slopes = len(x), 0.0, np.zeros(2 * len(x))
+        for part, arguments in self._calls(states):
+            weights = _as_ilk(states.probability[part], arguments)
+
+            def mean_power(places: Any, arguments: dict[str, Any] = arguments, weights: Any = weights) -> Any:
+                found = self._model(
+                    places[:many], places[many:], type=types, return_simulationResult=False, **arguments
+                )
+                own = found[4].P_ilk[:counted] if self._has_own_probabilities else weights
+                return (found[2][:counted] * own).sum()
+
+            with AutogradNumpy():
+                value, slope = value_and_grad(mean_power)(np.concatenate([x, y]))
+            total, slopes = total + float(value), slopes + np.asarray(slope)
+        _refuse_nan(self.title, slopes)
+        return total, slopes[:many], slopes[many:]
+
+    @property
+    def _has_own_probabilities(self) -> bool:
+        """Whether probabilities differ from place to place; then they have slopes, too."""
+        return self._local is not None and self._local.grid.has_weibull
+
+    def _calls(self, states: WindStates) -> Iterator[tuple[slice, dict[str, Any]]]:
+        """Which states a call of the model computes, and the wind that it is called with."""
+        count = len(states.speed)
+        if states.step is None:
+            wind = {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
+            yield slice(0, count), wind | self._turbulence(states.turbulence.reshape(1, *states.shape))
+            return
+        direction = np.repeat(states.direction, np.diff(states.first))
+        for begin in range(0, count, _STEPS):
+            part = slice(begin, min(begin + _STEPS, count))
+            wind = {"wd": direction[part], "ws": states.speed[part], "time": True}
+            yield part, wind | self._turbulence(states.turbulence[part])
+
+    def _turbulence(self, values: FloatArray) -> dict[str, Any]:
+        """The turbulence to call the model with; none where the site has it place by place."""
+        if self._by_place:
+            return {}
+        return {"TI": float(values.flat[0]) if np.ptp(values) == 0.0 else values}
+
+
+def _flat(values: Any, rows: int, states: int, arguments: dict[str, Any]) -> FloatArray:
+    """(rows, directions, speeds) as (rows, states)."""
+    shape = (rows, states, 1) if "time" in arguments else (rows, len(arguments["wd"]), len(arguments["ws"]))
+    return np.asarray(np.broadcast_to(np.asarray(values), shape)).reshape(rows, -1)
+
+
+def _as_ilk(weights: FloatArray, arguments: dict[str, Any]) -> FloatArray:
+    if "time" in arguments:
+        return weights[None, :, None]
+    return weights.reshape(1, len(arguments["wd"]), len(arguments["ws"]))
+
+
+def _refuse_nan(title: str, values: FloatArray) -> None:
+    if not np.isfinite(values).all():
+        raise TaskError(
+            f"{title}: PyWake gives {int((~np.isfinite(values)).sum())} numbers that are not finite; "
+            "check the model with this layout in PyWake"
+        )

@@ -1,0 +1,1 @@
+"""Sites and turbines of vindeby as PyWake objects, and back."""

@@ -1,0 +1,167 @@
+"""Sites of vindeby as PyWake's ``XRSite``, with the same wind: values at sector centres, interpolated alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+from py_wake.site import XRSite
+from py_wake.site.distance import StraightDistance
+
+from vindeby.errors import ArgumentError
+from vindeby.wake import (
+    GriddedSite,
+    Site,
+    TableSite,
+    TimeSeriesSite,
+    TurbulenceTable,
+    UniformSite,
+    WeibullSite,
+)
+
+FloatArray = npt.NDArray[np.float64]
+_GRIDDED = {
+    "speedup": "Speedup",
+    "turning": "Turning",
+    "weibull_a": "Weibull_A",
+    "weibull_k": "Weibull_k",
+    "sector_frequency": "Sector_frequency",
+    "turbulence_intensity": "TI",
+}
+
+
+def pywake_site(site: Site) -> XRSite:
+    """The site as PyWake has it, turbulence included; ArgumentError where PyWake has no such site."""
+    return _made(site, with_turbulence=True)
+
+
+def engine_site(site: Site) -> XRSite:
+    """The same for an engine, which is given the turbulence state by state."""
+    return _made(site, with_turbulence=False)
+
+
+def _made(site: Site, *, with_turbulence: bool) -> XRSite:
+    if isinstance(site, GriddedSite):
+        return _gridded(site, with_turbulence=with_turbulence)
+    data, interpolation = _rose(site)
+    if with_turbulence and not isinstance(site, TimeSeriesSite):
+        _add_turbulence(data, site)
+    return _with_states(XRSite(data, interp_method=interpolation), site)
+
+
+def _rose(site: Site) -> tuple[xr.Dataset, str]:
+    """Probabilities over direction and, in a table, speed."""
+    if isinstance(site, WeibullSite):
+        columns = {
+            "Sector_frequency": site.frequency,
+            "Weibull_A": site.weibull_a,
+            "Weibull_k": site.weibull_k,
+        }
+        return _over_sectors(columns), site.interpolation
+    if isinstance(site, TableSite):
+        table = np.array(site.probability, np.float64)
+        data = xr.Dataset(
+            {"P": (("wd", "ws"), table)}, {"wd": _centres(len(table)), "ws": np.array(site.wind_speed)}
+        )
+        return data, site.interpolation
+    if isinstance(site, UniformSite):
+        return _over_sectors({"P": site.frequency}), site.interpolation
+    if isinstance(site, TimeSeriesSite):  # PyWake is called with its steps
+        return _over_sectors({"P": [1.0]}), "nearest"
+    raise ArgumentError(f"a {type(site).__name__} cannot be converted to a PyWake site; make one in PyWake")
+
+
+def _over_sectors(columns: dict[str, Any]) -> xr.Dataset:
+    arrays = {name: np.atleast_1d(np.array(values, np.float64)) for name, values in columns.items()}
+    sectors = len(next(iter(arrays.values())))
+    return xr.Dataset({name: ("wd", array) for name, array in arrays.items()}, {"wd": _centres(sectors)})
+
+
+def _centres(sectors: int) -> FloatArray:
+    return np.asarray(np.linspace(0.0, 360.0, sectors, endpoint=False))
+
+
+def _add_turbulence(data: xr.Dataset, site: Any) -> None:
+    """Turbulence as a number, or over the directions and speeds of the site."""
+    given = site.turbulence_intensity
+    if not isinstance(given, TurbulenceTable):
+        values = np.asarray(given, np.float64)
+        data["TI"] = values if values.ndim == 0 else ("wd", values)
+        return
+    directions = None if given.wind_directions is None else np.array(given.wind_directions, np.float64)
+    speeds = None if given.wind_speeds is None else np.array(given.wind_speeds, np.float64)
+    if directions is not None and not np.array_equal(directions, data.wd.values):
+        raise ArgumentError(
+            f"the turbulence intensity is given for {len(directions)} directions, the wind for {data.sizes['wd']} "
+            "sectors: a PyWake site has one list of directions; give both for the same"
+        )
+    if speeds is not None and "ws" in data.sizes:
+        own = data.ws.values
+        values = given.at(np.zeros(1) if directions is None else directions, own)
+        speeds = own
+    else:
+        values = np.array(given.values, np.float64)
+        if speeds is not None:
+            data.coords["ws"] = speeds
+    axes = [name for name, axis in (("wd", directions), ("ws", speeds)) if axis is not None]
+    data["TI"] = (axes, np.reshape(values, [len(axis) for axis in (directions, speeds) if axis is not None]))
+
+
+def _with_states(made: XRSite, site: Site) -> XRSite:
+    """The directions and speeds that the site is evaluated in when a call says none."""
+    states = site.states()
+    if states.step is None:
+        made.default_wd = states.direction
+        made.default_ws = states.speed[: states.shape[1]]
+    return made
+
+
+def _gridded(site: GriddedSite, *, with_turbulence: bool) -> XRSite:
+    """Local wind over x, y, height and direction; the rose, where there is one, over direction alone."""
+    grid = site.grid
+    data, _ = (xr.Dataset(), "linear") if site.rose is None or grid.has_weibull else _rose(site.rose)
+    axes = {"x": grid.x, "y": grid.y, "h": grid.height, "wd": grid.direction}
+    for name, called in _GRIDDED.items():
+        if getattr(grid, name) is not None:
+            array = grid.over_all_axes(name)
+            own = [axis for axis, length in zip(axes, array.shape, strict=True) if length > 1 or axis in "xy"]
+            own = [axis for axis in own if axes[axis] is not None]
+            data = _with_axes(data, own, axes)
+            data[called] = (own, array.reshape([len(axes[axis]) for axis in own]))  # type: ignore[arg-type]
+    if grid.turbulence_intensity is None and with_turbulence:
+        data["TI"] = _one_turbulence(site)
+    way = {
+        "x": site.position_interpolation,
+        "y": site.position_interpolation,
+        "h": site.position_interpolation,
+        "wd": site.interpolation,
+        "ws": "linear",
+    }
+    distance = StraightDistance(wind_direction="WD_i" if site.turned_wakes else "wd")
+    return _with_states(XRSite(data, interp_method=way, distance=distance), site)
+
+
+def _with_axes(data: xr.Dataset, own: list[str], axes: dict[str, Any]) -> xr.Dataset:
+    for axis in own:
+        if axis not in data.coords:
+            data.coords[axis] = axes[axis]
+        elif not np.array_equal(data.coords[axis].values, axes[axis]):
+            raise ArgumentError(
+                f"the local wind is given for {len(axes[axis])} directions, the rose for {data.sizes[axis]} sectors: a "
+                "PyWake site has one list of directions; give both for the same"
+            )
+    return data
+
+
+def _one_turbulence(site: GriddedSite) -> float:
+    if site.rose is None:
+        return site.turbulence_intensity
+    given = getattr(site.rose, "turbulence_intensity", None)
+    if given is None or isinstance(given, TurbulenceTable) or np.ndim(given):
+        raise ArgumentError(
+            "turbulence that depends on the wind, with a wind that differs from place to place, cannot be converted to "
+            "a PyWake site; give one number, or turbulence on the grid"
+        )
+    return float(np.asarray(given))
