@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vindeby import wake
+from vindeby.assembly.grid_north import turned
 from vindeby.assembly.local_wind import gridded_site
 from vindeby.assembly.standing import around
 from vindeby.campaign import Campaign
@@ -21,7 +22,7 @@ def site_of(campaign: Campaign) -> wake.Site:
     """The campaign's wind, with what is local about it."""
     local = campaign.site.local
     if local is None:
-        return _same_everywhere(campaign)
+        return turned(_same_everywhere(campaign), campaign.site.grid_convergence_deg)
     return gridded_site(campaign.site, local, None if local.has_weibull else _same_everywhere(campaign))
 
 
