@@ -9,6 +9,7 @@ import numpy as np
 
 from vindeby import wake
 from vindeby.assembly.foreign_farm import ForeignFarm
+from vindeby.assembly.grid_north import turned
 from vindeby.assembly.local_wind import gridded_site
 from vindeby.assembly.standing import Around, around
 from vindeby.campaign import Campaign
@@ -27,7 +28,7 @@ def site_of(campaign: Campaign) -> wake.Site:
 def wind_of(site: Site) -> wake.Site:
     """The wind that a section describes, with what is local about it."""
     if site.local is None:
-        return _same_everywhere(site)
+        return turned(_same_everywhere(site), site.grid_convergence_deg)
     return gridded_site(site, site.local, None if site.local.has_weibull else _same_everywhere(site))
 
 

@@ -26,6 +26,7 @@ from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
+from vindeby.campaign.sections.coordinate_system import CoordinateSystem
 from vindeby.campaign.sections.farm import MAX_TURBINES, Amount, Farm
 from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
@@ -65,6 +66,8 @@ class Campaign(Amount):
 
     name: Name
     description: Text = ""
+    crs: CoordinateSystem | None = None
+    """The coordinate reference system whose metres all coordinates are, where it is known; decides no result."""
     farms: Annotated[tuple[Farm, ...], Field(min_length=1)]
     turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)]
     neighbours: Neighbours | None = None

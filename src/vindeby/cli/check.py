@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
+from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_with_notes
 from vindeby.cli.output import echo_text, say
 from vindeby.printable import one_line
 
@@ -27,12 +27,14 @@ def command(
     """Say whether a campaign file is right, and what it would run."""
     from vindeby.campaign.checks.survey import survey
 
-    loaded = load_campaign(campaign, set_, seeds)
+    loaded, notes = load_with_notes(campaign, set_, seeds)
     found = survey(loaded)
     if json_:
-        echo_text(json.dumps(_as_data(loaded, found), indent=1) + "\n")
+        echo_text(json.dumps(_as_data(loaded, found) | {"notes": list(notes)}, indent=1) + "\n")
     else:
         _print(loaded, found)
+        for note in notes:
+            say(f"note: {note}")
     for warning in found.warnings:
         say(f"warning: {warning}")
 
@@ -46,6 +48,8 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "types": len(campaign.turbines),
         "seeds": len(campaign.seeds),
         "site": _site(campaign),
+        "crs": campaign.crs,
+        "grid_convergence_deg": campaign.site.grid_convergence_deg,
         "wake": campaign.wake.title,
         "method": [step.chosen[0] for step in campaign.method],
         "neighbours": [{"beside": where, "what": what} for where, what in _neighbours(campaign)],

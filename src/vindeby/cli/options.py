@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,6 +39,17 @@ def load_campaign(campaign: str, set_: list[str] | None, seeds: str | None) -> C
     from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
 
     return Campaign.load(campaign, _overrides(set_, seeds))
+
+
+def load_with_notes(
+    campaign: str, set_: list[str] | None, seeds: str | None
+) -> tuple[Campaign, Sequence[str]]:
+    """The same, with what was done or ignored while its files were read, in words."""
+    from vindeby.campaign import Campaign
+    from vindeby.campaign.reading import source
+
+    document = source.load(campaign)
+    return Campaign.from_document(document, _overrides(set_, seeds)), document.notes
 
 
 def given_campaign(campaign: str | None, set_: list[str] | None, seeds: str | None) -> GivenCampaign:

@@ -1,7 +1,8 @@
-"""Readers of binary files that a campaign file may name.
+"""Readers of files that a campaign file may name and that take more than text.
 
-They need HDF5, which this part does without: reading most campaigns must not load it, and imports go one way. So they
-stand in the parts that have it, and are loaded by their name when a campaign file first names such a file.
+They need HDF5 or libraries of other formats, which this part does without: reading most campaigns must not load them,
+and imports go one way. So they stand in the parts that have them, and are loaded by their name when a campaign file
+first names such a file.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.campaign.reading.yaml_text import Document
+
 _GRIDDED_FILE = ("vindeby.store.read.gridded_file", "read_gridded_file")
+_GEOGRAPHIC_FILES = ("vindeby.interop.geo.campaign_files", "with_geographic_files")
 _STORED_LAYOUT = ("vindeby.assembly.stored_layout", "read_stored_layout")
 _SITE_FILE = ("vindeby.interop.site_files.formats", "read_site_file")
 _TURBINE_FILE = ("vindeby.interop.turbine_files.formats", "read_turbine_file")
@@ -67,6 +71,12 @@ def turbine_file(path: Path, options: dict[str, Any]) -> ForeignFile:
     """A turbine file of another tool; raises in the same way."""
     found: ForeignFile = _load(_TURBINE_FILE)(path, options)
     return found
+
+
+def with_geographic_files(document: Document, folder: Path) -> Document:
+    """The document with what its geographic files hold, in metres of one system; raises CampaignError."""
+    read: Document = _load(_GEOGRAPHIC_FILES)(document, folder)
+    return read
 
 
 def _load(home: tuple[str, str]) -> Callable[..., Any]:

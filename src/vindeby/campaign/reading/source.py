@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from vindeby.campaign import presets
 from vindeby.campaign.reading.boundary_file import read_boundary
 from vindeby.campaign.reading.foreign_files import with_foreign_files
 from vindeby.campaign.reading.engine_files import with_engine_file
+from vindeby.campaign.reading.geographic_names import boundary_holders, names_geographic_files
+from vindeby.campaign.reading.late_readers import with_geographic_files
 from vindeby.campaign.reading.local_wind_file import with_local_wind
 from vindeby.campaign.reading.neighbour_files import with_neighbour_files
 from vindeby.campaign.reading.wind_files import with_wind_files
@@ -29,7 +31,10 @@ def load(path: str | Path) -> Document:
     if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
     folder = Path(path).parent
-    document = _with_boundary_files(from_text(_text_of(Path(path)), str(path)), folder)
+    document = from_text(_text_of(Path(path)), str(path))
+    if names_geographic_files(document.data, folder):
+        document = with_geographic_files(document, folder)
+    document = _with_boundary_files(document, folder)
     document = with_foreign_files(document, folder)
     document = with_neighbour_files(document, folder, _text_of)
     document = with_engine_file(document, folder, _text_of)
@@ -78,7 +83,7 @@ def _text_of(path: Path, field: str = "", named_in: str | None = None) -> str:
 
 def _with_boundary_files(document: Document, folder: Path) -> Document:
     """Put the boundaries that stand in files of their own into the document."""
-    for at, holder in _with_boundaries(document.data):
+    for holder, at in boundary_holders(document.data):
         boundary = holder.get("boundary")
         if not isinstance(boundary, dict) or not isinstance(boundary.get("file"), str):
             continue
@@ -105,21 +110,6 @@ def _with_boundary_files(document: Document, folder: Path) -> Document:
     return document
 
 
-def _with_boundaries(data: dict[str, Any]) -> Iterator[tuple[DataPath, dict[str, Any]]]:
-    """Every farm and every zone, with the path of its boundary."""
-
-    def entries(holder: dict[str, Any], key: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        listed = holder.get(key)
-        for index, entry in enumerate(listed if isinstance(listed, list) else []):
-            if isinstance(entry, dict):
-                yield index, entry
-
-    for index, farm in entries(data, "farms"):
-        yield ("farms", index, "boundary"), farm
-        for number, zone in entries(farm, "zones"):
-            yield ("farms", index, "zones", number, "boundary"), zone
-
-
 def override(document: Document, assignments: Sequence[str]) -> None:
     """Put ``a.b.c=value`` into the document, so that it goes through the same checks as the rest."""
     if assignments:
@@ -130,6 +120,9 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         option = f"--set {assignment}"
         if not equals or not steps:
             raise _refused(option, "is not of the form field=value", "write it like seeds=2")
+        if steps == ["crs"]:
+            told = "cannot be overridden: coordinates have been read already"
+            raise _refused(option, told, "write crs in the campaign file")
         value = read(text, option, has_lines=False).data if text.strip() else None
         holder, path = _descend(document.data, steps, option)
         holder[path[-1]] = value

@@ -51,6 +51,8 @@ class Document:
 
     data: Any
     origins: dict[Path, Origin] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What was done or ignored while files were read, in words for ``vindeby check``."""
 
     def origin(self, path: Path) -> Origin:
         """Where the value at ``path`` was written, or the nearest value around it that is known."""

@@ -188,6 +188,8 @@ class Site(OneOf):
     """How the wind differs from place to place; beside one of the others."""
     source: FileSource | None = None
     """The file of another tool that the wind was read from, if any."""
+    grid_convergence_deg: Annotated[Number, Field(ge=-180.0, le=180.0)] | None = None
+    """The direction of grid north, clockwise from true north: directions of the wind are relative to true north."""
 
     def __repr__(self) -> str:
         given = self.chosen[1]
@@ -197,7 +199,9 @@ class Site(OneOf):
     def identity(self) -> dict[str, Any]:
         """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""
         key, given = self.chosen
-        local = {} if self.local is None else {"local": self.local.identity()}
+        local: dict[str, Any] = {} if self.local is None else {"local": self.local.identity()}
+        if self.grid_convergence_deg:
+            local["grid_convergence_deg"] = self.grid_convergence_deg
         if isinstance(given, TimeSeries | States):
             return {key: given.identity(), **local}
         default = type(given).model_fields["interpolation"].default
@@ -207,4 +211,11 @@ class Site(OneOf):
     @model_validator(mode="after")
     def _one_distribution(self) -> Self:
         refuse_two_distributions(self.weibull, self.local)
+        if self.local is not None and self.grid_convergence_deg:
+            raise refusal(
+                "cannot be used where the wind differs from place to place",
+                remedy="give directions relative to grid north, and leave it out",
+                at=("grid_convergence_deg",),
+                value=self.grid_convergence_deg,
+            )
         return self

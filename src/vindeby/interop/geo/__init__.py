@@ -1,0 +1,1 @@
+"""Boundaries and positions from geographic files: GeoJSON, shapefile, GeoPackage."""
