@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from vindeby.store.format.hdf5 import encoding
@@ -36,8 +37,18 @@ _MOST_CRASHES = 16
 _MOST_FILLED = 1 << 40
 
 
-def rescue(path: Path, folder: Path, guard: Guard, naming: str, spool: Spool | None = None) -> Saved:
-    """Everything that can be saved from one file; ``folder`` is for the copy, and for the records."""
+def rescue(
+    path: Path,
+    folder: Path,
+    guard: Guard,
+    naming: str,
+    spool: Spool | None = None,
+    needed: Sequence[str] = (),
+) -> Saved:
+    """Everything that can be saved from one file; ``folder`` is for the copy, and for the records.
+
+    With ``needed``, a record without a checksum is saved when it has these arrays, whatever else of it is lost.
+    """
     saved = Saved(path, spool or Spool(folder))
     try:
         saved.size = path.stat().st_size
@@ -61,7 +72,7 @@ def rescue(path: Path, folder: Path, guard: Guard, naming: str, spool: Spool | N
     copy = folder / "copy.h5"
     shutil.copyfile(path, copy)
     try:
-        _try_copy(copy, saved, guard, naming, damaged=finding is not None)
+        _try_copy(copy, saved, guard, naming, needed, damaged=finding is not None)
     finally:
         copy.unlink(missing_ok=True)
     saved.settle()
@@ -70,7 +81,9 @@ def rescue(path: Path, folder: Path, guard: Guard, naming: str, spool: Spool | N
     return saved
 
 
-def _try_copy(copy: Path, saved: Saved, guard: Guard, naming: str, *, damaged: bool) -> None:
+def _try_copy(
+    copy: Path, saved: Saved, guard: Guard, naming: str, needed: Sequence[str], *, damaged: bool
+) -> None:
     with copy.open("rb") as file:
         head = file.read(_HEAD)
     block = read_superblock(head)
@@ -85,14 +98,14 @@ def _try_copy(copy: Path, saved: Saved, guard: Guard, naming: str, *, damaged: b
             means = "filled up to its recorded end" if filled else "with its write flags cleared"
     visited: set[int] = set()
     if not damaged or block is not None:
-        reading = read_guarded(copy, guard, real_size=saved.size, sinks=saved.sinks(means))
+        reading = read_guarded(copy, guard, real_size=saved.size, needed=needed, sinks=saved.sinks(means))
         saved.note(reading)
         if reading.form in {"shard", "table"}:
             return  # its records are rows: a group in it is never one
         visited = set(reading.visited)
         damaged = damaged or bool(reading.findings)
     if damaged:
-        _orphans(copy, head, block, saved, guard, naming, visited)
+        _orphans(copy, head, block, saved, guard, naming, needed, visited)
 
 
 def _orphans(
@@ -102,6 +115,7 @@ def _orphans(
     saved: Saved,
     guard: Guard,
     naming: str,
+    needed: Sequence[str],
     visited: set[int],
 ) -> None:
     """Each group in the bytes that was not read by its name, as the root group of the copy."""
@@ -115,7 +129,15 @@ def _orphans(
             _patch(copy, _plain_superblock(saved.size, address), saved.size)
         before = len(saved.records)
         fallback = f"unnamed_{saved.path.stem}_{address}"
-        reading = read_guarded(copy, guard, real_size=saved.size, rooted=fallback, naming=naming, sinks=sinks)
+        reading = read_guarded(
+            copy,
+            guard,
+            real_size=saved.size,
+            rooted=fallback,
+            naming=naming,
+            needed=needed,
+            sinks=sinks,
+        )
         saved.findings += [one for one in reading.findings if one.verdict is Verdict.CHECKSUM]
         crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in reading.findings)
         useless = 0 if len(saved.records) > before else useless + 1
