@@ -1,7 +1,8 @@
 """The ways to read a damaged file, tried in order on a copy; each adds what the ones before did not get.
 
 1. as it is; 2. with the write flags cleared; 3. with a cut file filled up to its recorded end; 4. group by
-group, each put in the place of the root group. What lies in the filled-up part never counts as data. Whichever
+group, each put in the place of the root group. What lies in the filled-up part never counts as data; where it begins,
+it is filled with ones, so that a number that was cut does not read as a smaller one. Whichever
 way a record is reached: when it states a checksum and does not meet it, it is not saved.
 """
 
@@ -35,6 +36,8 @@ _MOST_USELESS = 4096
 
 _MOST_CRASHES = 16
 _MOST_FILLED = 1 << 40
+_MARKED = 1 << 16
+"""As many bytes as an attribute in an object header may have: one that was cut ends within them."""
 
 
 def rescue(
@@ -95,6 +98,8 @@ def _try_copy(
         else:
             _patch(copy, patched_superblock(head, block, end=end), end)
             filled = block.end > saved.size
+            if filled:
+                _mark_filling(copy, saved.size, end)
             means = "filled up to its recorded end" if filled else "with its write flags cleared"
     visited: set[int] = set()
     if not damaged or block is not None:
@@ -168,6 +173,12 @@ def _plain_superblock(size: int, root: int) -> bytes:
     head[72:76] = bytes(4)  # no cached symbol table
     head[16:20] = bytes((4, 0, 16, 0))  # the library's own node sizes
     return bytes(head)
+
+
+def _mark_filling(copy: Path, start: int, end: int) -> None:
+    with copy.open("r+b") as file:
+        file.seek(start)
+        file.write(b"\xff" * min(_MARKED, end - start))
 
 
 def _patch(copy: Path, head: bytes, size: int) -> None:
