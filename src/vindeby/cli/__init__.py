@@ -24,6 +24,7 @@ COMMANDS = {
     "merge": "Bring finished results into the database.",
     "validate": "Check every result of a database.",
     "salvage": "Save results from damaged or foreign files.",
+    "adopt": "Take over the run of an older script, and check it.",
     "show": "Draw layouts, or the campaign.",
     "report": "Write one HTML page about a campaign.",
     "board": "Show a campaign in the browser while it runs.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -209,20 +209,24 @@ def read_guarded(
     rooted: str = "",
     naming: str = "",
     origin: str = SALVAGED,
+    needed: Sequence[str] = (),
     sinks: Sinks | None = None,
 ) -> Reading:
     """Read through the HDF5 library; a record that kills the child is left out and the rest is read again.
 
     With ``rooted`` the root group is one record: its key is what ``naming`` spells by its attributes, or ``rooted``.
-    A record without a checksum gets the mark ``origin``. Without ``sinks`` the records are kept in memory, as many
+    A record without a checksum gets the mark ``origin``, and is complete when it has the arrays that are ``needed``; if
+    none are named, those that most records of the file have. Without ``sinks`` the records are kept in memory, as many
     bytes of them as the limits allow.
     """
-    return _GuardedReading(path, guard, real_size, sinks).do(rooted, naming, origin)
+    return _GuardedReading(path, guard, real_size, sinks, needed).do(rooted, naming, origin)
 
 
 class _GuardedReading:
-    def __init__(self, path: Path, guard: Guard, real_size: int, sinks: Sinks | None) -> None:
-        self.path, self.guard, self.real_size = path, guard, real_size
+    def __init__(
+        self, path: Path, guard: Guard, real_size: int, sinks: Sinks | None, needed: Sequence[str]
+    ) -> None:
+        self.path, self.guard, self.real_size, self.needed = path, guard, real_size, list(needed)
         self.reading = Reading()
         self.sinks = sinks or Sinks(self.reading.segments.append, lambda _: None)
         limits = guard.limits
@@ -255,6 +259,7 @@ class _GuardedReading:
                 rooted=rooted,
                 naming=naming,
                 origin=origin,
+                needed=self.needed,
                 result_bytes=self.allowed,
                 batch_bytes=limits.batch_bytes,
                 most_findings=limits.most_findings,

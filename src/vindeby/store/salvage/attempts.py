@@ -1,7 +1,8 @@
 """The ways to read a damaged file, tried in order on a copy; each adds what the ones before did not get.
 
 1. as it is; 2. with the write flags cleared; 3. with a cut file filled up to its recorded end; 4. group by
-group, each put in the place of the root group. What lies in the filled-up part never counts as data. Whichever
+group, each put in the place of the root group. What lies in the filled-up part never counts as data; where it begins,
+it is filled with ones, so that a number that was cut does not read as a smaller one. Whichever
 way a record is reached: when it states a checksum and does not meet it, it is not saved.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from vindeby.store.format.hdf5 import encoding
@@ -34,10 +36,22 @@ _MOST_USELESS = 4096
 
 _MOST_CRASHES = 16
 _MOST_FILLED = 1 << 40
+_MARKED = 1 << 16
+"""As many bytes as an attribute in an object header may have: one that was cut ends within them."""
 
 
-def rescue(path: Path, folder: Path, guard: Guard, naming: str, spool: Spool | None = None) -> Saved:
-    """Everything that can be saved from one file; ``folder`` is for the copy, and for the records."""
+def rescue(
+    path: Path,
+    folder: Path,
+    guard: Guard,
+    naming: str,
+    spool: Spool | None = None,
+    needed: Sequence[str] = (),
+) -> Saved:
+    """Everything that can be saved from one file; ``folder`` is for the copy, and for the records.
+
+    With ``needed``, a record without a checksum is saved when it has these arrays, whatever else of it is lost.
+    """
     saved = Saved(path, spool or Spool(folder))
     try:
         saved.size = path.stat().st_size
@@ -61,7 +75,7 @@ def rescue(path: Path, folder: Path, guard: Guard, naming: str, spool: Spool | N
     copy = folder / "copy.h5"
     shutil.copyfile(path, copy)
     try:
-        _try_copy(copy, saved, guard, naming, damaged=finding is not None)
+        _try_copy(copy, saved, guard, naming, needed, damaged=finding is not None)
     finally:
         copy.unlink(missing_ok=True)
     saved.settle()
@@ -70,7 +84,9 @@ def rescue(path: Path, folder: Path, guard: Guard, naming: str, spool: Spool | N
     return saved
 
 
-def _try_copy(copy: Path, saved: Saved, guard: Guard, naming: str, *, damaged: bool) -> None:
+def _try_copy(
+    copy: Path, saved: Saved, guard: Guard, naming: str, needed: Sequence[str], *, damaged: bool
+) -> None:
     with copy.open("rb") as file:
         head = file.read(_HEAD)
     block = read_superblock(head)
@@ -82,17 +98,19 @@ def _try_copy(copy: Path, saved: Saved, guard: Guard, naming: str, *, damaged: b
         else:
             _patch(copy, patched_superblock(head, block, end=end), end)
             filled = block.end > saved.size
+            if filled:
+                _mark_filling(copy, saved.size, end)
             means = "filled up to its recorded end" if filled else "with its write flags cleared"
     visited: set[int] = set()
     if not damaged or block is not None:
-        reading = read_guarded(copy, guard, real_size=saved.size, sinks=saved.sinks(means))
+        reading = read_guarded(copy, guard, real_size=saved.size, needed=needed, sinks=saved.sinks(means))
         saved.note(reading)
         if reading.form in {"shard", "table"}:
             return  # its records are rows: a group in it is never one
         visited = set(reading.visited)
         damaged = damaged or bool(reading.findings)
     if damaged:
-        _orphans(copy, head, block, saved, guard, naming, visited)
+        _orphans(copy, head, block, saved, guard, naming, needed, visited)
 
 
 def _orphans(
@@ -102,6 +120,7 @@ def _orphans(
     saved: Saved,
     guard: Guard,
     naming: str,
+    needed: Sequence[str],
     visited: set[int],
 ) -> None:
     """Each group in the bytes that was not read by its name, as the root group of the copy."""
@@ -115,7 +134,15 @@ def _orphans(
             _patch(copy, _plain_superblock(saved.size, address), saved.size)
         before = len(saved.records)
         fallback = f"unnamed_{saved.path.stem}_{address}"
-        reading = read_guarded(copy, guard, real_size=saved.size, rooted=fallback, naming=naming, sinks=sinks)
+        reading = read_guarded(
+            copy,
+            guard,
+            real_size=saved.size,
+            rooted=fallback,
+            naming=naming,
+            needed=needed,
+            sinks=sinks,
+        )
         saved.findings += [one for one in reading.findings if one.verdict is Verdict.CHECKSUM]
         crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in reading.findings)
         useless = 0 if len(saved.records) > before else useless + 1
@@ -146,6 +173,12 @@ def _plain_superblock(size: int, root: int) -> bytes:
     head[72:76] = bytes(4)  # no cached symbol table
     head[16:20] = bytes((4, 0, 16, 0))  # the library's own node sizes
     return bytes(head)
+
+
+def _mark_filling(copy: Path, start: int, end: int) -> None:
+    with copy.open("r+b") as file:
+        file.seek(start)
+        file.write(b"\xff" * min(_MARKED, end - start))
 
 
 def _patch(copy: Path, head: bytes, size: int) -> None:

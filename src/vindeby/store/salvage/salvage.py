@@ -105,7 +105,7 @@ def salvage(
     """
     run = output if isinstance(output, RunDirectory) else RunDirectory(check_output(output))
     output = run.output
-    files = list(_files(paths))
+    files = list(files_in(paths))
     if output.exists():
         raise ArgumentError(f"{output}: exists and is left as it is; choose another name with -o")
     if run.shard_paths():
@@ -162,7 +162,8 @@ def _save(
 _OURS = {"root_checksum", "layout", "version", "format_version", "successful_configs", OWN_FIELDS}
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
+def files_in(paths: Sequence[Path]) -> Iterator[Path]:
+    """Each file that is named, or stands in a folder that is named and looks like HDF5 by its name."""
     for path in paths:
         if path.is_dir():
             yield from sorted(

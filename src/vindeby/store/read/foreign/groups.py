@@ -41,6 +41,8 @@ class Asked:
     ``real_size`` bytes of it are real, the rest is padding. Groups named in ``skip`` are left out; those named in
     ``sent`` are read, for what others added to them, but not sent again. With ``rooted`` the root group is itself one
     record: its key is what ``naming`` spells, or else ``rooted``. ``origin`` is the mark of records without a checksum.
+    With ``needed``, a record without a checksum is complete when it has these arrays; what else of it cannot be read is
+    left out.
     """
 
     real_size: int
@@ -52,12 +54,13 @@ class Asked:
     rooted: str = ""
     naming: str = ""
     origin: str = SALVAGED
+    needed: Sequence[str] = ()
 
 
-def only_complete(records: list[Record], budget: Budget) -> list[Record]:
-    """Only the records that have every dataset which most of them have."""
+def only_complete(records: list[Record], budget: Budget, needed: Sequence[str] = ()) -> list[Record]:
+    """Only the records that have every dataset which is needed; if none is named, which most of them have."""
     counts = Counter(name for record in records for name in record.arrays)
-    usual = {name for name, count in counts.items() if 2 * count > len(records)}
+    usual = set(needed) or {name for name, count in counts.items() if 2 * count > len(records)}
     kept = []
     for record in records:
         lacking = sorted(usual - record.arrays.keys())
@@ -75,6 +78,7 @@ class GroupReader:
         self._real_size = asked.real_size
         self._naming = asked.naming
         self._rooted = asked.rooted
+        self._needed = set(asked.needed)
         self._skip = set(asked.skip)
         self._sent = set(asked.sent)
         self._sender = sender
@@ -180,7 +184,8 @@ class GroupReader:
             raise UnusableError(Verdict.FOREIGN, "these are the columns of a table")
         arrays, unusable = self._arrays(group)
         stated = marks.get("checksum")
-        if unusable and not (stated and name):
+        enough = bool(self._needed) and not stated and arrays.keys() >= self._needed
+        if unusable and not (stated and name) and not enough:
             raise unusable[0]
         if not arrays:
             raise unusable[0] if unusable else UnusableError(Verdict.INCOMPLETE, "the group has no dataset")

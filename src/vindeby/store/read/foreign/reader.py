@@ -60,7 +60,7 @@ def read_open(
             additions += send_table(file, root, sender)
         else:
             for batch in batches(reader.records(file, progress), asked.batch_bytes):
-                complete = only_complete(batch, budget)
+                complete = only_complete(batch, budget, asked.needed)
                 if complete:
                     result(build_image(complete).data)
     except SpentError:

@@ -1,0 +1,72 @@
+"""``vindeby adopt PATH... -o OUT.h5 --campaign CAMPAIGN``: the run of an older script becomes a run of vindeby."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
+from vindeby.cli.output import echo_text
+from vindeby.cli.results import CampaignOption, say
+from vindeby.errors import ArgumentError
+
+
+def command(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="The script's files, or folders of them; they are not changed."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The database to make or complete.")
+    ],
+    campaign: CampaignOption = None,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
+    recompute_aep: Annotated[
+        bool,
+        typer.Option(
+            "--recompute-aep",
+            help="Adopt good layouts whose stored AEP is not what the campaign gives, with AEP computed anew.",
+        ),
+    ] = False,
+    exchange_xy: Annotated[
+        bool, typer.Option("--exchange-xy", help="The script stored y before x: exchange them.")
+    ] = False,
+    take_over: TakeOverOption = False,
+    json_: JsonOption = False,
+) -> None:
+    """Check what a script left, take what is right into OUT.h5, and list the rest; `vindeby run` then completes it.
+
+    Exit 1 when results are missing or something was left out.
+    """
+    from vindeby.interop.adopt import adopt
+    from vindeby.interop.adopt.examine import Options
+    from vindeby.results.campaign_lookup import campaign_of
+    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.run_directory import RunDirectory
+
+    loaded = campaign_of(RunDirectory(check_output(output)), given_campaign(campaign, set_, seeds))
+    if loaded is None:
+        raise ArgumentError(
+            "adopt needs the campaign that the script was to compute (farms, turbines, wind, seeds): add --campaign "
+            "FILE; `vindeby init energy-island campaign.yaml` writes one to start from, and `vindeby init --help` "
+            "lists others"
+        )
+    options = Options(recompute_aep=recompute_aep, exchange_xy=exchange_xy)
+    report = adopt(paths, output, loaded, options=options, take_over=take_over, say=say)
+    echo_text(json.dumps(report.to_json(), indent=1) + "\n" if json_ else str(report))
+    if report.missing:
+        named = campaign or "CAMPAIGN"
+        say(
+            f"{len(report.missing):,} of {report.total:,} results are missing; `vindeby missing {output}` lists them, "
+            f"`vindeby run {named} -o {output}` computes them"
+        )
+    if report.unanswered:
+        say(f"{report.unanswered:,} records were left out, and nothing valid stands in their place")
+    if not report.complete:
+        raise typer.Exit(1)

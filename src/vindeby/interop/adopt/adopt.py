@@ -1,0 +1,210 @@
+"""The whole of an adoption: read, examine, publish, merge, say what is missing.
+
+It holds the lock of a run, so nothing computes the same campaign meanwhile. What is adopted goes the way of every
+result: published as shards, then merged and verified. Killed at any moment, the same command goes on: keys that have a
+valid result are passed over, whoever it is from, so nothing is lost and nothing is there twice.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from vindeby.assembly.done import Judge, judged, not_done
+from vindeby.assembly.merging import merge_options
+from vindeby.assembly.same_campaign import refuse_another_campaign
+from vindeby.campaign import Campaign
+from vindeby.campaign.outline import write_outline
+from vindeby.errors import DataError, InputError
+from vindeby.interop.adopt.examine import Examiner, Options, RefusedError
+from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut
+from vindeby.interop.adopt.sources import ScriptFile, is_foreign, read_all, script_files, set_aside
+from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
+from vindeby.runner.resuming.run_lock import hold
+from vindeby.runner.task_space import TaskSpace
+from vindeby.store.disk.files import storage_error
+from vindeby.store.disk.locks.leased_files import LeasedFiles
+from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.batches import batches
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.missing import find_missing
+from vindeby.store.publish import ShardWriter
+from vindeby.store.read.database import Database
+from vindeby.store.read.guard import Guard
+from vindeby.store.salvage.spool import Spool
+
+_BATCH = 100
+"""Records that are published together: what is computed for more of them would be lost when the process is killed."""
+
+
+def _silent(_: str) -> None:
+    """Nobody listens."""
+
+
+def adopt(
+    paths: Sequence[Path | str],
+    output: Path | str,
+    campaign: Campaign,
+    *,
+    options: Options | None = None,
+    take_over: bool = False,
+    say: Callable[[str], None] = _silent,
+) -> AdoptReport:
+    """Make the results of another script, in these files and folders, results of a run of this campaign.
+
+    The files are not changed. InputError where ``output`` holds another campaign, BusyError while a process runs this
+    one. What was not adopted is in the report.
+    """
+    run = RunDirectory(check_output(Path(output)))
+    files = script_files([Path(path) for path in paths], run)
+    if not is_foreign(run.output):
+        refuse_another_campaign(run, campaign)
+    try:
+        run.create()
+        with hold(run, None, take_over=take_over, say=say) as lock:
+            return _Adoption(run, campaign, options or Options(), lock, say).do(files)
+    except OSError as error:
+        raise storage_error(error, run.path, 0, 1) from error
+
+
+class _Adoption:
+    def __init__(
+        self, run: RunDirectory, campaign: Campaign, options: Options, lock: Lock, say: Callable[[str], None]
+    ) -> None:
+        self._run, self._campaign, self._lock, self._say = run, campaign, lock, say
+        self._examiner = Examiner(campaign, options)
+        self._report = AdoptReport(str(run.output), campaign.total_configs)
+        self._taken: dict[str, tuple[str, bytes]] = {}
+        """For each key that is adopted now, the file it comes from and its layout."""
+
+    def do(self, paths: Sequence[Path]) -> AdoptReport:
+        with self._folder() as folder, closing(Spool(folder)) as spool:
+            with Guard() as guard:
+                files = list(read_all(paths, folder, spool, guard))
+            self._move_foreign_output(files)
+            refuse_another_campaign(self._run, self._campaign)
+            text = self._campaign.dumps()
+            self._run.freeze_campaign(text, write_outline(self._campaign, text))
+            state = self._what_is_there()
+            self._publish(files, state)
+        self._merge(state)
+        self._find_missing()
+        self._report.keep(self._run)
+        return self._report
+
+    @contextmanager
+    def _folder(self) -> Iterator[Path]:
+        """A folder for copies and found records; those of adoptions that were killed are removed."""
+        for old in self._run.path.glob(".adopt-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix=".adopt-", dir=self._run.path))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _move_foreign_output(self, files: Sequence[ScriptFile]) -> None:
+        output = self._run.output
+        if not is_foreign(output):
+            return
+        for file in files:
+            if not file.saved.path.samefile(output):
+                continue
+            keys = map(self._examiner.key_of, file.saved.records.values())
+            if file.saved.records and not any(map(self._examiner.asked, keys)):
+                raise InputError(
+                    f"{output}: stands there already, and none of its {len(file.saved.records)} results is of "
+                    f"campaign {self._campaign.name!r}; nothing was changed; choose another name with -o"
+                )
+        self._lock.confirm()
+        self._say(f"{output} is of another program; it is kept as {set_aside(self._run)}")
+
+    def _what_is_there(self) -> ResumeState:
+        again = Again(failed=True)
+        state = compare_with_disk(
+            self._run, TaskSpace(self._campaign), Judge(self._campaign), part=None, again=again
+        )
+        if state.bad:
+            raise DataError(
+                f"{self._run.output}: {len(state.bad)} files of the run are bad; nothing was adopted:",
+                *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in state.bad.items()),
+                f"`vindeby merge {self._run.output} --on-bad skip` leaves them out; then adopt again",
+            )
+        return state
+
+    def _publish(self, files: Sequence[ScriptFile], state: ResumeState) -> None:
+        space = TaskSpace(self._campaign)
+        open_keys = {space.key(number) for number in state.todo}
+        writer = ShardWriter(self._run, files=LeasedFiles(self._lock.path, self._lock.token))
+        for batch in batches(self._adopted(files, open_keys), most=_BATCH):
+            writer.publish(batch)
+            if self._report.adopted >= 10 * _BATCH:
+                self._say(f"{self._report.adopted:,} results adopted")
+
+    def _adopted(self, files: Sequence[ScriptFile], open_keys: set[str]) -> Iterator[Record]:
+        for file in files:
+            saved = file.saved
+            told = FileReport(file.name, saved.size, file.sha256, len(saved.records), means=saved.means)
+            told.findings = [str(finding) for finding in saved.findings]
+            self._report.files.append(told)
+            for group in saved.records:
+                record = self._one(file, told, group, open_keys)
+                if record is not None:
+                    told.adopted += 1
+                    self._report.adopted += 1
+                    self._report.recomputed += record.attributes.get("aep_origin") == "recomputed"
+                    yield record
+
+    def _one(self, file: ScriptFile, told: FileReport, group: str, open_keys: set[str]) -> Record | None:
+        """One record that was found, as it is to be published; None where it is passed over."""
+        found = file.saved.records[group]
+        key = self._examiner.key_of(found)
+        if self._examiner.asked(key) and key not in open_keys:
+            told.there_already += 1
+            self._report.there_already += 1
+            return None
+        provenance: dict[str, Attribute] = {
+            "adopted_file": file.name,
+            "adopted_group": group,
+            "adopted_size": file.saved.size,
+            "adopted_sha256": file.sha256,
+        }
+        try:
+            record = self._examiner.adopt(key, found, provenance)
+        except RefusedError as error:
+            self._report.left_out.append(LeftOut(file.name, group, key, str(error), error.doubtful))
+            return None
+        layout = record.arrays["layout"].tobytes()
+        if key not in self._taken:
+            self._taken[key] = (file.name, layout)
+            return record
+        first, same = self._taken[key]
+        told.duplicates += 1
+        if same != layout:
+            reason = f"another layout than the one adopted from {first}"
+            self._report.conflicts.append(LeftOut(file.name, group, key, reason))
+        return None
+
+    def _merge(self, state: ResumeState) -> None:
+        if not self._run.shard_names() and not self._run.output.exists():
+            return
+        how = MergeOptions(wait_s=600.0, progress=self._say, confirm=self._lock.confirm)
+        merge(self._run, merge_options(self._campaign, how, invalid=state.verdicts.invalid.keys()))
+
+    def _find_missing(self) -> None:
+        expected = self._campaign.fingerprints()
+        if not self._run.output.exists():
+            self._report.missing = find_missing(None, expected)
+        else:
+            with Database(self._run) as database:
+                invalid = not_done(database, judged(database, self._campaign))
+                self._report.missing = find_missing(database, expected, invalid=invalid)
+        lacking = {entry.key for entry in self._report.missing}
+        answered = expected.keys() - lacking
+        self._report.unanswered = sum(one.key not in answered for one in self._report.left_out)

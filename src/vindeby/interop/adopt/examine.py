@@ -1,0 +1,200 @@
+"""Is a record of another script a result of this campaign, and what is stored of it?
+
+The layout must pass what every result of the campaign must pass. An energy that was stored is kept where the
+campaign's wake model gives the same to ``TOLERANCE_STORED_AEP``; where it is missing, 0 or not a number, it is computed
+anew. Any other energy says that the script computed something else (other wind, other turbines, other wakes): such a
+record is doubtful, and is adopted only when the caller wants its layout with an energy computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby.assembly.done import Judge
+from vindeby.assembly.energy import ORIGIN as AEP_ORIGIN
+from vindeby.assembly.energy import RECOMPUTED
+from vindeby.assembly.physics import STORED, TOLERANCE_STORED_AEP, CampaignCheck
+from vindeby.assembly.zones_and_types import largest_diameter_m
+from vindeby.campaign import Campaign
+from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.store.format.record import Attribute, Record
+
+_NUMBERS = ("farm_idx", "type_idx", "ss_seed")
+_SMALL_GWH = 1e-9
+"""An energy that no check objects to, where only the layout is looked at."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What may be adopted beyond what is right as it is."""
+
+    recompute_aep: bool = False
+    """Adopt records whose stored energy differs too, with one computed anew."""
+    exchange_xy: bool = False
+    """The script stored y before x."""
+
+
+class RefusedError(Exception):
+    """A record is not adopted; the text says why."""
+
+    def __init__(self, reason: str, *, doubtful: bool = False) -> None:
+        super().__init__(reason)
+        self.doubtful = doubtful
+
+
+class Examiner:
+    """Examines the records of a script against one campaign."""
+
+    def __init__(self, campaign: Campaign, options: Options) -> None:
+        self._campaign, self._options = campaign, options
+        self._judge, self._check = Judge(campaign), CampaignCheck(campaign)
+        self._own_function = any(step.call for step in campaign.method)
+
+    def key_of(self, record: Record) -> str:
+        """The configuration that a record is of, by its name or else by its attributes; empty where neither says."""
+        numbers = parse_key(record.key)
+        if numbers is None:
+            said = [record.attributes.get(name) for name in _NUMBERS]
+            whole = [int(one) for one in said if isinstance(one, int | float) and one == int(one) >= 0]
+            numbers = (whole[0], whole[1], whole[2]) if len(whole) == len(said) else None
+        return "" if numbers is None else task_key(*numbers)
+
+    def asked(self, key: str) -> bool:
+        """Does the campaign ask for this configuration?"""
+        return self._judge.asked(key) is not None
+
+    def adopt(self, key: str, record: Record, provenance: Mapping[str, Attribute]) -> Record:
+        """The record to publish under ``key``; RefusedError says why it cannot be a result of the campaign."""
+        if not key:
+            raise RefusedError("neither its name nor its attributes say which configuration it is of")
+        asked = self._judge.asked(key)
+        cell = self._check.cell_of(key)
+        if asked is None or cell is None:
+            raise RefusedError(f"the campaign has no configuration {key}")
+        if record.fingerprint:
+            return self._own(record, asked)
+        self._refuse_other_numbers(key, record)
+        layout, change = self._layout(record, cell)
+        attributes = self._attributes(key, cell, record, {**provenance, **change})
+        arrays = {**{name: value for name, value in record.arrays.items() if name != "aep"}, "layout": layout}
+        placed = Record(key, "", arrays, attributes)
+        self._refuse_bad_layout(placed)
+        return self._with_energy(placed, _stored_energy(record))
+
+    def _own(self, record: Record, asked: str) -> Record:
+        """A record that vindeby itself made is taken as it is, if it answers this campaign."""
+        if record.fingerprint != asked:
+            raise RefusedError("vindeby computed it for another campaign, or another version of this one")
+        if wrong := self._judge.why_not(record):
+            raise RefusedError(wrong)
+        return record
+
+    def _refuse_other_numbers(self, key: str, record: Record) -> None:
+        for name, number in zip(_NUMBERS, parse_key(key) or (), strict=True):
+            said = record.attributes.get(name)
+            if said is not None and said != number:
+                raise RefusedError(f"its attribute {name} is {said}, but its name says {number}")
+
+    def _layout(self, record: Record, cell: Cell) -> tuple[NDArray[np.float64], dict[str, Attribute]]:
+        """The layout as (2, n), x then y, and what was changed for that."""
+        stored = record.arrays.get("layout")
+        if stored is None:
+            raise RefusedError("it has no layout")
+        layout, changes = stored.astype(np.float64), []
+        if layout.ndim == 2 and layout.shape[1] == 2 and len(layout) == cell.n_turbines != 2:
+            layout, changes = layout.T, ["transposed"]
+        if self._options.exchange_xy and layout.ndim == 2 and len(layout) == 2:
+            layout, changes = layout[::-1], [*changes, "x and y exchanged"]
+        return layout.copy(), {"adopted_layout": ", ".join(changes)} if changes else {}
+
+    def _attributes(
+        self, key: str, cell: Cell, record: Record, more: Mapping[str, Attribute]
+    ) -> dict[str, Attribute]:
+        """Those of the record, those that every result has where it lacks them, and where it comes from."""
+        every: dict[str, Attribute] = {
+            "n_turbines": cell.n_turbines,
+            "diameter": largest_diameter_m(self._campaign, cell),
+            "farm": self._campaign.farms[cell.farm_idx].name,
+            "turbine": cell.label([turbine.name for turbine in self._campaign.turbines]),
+        }
+        numbers = dict(zip(_NUMBERS, parse_key(key) or (), strict=True))
+        stated = {
+            name: value
+            for name, value in record.attributes.items()
+            if name not in record.arrays and name != "aep"
+        }
+        return {**every, **stated, **numbers, **more}
+
+    def _refuse_bad_layout(self, placed: Record) -> None:
+        wrong = self._judge.why_not(_energy(placed, _SMALL_GWH))
+        if not wrong:
+            return
+        layout = placed.arrays["layout"]
+        if layout.ndim == 2 and len(layout) == 2 and not self._options.exchange_xy:
+            exchanged = _energy(placed, _SMALL_GWH, layout=layout[::-1])
+            if not self._judge.why_not(exchanged):
+                raise RefusedError(
+                    f"{wrong}; with x and y exchanged it would be right: --exchange-xy", doubtful=True
+                )
+        raise RefusedError(wrong)
+
+    def _with_energy(self, placed: Record, stored_gwh: float | None) -> Record:
+        if self._own_function:
+            return self._with_own_energy(placed, stored_gwh)
+        given_gwh = self._check.energy_gwh(placed)
+        if given_gwh is None:
+            raise RefusedError("its energy cannot be computed")
+        again = _energy(placed, given_gwh, {AEP_ORIGIN: RECOMPUTED})
+        if not stored_gwh:
+            return self._possible(again)
+        difference = (stored_gwh - given_gwh) / given_gwh
+        kept = _energy(placed, stored_gwh, {AEP_ORIGIN: STORED})
+        if abs(difference) <= TOLERANCE_STORED_AEP and not self._judge.why_not(kept):
+            return kept
+        if abs(difference) <= TOLERANCE_STORED_AEP or self._options.recompute_aep:
+            return self._possible(
+                _energy(placed, given_gwh, {AEP_ORIGIN: RECOMPUTED, "stated_aep": stored_gwh})
+            )
+        raise RefusedError(
+            f"aep is {stored_gwh:.9g} GWh, but with the campaign's wind and wake model the layout gives "
+            f"{given_gwh:.9g} GWh ({difference:+.3%}); --recompute-aep adopts it with that",
+            doubtful=True,
+        )
+
+    def _with_own_energy(self, placed: Record, stored_gwh: float | None) -> Record:
+        """Only the user's own function knows how it counts energy: what was stored is kept, or nothing can be."""
+        if not stored_gwh:
+            raise RefusedError("no energy was stored, and only the campaign's function can compute it")
+        return self._possible(_energy(placed, stored_gwh, {AEP_ORIGIN: STORED}))
+
+    def _possible(self, record: Record) -> Record:
+        if wrong := self._judge.why_not(record):
+            raise RefusedError(wrong)
+        return record
+
+
+def _stored_energy(record: Record) -> float | None:
+    """What the script stored as energy, as a dataset or an attribute; None where that is nothing."""
+    stored: Any = record.arrays.get("aep", record.attributes.get("aep"))
+    if stored is None or isinstance(stored, str):
+        return None
+    values = np.asarray(stored, float).ravel()
+    return float(values[0]) if values.size == 1 and np.isfinite(values[0]) else None
+
+
+def _energy(
+    placed: Record,
+    energy_gwh: float,
+    attributes: Mapping[str, Attribute] | None = None,
+    layout: NDArray[Any] | None = None,
+) -> Record:
+    """The record with an energy, further attributes, and perhaps another layout."""
+    arrays = {**placed.arrays, "aep": np.array(energy_gwh)}
+    if layout is not None:
+        arrays["layout"] = layout
+    return Record(placed.key, "", arrays, {**placed.attributes, **(attributes or {})})

@@ -1,0 +1,136 @@
+"""What an adoption found, took and left: for the screen, for scripts, and for the file in the run directory."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vindeby._version import __version__
+from vindeby.printable import one_line
+from vindeby.store.disk.files import Files, make_directories
+from vindeby.store.disk.process import Identity
+from vindeby.store.disk.run_directory import RunDirectory, replace_text
+from vindeby.store.missing import Missing
+from vindeby.text import plural
+
+_SHOWN = 20
+
+
+def adopted_folder(run: RunDirectory) -> Path:
+    """Where reports of adoptions are, and a file of the script that stood under the name of the database."""
+    return run.path / "adopted"
+
+
+@dataclass
+class FileReport:
+    """One file of the script."""
+
+    path: str
+    size: int = 0
+    sha256: str = ""
+    found: int = 0
+    adopted: int = 0
+    there_already: int = 0
+    duplicates: int = 0
+    means: dict[str, int] = field(default_factory=dict)
+    """In which ways its records were read, and how many in each."""
+    findings: list[str] = field(default_factory=list)
+    """What is wrong with the file, or with records in it that could not be read."""
+
+    def __str__(self) -> str:
+        parts = [f"{self.size} bytes", plural(self.found, "record"), f"{self.adopted:,} adopted"]
+        if self.there_already:
+            parts.append(f"{self.there_already:,} there already")
+        if self.duplicates:
+            parts.append(f"{self.duplicates:,} found before")
+        lines = [f"{one_line(self.path)}: {', '.join(parts)}", *(f"  {what}" for what in self.findings)]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A record that was found and not adopted."""
+
+    file: str
+    group: str
+    """The name of its group in the file."""
+    key: str
+    """The configuration that it is of; empty where that cannot be told."""
+    reason: str
+    doubtful: bool = False
+    """Whether an option would adopt it."""
+
+    def __str__(self) -> str:
+        return one_line(f"{self.file}: {self.group}: {self.reason}")
+
+
+@dataclass
+class AdoptReport:
+    """What came of an adoption; ``complete`` says whether nothing is missing and nothing was left out."""
+
+    output: str
+    total: int
+    files: list[FileReport] = field(default_factory=list)
+    adopted: int = 0
+    there_already: int = 0
+    recomputed: int = 0
+    """How many of the adopted have an energy that was computed anew."""
+    left_out: list[LeftOut] = field(default_factory=list)
+    conflicts: list[LeftOut] = field(default_factory=list)
+    """Records that differ from the one that was adopted under their key."""
+    missing: list[Missing] = field(default_factory=list)
+    unanswered: int = 0
+    """How many of the records left out have no valid result under their key."""
+    path: str = ""
+    """Where the report is kept."""
+
+    @property
+    def complete(self) -> bool:
+        """Is every result of the campaign there, and everything that was found accounted for?"""
+        return not self.missing and not self.unanswered
+
+    def to_json(self) -> dict[str, Any]:
+        """For --json and for the file that is kept."""
+        return {
+            "output": self.output,
+            "total": self.total,
+            "adopted": self.adopted,
+            "recomputed": self.recomputed,
+            "there_already": self.there_already,
+            "files": [vars(one) for one in self.files],
+            "left_out": [vars(one) for one in self.left_out],
+            "conflicts": [vars(one) for one in self.conflicts],
+            "missing": [vars(one) for one in self.missing],
+            "report": self.path,
+        }
+
+    def __str__(self) -> str:
+        there = f"; {self.there_already:,} were there already" if self.there_already else ""
+        files = plural(len(self.files), "file")
+        lines = [f"{one_line(self.output)}: {plural(self.adopted, 'result')} adopted from {files}{there}"]
+        if self.adopted:
+            kept = self.adopted - self.recomputed
+            lines.append(f"  {kept:,} energies kept as stored, {self.recomputed:,} computed anew")
+        lines += [f"  {line}" for one in self.files for line in str(one).split("\n")]
+        lines += _some("left out", self.left_out) + _some("differs from what was adopted", self.conflicts)
+        lines.append(f"  report: {one_line(self.path)}")
+        return "\n".join(lines) + "\n"
+
+    def keep(self, run: RunDirectory) -> None:
+        """Write the report into the run directory, durably, under a name of its own."""
+        now = time.gmtime()
+        folder = adopted_folder(run)
+        name = f"report-{time.strftime('%Y%m%dT%H%M%SZ', now)}-{Identity.current().token}.json"
+        self.path = str(folder / name)
+        written = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", now), "version": __version__, **self.to_json()}
+        make_directories(Files(), folder, run.path.parent)
+        replace_text(folder / name, json.dumps(written, indent=1) + "\n", run.path.parent)
+
+
+def _some(what: str, entries: list[LeftOut]) -> list[str]:
+    shown = [f"  {what}: {entry}" for entry in entries[:_SHOWN]]
+    more = len(entries) - _SHOWN
+    return [*shown, f"  {what}: {more:,} more, in the report"] if more > 0 else shown
