@@ -108,7 +108,7 @@ def _turbines(
     chosen: Chosen, key: str, segment: Segment, row: int, diameter: float
 ) -> dict[str, NDArray[Any]]:
     """What each turbine of one result is."""
-    farm_idx, type_idx, _ = chosen.places[key]
+    farm_idx = chosen.places[key][0]
     count = turbines_in(segment) or 0
     layout = segment.rows[array_field("layout")][row] if count else np.empty((2, 0))
     kinds, zones = kinds_in(chosen, key, segment, row), zones_in(chosen, key, segment, row)
