@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ class Projection:
     def ring(self, ring: FloatArray) -> FloatArray:
         """A closed ring in degrees, with points added where its edges would bend away from what they are in metres."""
         points = [ring[:1]]
-        for start, end in zip(ring[:-1], ring[1:], strict=True):
+        for start, end in pairwise(ring):
             points.append(self._edge(start, end)[1:])
         return self.degrees(np.concatenate(points))
 

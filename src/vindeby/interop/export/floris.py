@@ -56,8 +56,8 @@ def write_floris(path: Path, chosen: Chosen) -> None:
     total = float(states.probability.sum())
     if abs(total - 1.0) > _SUM_TOLERANCE:
         chosen.notes.append(
-            f"frequencies sum to {total:.6g}, and FLORIS divides them by that: its energies are {1.0 / total:.6g} times "
-            "those of this campaign"
+            f"frequencies sum to {total:.6g}, and FLORIS divides them by that: its energies are {1.0 / total:.6g} "
+            "times those of this campaign"
         )
     write_mark(path, "floris", chosen, wind=wind, frequency_sum=total)
 

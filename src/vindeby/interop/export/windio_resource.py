@@ -65,8 +65,8 @@ def _weibull(chosen: Chosen, site: wake.WeibullSite) -> tuple[dict[str, Any], di
     else:
         wind["turbulence_intensity"] = _data(turbulence)
     chosen.notes.append(
-        f"windIO does not say how a Weibull rose is joined between sectors; this campaign's energy is of {site.interpolation} "
-        "interpolation, at the directions and wind speeds under run_configuration"
+        f"windIO does not say how a Weibull rose is joined between sectors; this campaign's energy is of "
+        f"{site.interpolation} interpolation, at the directions and wind speeds under run_configuration"
     )
     return wind, _runs(states.direction, states.speed[: states.shape[1]])
 
