@@ -29,6 +29,11 @@ def kw_to_w(power_kw: float) -> float:
     return power_kw * 1e3
 
 
+def w_to_kw(power_w: float) -> float:
+    """Watts to kilowatts."""
+    return power_w / 1e3
+
+
 def kw_to_mw(power_kw: float) -> float:
     """Kilowatts to megawatts."""
     return power_kw / 1e3

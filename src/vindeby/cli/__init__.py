@@ -28,6 +28,7 @@ COMMANDS = {
     "show": "Draw layouts, or the campaign.",
     "report": "Write one HTML page about a campaign.",
     "board": "Show a campaign in the browser while it runs.",
+    "export": "Write results in a format of other tools.",
 }
 """What each is for, in the order in which a campaign uses them, which is the order of the help page."""
 

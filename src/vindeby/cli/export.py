@@ -1,0 +1,111 @@
+"""``vindeby export OUT.h5 --to FORMAT``: results for other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vindeby.cli.options import JsonOption, given_campaign
+from vindeby.cli.output import echo
+from vindeby.cli.results import CampaignOption, OutputArgument, say
+
+if TYPE_CHECKING:
+    from vindeby.interop.export.exporting import Exported
+
+FORMAT_NAMES = ("netcdf", "zarr", "parquet", "csv", "windio", "geojson", "floris")
+"""The keys of ``exporting.FORMATS``, known here without loading anything."""
+_SHOWN = 5
+
+
+def _formats(incomplete: str) -> list[str]:
+    return [name for name in FORMAT_NAMES if name.startswith(incomplete)]
+
+
+def command(
+    output: OutputArgument,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="FORMAT", help=f"One of {', '.join(FORMAT_NAMES)}.", autocompletion=_formats
+        ),
+    ],
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="PATH",
+            help="Where to; if not given, OUT with the ending of the format. "
+            "zarr, windio and floris make a folder.",
+        ),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", metavar="KEY", help="Only these results; 'farm0_t5_*' is a pattern."),
+    ] = None,
+    farm: Annotated[
+        list[str] | None, typer.Option("--farm", metavar="FARM", help="Only these farms, by name or number.")
+    ] = None,
+    type_: Annotated[
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only these types, by name or number.")
+    ] = None,
+    seed: Annotated[
+        list[int] | None, typer.Option("--seed", metavar="SEED", help="Only these seeds.")
+    ] = None,
+    best: Annotated[
+        bool, typer.Option("--best", help="Of each farm and type, only the result with the most energy.")
+    ] = False,
+    rows: Annotated[
+        str,
+        typer.Option("--rows", metavar="turbines|results", help="What a line of csv and parquet is."),
+    ] = "turbines",
+    crs: Annotated[
+        str | None,
+        typer.Option(
+            "--crs",
+            metavar="EPSG:CODE|local",
+            help="What the campaign's metres mean; local: no place on Earth is known.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
+    campaign: CampaignOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Write valid results in a format of other tools; missing ones are said, and do not stop it."""
+    from vindeby.interop.export.chosen import Selection
+    from vindeby.interop.export.exporting import Options, export
+    from vindeby.results.result_set import ResultSet
+
+    results = ResultSet(output, campaign=given_campaign(campaign, None, None))
+    selection = Selection(tuple(key or ()), tuple(farm or ()), tuple(type_ or ()), tuple(seed or ()), best)
+    done = export(results, to, path, selection, Options(rows, crs, force))
+    _say(done)
+    if json_:
+        echo(json.dumps(_as_json(done)))
+    else:
+        echo(str(done.path))
+
+
+def _say(done: Exported) -> None:
+    chosen = done.chosen
+    for note in chosen.notes:
+        say(note)
+    count = f"{len(chosen):,} result" + ("" if len(chosen) == 1 else "s")
+    say(f"{count} exported")
+    if chosen.missing:
+        shown = ", ".join(chosen.missing[:_SHOWN])
+        more = f" and {len(chosen.missing) - _SHOWN:,} more" if len(chosen.missing) > _SHOWN else ""
+        say(f"{len(chosen.missing):,} of those asked for have no valid result: {shown}{more}")
+
+
+def _as_json(done: Exported) -> dict[str, object]:
+    return {
+        "path": str(done.path),
+        "format": done.format,
+        "results": list(done.chosen.places),
+        "missing": list(done.chosen.missing),
+        "notes": done.chosen.notes,
+    }

@@ -1,0 +1,151 @@
+"""FLORIS 4: for each result a model that ``FlorisModel`` loads, with turbine files and the wind as CSV.
+
+One result makes one folder with everything. Several make one folder per key; turbine types and wind stand once, above.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vindeby import wake
+from vindeby.assembly.wind import site_of, turbine_of
+from vindeby.campaign import Campaign, Turbine
+from vindeby.campaign.sections.turbines import AIR_DENSITY_KG_M3
+from vindeby.campaign.tasks import task_key
+from vindeby.errors import ArgumentError
+from vindeby.interop.export.chosen import Chosen
+from vindeby.interop.export.columns import kinds_in
+from vindeby.interop.export.curves import curve_points
+from vindeby.interop.export.floris_wakes import wakes
+from vindeby.interop.export.folder_mark import write_mark
+from vindeby.interop.export.yaml_file import Include, write_yaml
+from vindeby.store.format.rows import Segment, array_field
+from vindeby.units import w_to_kw
+
+MODEL = "floris.yaml"
+_TOP_SPEED = 100.0
+"""m/s up to which a curve whose last value holds is written: FLORIS has no power outside its table."""
+
+_SUM_TOLERANCE = 1e-9
+
+
+def write_floris(path: Path, chosen: Chosen) -> None:
+    """Write the folder."""
+    campaign = chosen.needs_campaign("export --to floris")
+    if campaign.site.local is not None:
+        raise ArgumentError(
+            f"{chosen.database}: the wind of this campaign differs from place to place (site.local), which export to "
+            "floris does not write; export the layouts to csv or netcdf instead"
+        )
+    states = site_of(campaign).states()
+    wind = "wind_rose.csv" if states.step is None else "time_series.csv"
+    _write_wind(path / wind, states)
+    part, notes = wakes(campaign.wake)
+    chosen.notes.extend(notes)
+    if campaign.neighbours or any(farm.neighbours for farm in campaign.farms):
+        chosen.notes.append("the turbines that stand around the farms are not in the files")
+    used: set[int] = set()
+    for result in chosen.in_order():
+        used |= _write_result(path, chosen, campaign, result, part, states)
+    for kind in sorted(used):
+        write_yaml(path / f"turbine_t{kind}.yaml", turbine(campaign.turbines[kind], kind))
+    total = float(states.probability.sum())
+    if abs(total - 1.0) > _SUM_TOLERANCE:
+        chosen.notes.append(
+            f"frequencies sum to {total:.6g}, and FLORIS divides them by that: its energies are {1.0 / total:.6g} "
+            "times those of this campaign"
+        )
+    write_mark(path, "floris", chosen, wind=wind, frequency_sum=total)
+
+
+def _write_wind(path: Path, states: wake.WindStates) -> None:
+    """The wind state by state, with the columns that FLORIS' readers look for; steps in their own order."""
+    direction = np.repeat(states.direction, np.diff(states.first))
+    order = np.arange(len(direction)) if states.step is None else np.argsort(states.step)
+    columns = (direction, states.speed, states.turbulence, states.probability)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["wind_directions", "wind_speeds", "turbulence_intensities", "freq_val"])
+        writer.writerows(zip(*(map(repr, column[order].tolist()) for column in columns), strict=True))
+
+
+def _write_result(
+    path: Path,
+    chosen: Chosen,
+    campaign: Campaign,
+    result: tuple[str, Segment, int],
+    part: dict[str, Any],
+    states: wake.WindStates,
+) -> set[int]:
+    """Write the model of one result; the turbine types that stand in it."""
+    key, segment, row = result
+    # Not by the key itself: that of a record from elsewhere may be any text.
+    folder, above = (path, "") if len(chosen) == 1 else (path / task_key(*chosen.places[key]), "../")
+    folder.mkdir(exist_ok=True)
+    kinds = kinds_in(chosen, key, segment, row)
+    x, y = np.asarray(segment.rows[array_field("layout")][row], np.float64).tolist()
+    types = [kinds[0]] if len(set(kinds)) == 1 else kinds
+    model = {
+        "name": f"{campaign.name}, {key}",
+        "description": f"written by vindeby from {chosen.database.name}",
+        "floris_version": "v4",
+        "logging": {
+            "console": {"enable": True, "level": "WARNING"},
+            "file": {"enable": False, "level": "WARNING"},
+        },
+        "solver": {"type": "turbine_grid", "turbine_grid_points": 3},
+        "farm": {
+            "layout_x": x,
+            "layout_y": y,
+            "turbine_type": [Include(f"{above}turbine_t{kind}.yaml") for kind in types],
+        },
+        "flow_field": _most_frequent(states, campaign.turbines[kinds[0]].hub_height_m),
+        "wake": part,
+    }
+    write_yaml(folder / MODEL, model)
+    return set(kinds)
+
+
+def _most_frequent(states: wake.WindStates, height: float) -> dict[str, Any]:
+    """The state that occurs most often, so that the model runs as it is; the rest is in the CSV file."""
+    most = int(np.argmax(states.probability))
+    direction = states.direction[int(np.searchsorted(states.first, most, side="right")) - 1]
+    return {
+        "air_density": AIR_DENSITY_KG_M3,
+        "reference_wind_height": height,
+        "turbulence_intensities": [float(states.turbulence[most])],
+        "wind_directions": [float(direction)],
+        "wind_shear": 0.0,
+        "wind_speeds": [float(states.speed[most])],
+        "wind_veer": 0.0,
+    }
+
+
+def turbine(given: Turbine, kind: int) -> dict[str, Any]:
+    """A turbine type: power in kW, without tilt and yaw losses; an end that holds is written out to 100 m/s."""
+    points = curve_points(turbine_of(given))
+    speed, power, thrust = (column.tolist() for column in points)
+    if speed[0] > 0.0:
+        speed, power, thrust = [0.0, *speed], [power[0], *power], [thrust[0], *thrust]
+    if speed[-1] < _TOP_SPEED:
+        speed, power, thrust = [*speed, _TOP_SPEED], [*power, power[-1]], [*thrust, thrust[-1]]
+    return {
+        "turbine_type": f"t{kind} {given.name}",
+        "hub_height": given.hub_height_m,
+        "rotor_diameter": given.rotor_diameter_m,
+        "TSR": 8.0,
+        "operation_model": "cosine-loss",
+        "power_thrust_table": {
+            "ref_air_density": AIR_DENSITY_KG_M3,
+            "ref_tilt": 0.0,
+            "cosine_loss_exponent_yaw": 1.88,
+            "cosine_loss_exponent_tilt": 1.88,
+            "wind_speed": speed,
+            "power": [w_to_kw(value) for value in power],
+            "thrust_coefficient": thrust,
+        },
+    }

@@ -1,0 +1,168 @@
+"""GeoJSON (RFC 7946): areas, exclusions, turbines and neighbours, in longitude and latitude of WGS 84.
+
+Where the campaign's metres are of no known place (``--crs local``) they are written as they are, which RFC 7946 does
+not provide for; the file says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
+
+from vindeby._version import __version__
+from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import neighbours_of
+from vindeby.campaign.sections.boundary import Boundary, Circle
+from vindeby.errors import ArgumentError
+from vindeby.interop.export.chosen import Chosen
+from vindeby.interop.export.columns import turbine_columns
+from vindeby.interop.export.earth import Local, Projection
+
+_DIGITS = 9
+"""Of degrees: a tenth of a millimetre."""
+_LOCAL_NOTE = (
+    "coordinates are metres in a local system, not longitude and latitude: this is not valid by RFC 7946, and a map "
+    "shows it in the wrong place"
+)
+Where = Projection | Local
+
+
+def write_geojson(path: Path, chosen: Chosen, crs: str | None) -> None:
+    """Write one collection of features; ArgumentError where nothing says where on Earth the farms are."""
+    if crs is None:
+        raise ArgumentError(
+            f"{chosen.database}: the campaign does not say which coordinate reference system its metres are in; name "
+            "it with --crs, e.g. --crs EPSG:32631, or write metres as they are with --crs local"
+        )
+    where: Where = Local() if crs == "local" else Projection(crs)
+    features = [*_areas(chosen, where), *_turbines(chosen, where)]
+    collection: dict[str, Any] = {"type": "FeatureCollection", "name": chosen.database.stem}
+    if isinstance(where, Local):
+        chosen.notes.append(_LOCAL_NOTE)
+        collection |= {"crs": None, "note": _LOCAL_NOTE}
+    collection["vindeby"] = {
+        "version": __version__,
+        "campaign": None if chosen.campaign is None else chosen.campaign.name,
+        "campaign_crs": where.name,
+        "missing": list(chosen.missing),
+    }
+    with path.open("w", encoding="utf-8") as file:
+        # One feature per line, so that the file can be read by people and compared by programs.
+        file.write(json.dumps(collection, ensure_ascii=False)[:-1] + ', "features": [\n')
+        file.write(",\n".join(json.dumps(one, ensure_ascii=False, allow_nan=False) for one in features))
+        file.write("\n]}\n")
+
+
+def _areas(chosen: Chosen, where: Where) -> Iterator[dict[str, Any]]:
+    campaign = chosen.campaign
+    if campaign is None:
+        chosen.notes.append("no campaign is kept with these results, so there are only turbines in the file")
+        return
+    for farm_idx in sorted({place[0] for place in chosen.places.values()}):
+        farm = campaign.farms[farm_idx]
+        named = {"farm_idx": farm_idx, "farm": farm.name}
+        if farm.zones is None:
+            yield from _of_boundary(farm.boundary, {"kind": "boundary", **named}, where)
+        for number, zone in enumerate(farm.zones or ()):
+            properties = {"kind": "zone", **named, "zone": number, "zone_name": zone.name}
+            yield from _of_boundary(zone.boundary, properties, where)
+        yield from _neighbours(campaign, farm_idx, named, where)
+
+
+def _of_boundary(boundary: Boundary, named: dict[str, Any], where: Where) -> Iterator[dict[str, Any]]:
+    if boundary.circle is not None:
+        yield _feature(_area(boundary.circle.shape(), where), {**named, **_about(boundary.circle)})
+    else:
+        shapes = [shapely.Polygon(ring) for ring in boundary.rings]
+        yield _feature(_area(shapes[0] if len(shapes) == 1 else shapely.MultiPolygon(shapes), where), named)
+    for number, hole in enumerate(boundary.exclusions):
+        kind = {"kind": "exclusion", "of": named["kind"], "exclusion": number, **_about(hole.circle)}
+        yield _feature(_area(hole.shape(), where), {**named, **kind})
+
+
+def _about(circle: Circle | None) -> dict[str, float]:
+    """What a circle is: GeoJSON has only polygons, of 256 points here, good to 1e-4 of its radius."""
+    if circle is None:
+        return {}
+    return {"center_x_m": circle.center[0], "center_y_m": circle.center[1], "radius_m": circle.radius_m}
+
+
+def _neighbours(
+    campaign: Campaign, farm_idx: int, named: dict[str, Any], where: Where
+) -> Iterator[dict[str, Any]]:
+    standing = neighbours_of(campaign, farm_idx)
+    places = np.array([(one.x, one.y) for one in standing], np.float64).reshape(-1, 2)
+    for one, place in zip(standing, _degrees(places, where), strict=True):
+        properties = {
+            "kind": "neighbour",
+            **named,
+            "group": one.group.label,
+            "turbine_type": one.turbine.name,
+            "rotor_diameter_m": one.turbine.rotor_diameter_m,
+            "hub_height_m": one.turbine.hub_height_m,
+            "x_m": one.x,
+            "y_m": one.y,
+        }
+        yield _feature({"type": "Point", "coordinates": place}, properties)
+
+
+def _turbines(chosen: Chosen, where: Where) -> Iterator[dict[str, Any]]:
+    columns = turbine_columns(chosen)
+    places = np.column_stack([columns["x_m"], columns["y_m"]])
+    degrees = where.degrees(places) if len(places) else places
+    if len(places) and not where.covers(degrees):
+        lon, lat = degrees[0]
+        chosen.notes.append(
+            f"turbines lie outside the area that {where.name} is made for (the first at longitude {lon:.4f}, latitude "
+            f"{lat:.4f}); is this the system of the campaign's coordinates?"
+        )
+    names = list(columns)
+    rows = zip(*(_plain(name, columns[name]) for name in names), strict=True)
+    for row, place in zip(rows, _rounded(degrees, where), strict=True):
+        properties = {"kind": "turbine", **dict(zip(names, row, strict=True))}
+        yield _feature({"type": "Point", "coordinates": place}, properties)
+
+
+def _plain(name: str, column: NDArray[Any]) -> list[Any]:
+    """A column for JSON, which has null for what is not known."""
+    values = column.tolist()
+    if name in ("zone", "zone_name"):
+        return [None if value in (-1, "") else value for value in values]
+    return [None if isinstance(value, float) and np.isnan(value) else value for value in values]
+
+
+def _area(shape: BaseGeometry, where: Where) -> dict[str, Any]:
+    """A polygon or several, outer rings counter-clockwise, as RFC 7946 asks."""
+    parts = [
+        [_ring(ring, where) for ring in (part.exterior, *part.interiors)]
+        for part in map(shapely.geometry.polygon.orient, shapely.get_parts(shape))
+    ]
+    if len(parts) == 1:
+        return {"type": "Polygon", "coordinates": parts[0]}
+    return {"type": "MultiPolygon", "coordinates": parts}
+
+
+def _ring(ring: Any, where: Where) -> list[list[float]]:
+    points = _rounded(where.ring(np.array(ring.coords, np.float64)[:, :2]), where)
+    points[-1] = points[0]
+    return points
+
+
+def _degrees(places: NDArray[np.float64], where: Where) -> list[list[float]]:
+    return _rounded(where.degrees(places), where) if len(places) else []
+
+
+def _rounded(places: NDArray[np.float64], where: Where) -> list[list[float]]:
+    shown: list[list[float]] = (places if isinstance(where, Local) else np.round(places, _DIGITS)).tolist()
+    return shown
+
+
+def _feature(geometry: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Feature", "properties": properties, "geometry": geometry}

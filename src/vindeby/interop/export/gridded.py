@@ -1,0 +1,139 @@
+"""The dataset that netCDF and Zarr hold: ``to_xarray`` with status, turbine types, zones and CF attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby._version import __version__
+from vindeby.interop.export.chosen import Chosen
+from vindeby.interop.export.columns import kinds_in, turbine_types, zones_in
+from vindeby.interop.export.libraries import library
+from vindeby.store.read.export.by_task import TASK, dataset_by_task
+
+NOT_ASKED, MISSING, DONE = 0, 1, 2
+_STANDARD_NAMES = {"x": "projection_x_coordinate", "y": "projection_y_coordinate"}
+_OF_THE_FILE = {"array_attributes", "format_version", "layout", "own_fields", "root_checksum"}
+"""Root attributes that say how OUT.h5 is written, not what it holds."""
+_PER_TURBINE = (*TASK, "turbine")
+
+
+def dataset(chosen: Chosen, crs: str | None) -> Any:
+    """All chosen results over farm, type, seed and turbine; of a selection, only the farms, types and seeds in it."""
+    library("xarray", "interop", "export --to netcdf or zarr")
+    root = {name: value for name, value in chosen.attributes.items() if name not in _OF_THE_FILE}
+    data = dataset_by_task(chosen.segments, chosen.outline, root)
+    data = data.drop_vars([name for name in ("types", "zone") if name in data])
+    _add_status(data, chosen)
+    _add_turbines(data, chosen)
+    _add_names(data, chosen)
+    for name, standard in _STANDARD_NAMES.items():
+        data[name].attrs["standard_name"] = standard
+    if not chosen.whole:
+        data = _only_chosen(data, chosen)
+    data.attrs = {
+        "Conventions": "CF-1.8",
+        "title": "wind farm layouts" if chosen.campaign is None else chosen.campaign.name,
+        "source": f"vindeby {__version__}, {chosen.database.name}",
+        **({"crs": crs} if crs else {}),
+        **data.attrs,
+        "exported_results": len(chosen),
+        "missing_results": len(chosen.missing),
+    }
+    if chosen.campaign is not None:
+        data.attrs["campaign"] = chosen.campaign.dumps()
+    return data
+
+
+def _places(data: Any) -> dict[tuple[int, int, int], tuple[int, int, int]]:
+    """Where in the arrays a farm, type and seed stands."""
+    farms, types, seeds = (data[name].values.tolist() for name in ("farm_idx", "type_idx", "seed"))
+    return {
+        (farm, kind, seed): (i, j, k)
+        for i, farm in enumerate(farms)
+        for j, kind in enumerate(types)
+        for k, seed in enumerate(seeds)
+    }
+
+
+def _add_status(data: Any, chosen: Chosen) -> None:
+    status = np.full(tuple(data.sizes[name] for name in TASK), NOT_ASKED, np.int8)
+    places = _places(data)
+    for place in _missing_places(chosen):
+        status[places[place]] = MISSING
+    for place in chosen.places.values():
+        status[places[place]] = DONE
+    attributes = {
+        "long_name": "whether there is a valid result",
+        "flag_values": np.array([NOT_ASKED, MISSING, DONE], np.int8),
+        "flag_meanings": "not_asked missing done",
+    }
+    data["status"] = (TASK, status, attributes)
+
+
+def _add_turbines(data: Any, chosen: Chosen) -> None:
+    """The type and the zone of every turbine; -1 where there is no turbine, or no zone."""
+    shape = tuple(data.sizes[name] for name in _PER_TURBINE)
+    kinds, zones = np.full(shape, -1, np.int16), np.full(shape, -1, np.int16)
+    places = _places(data)
+    for key, segment, row in chosen.in_order():
+        here = places[chosen.places[key]]
+        own, mine = kinds_in(chosen, key, segment, row), zones_in(chosen, key, segment, row)
+        kinds[here][: len(own)] = own
+        if mine is not None:
+            zones[here][: len(mine)] = mine
+    unknown = {"_FillValue": np.int16(-1)}
+    about = {"long_name": "turbine type of each turbine, by its number along turbine_type", "units": "1"}
+    data["turbine_type_idx"] = (_PER_TURBINE, kinds, about, unknown)
+    if (zones >= 0).any():
+        about = {"long_name": "zone of each turbine, by its number in the farm", "units": "1"}
+        data["zone_idx"] = (_PER_TURBINE, zones, about, unknown)
+
+
+def _add_names(data: Any, chosen: Chosen) -> None:
+    """The turbine types along an axis of their own, and the names of zones."""
+    if chosen.campaign is None:
+        return
+    types = turbine_types(chosen)
+    rated = [turbine.rated_power_mw for turbine in chosen.campaign.turbines]
+    described: Mapping[str, tuple[list[Any], dict[str, str]]] = {
+        "turbine_name": (types.names, {"long_name": "name of the turbine type"}),
+        "rotor_diameter": (types.diameters, {"long_name": "rotor diameter", "units": "m"}),
+        "hub_height": (types.hub_heights, {"long_name": "hub height", "units": "m"}),
+        "rated_power": (rated, {"long_name": "rated power", "units": "MW"}),
+    }
+    for name, (values, attributes) in described.items():
+        data[name] = ("turbine_type", _array(values), attributes)
+    zones = [[zone.name for zone in farm.zones or ()] for farm in chosen.campaign.farms]
+    widest = max(map(len, zones))
+    if widest:
+        names = [[*mine, *[""] * (widest - len(mine))] for mine in zones]
+        # Farms that only the results have come after those of the campaign.
+        names += [[""] * widest] * (data.sizes["farm"] - len(names))
+        data["zone_name"] = (("farm", "zone"), _array(names), {"long_name": "name of the zone"})
+
+
+def _array(values: list[Any]) -> NDArray[Any]:
+    array = np.array(values)
+    return array.astype(np.str_) if array.dtype.kind == "U" else array.astype(np.float64)
+
+
+def _only_chosen(data: Any, chosen: Chosen) -> Any:
+    farms, types, seeds = (
+        sorted({place[axis] for place in [*chosen.places.values(), *_missing_places(chosen)]})
+        for axis in range(3)
+    )
+    return data.isel(
+        farm=np.flatnonzero(np.isin(data["farm_idx"], farms)),
+        type=np.flatnonzero(np.isin(data["type_idx"], types)),
+        seed=np.flatnonzero(np.isin(data["seed"], seeds)),
+    )
+
+
+def _missing_places(chosen: Chosen) -> list[tuple[int, int, int]]:
+    missing = set(chosen.missing)
+    tasks = () if chosen.campaign is None else chosen.campaign.tasks()
+    return [(task.farm_idx, task.type_idx, task.seed) for task in tasks if task.key in missing]
