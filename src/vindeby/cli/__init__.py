@@ -25,6 +25,7 @@ COMMANDS = {
     "validate": "Check every result of a database.",
     "salvage": "Save results from damaged or foreign files.",
     "show": "Draw layouts, or the campaign.",
+    "evaluate": "Evaluate stored layouts in other wind, wakes or company.",
     "report": "Write one HTML page about a campaign.",
     "board": "Show a campaign in the browser while it runs.",
 }
