@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
@@ -135,6 +136,8 @@ class Campaign(Amount):
             if step.smart_start is not None:
                 root["grid_size"] = step.smart_start.grid_size
                 root["random_pct"] = float(step.smart_start.random_pct)
+            if step.call is not None:
+                root = {**(step.call.context or {}), **root}
         return root
 
     def __repr__(self) -> str:
@@ -175,9 +178,16 @@ class Campaign(Amount):
             "revision": RESULT_REVISION,
             "site": self.site.identity(),
             "wake": self.wake.identity(),
-            "method": [step.model_dump(by_alias=True, exclude_none=True) for step in self.method],
+            "method": [step.identity() for step in self.method],
         }
-        return tuple(cells_of(self, digest(shared)))
+        cells = tuple(cells_of(self, digest(shared)))
+        cases = self._case_digests()
+        return tuple(replace(cell, cases=cases) for cell in cells) if cases else cells
+
+    def _case_digests(self) -> dict[int, str]:
+        """By seed, what tells its case from others; empty where the method lists no cases."""
+        cases = next((step.call.cases for step in self.method if step.call is not None), None) or ()
+        return {seed: digest(case)[:32] for seed, case in zip(self.seeds, cases, strict=False)}
 
     def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
         """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
@@ -241,6 +251,18 @@ class Campaign(Amount):
     @model_validator(mode="after")
     def _wake_model_suits(self) -> Self:
         refuse_unsuitable_wake_model(self)
+        return self
+
+    @model_validator(mode="after")
+    def _one_case_for_each_seed(self) -> Self:
+        for index, step in enumerate(self.method):
+            cases = None if step.call is None else step.call.cases
+            if cases is not None and len(cases) != len(self.seeds):
+                raise refusal(
+                    f"has {plural(len(cases), 'case')}, but there are {plural(len(self.seeds), 'seed')}",
+                    remedy="give one case for each seed",
+                    at=("method", index, "call", "cases"),
+                )
         return self
 
     def _refuse_impossible_counts(self) -> None:

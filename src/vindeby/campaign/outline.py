@@ -67,8 +67,10 @@ def read_outline(outline: str | None, text: str) -> Outline | None:
 
 
 def _cell(data: dict[str, Any]) -> Cell:
-    zones, mix = data.get("zones", ()), data.get("mix", ())
-    return Cell(**{**data, "zones": tuple(zones), "mix": tuple((kind, count) for kind, count in mix)})
+    zones, mix, cases = data.get("zones", ()), data.get("mix", ()), data.get("cases", {})
+    by_seed = {int(seed): case for seed, case in cases.items()}
+    pairs = tuple((kind, count) for kind, count in mix)
+    return Cell(**{**data, "zones": tuple(zones), "mix": pairs, "cases": by_seed})
 
 
 def _binding(text: str) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 RESULT_REVISION = 1
@@ -46,6 +46,8 @@ class Cell:
     """How many turbines stand in each zone, where the farm has zones."""
     mix: tuple[tuple[int, int], ...] = ()
     """The types, by their numbers, of a farm that mixes them, and how many of each there are."""
+    cases: Mapping[int, str] = field(default_factory=dict, hash=False)
+    """By seed a digest of what the tasks with that seed are about, where the campaign lists cases."""
 
     def label(self, types: Sequence[str]) -> str:
         """The name of its turbine type, or those of its mix, such as ``iea10+iea15``."""
@@ -66,7 +68,8 @@ class Cell:
 
     def fingerprint(self, seed: int) -> str:
         """What tells a task from all that would give another result: ``digest`` of cell and seed, but quicker."""
-        return hashlib.sha256(f'{{"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
+        case = f'"case":"{self.cases[seed]}",' if seed in self.cases else ""
+        return hashlib.sha256(f'{{{case}"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
 
 
 def task_key(farm_idx: int | str, type_idx: int | str, seed: int | str) -> str:

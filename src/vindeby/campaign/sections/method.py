@@ -8,7 +8,16 @@ from pydantic import Field, Strict, model_validator
 
 from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.site import Direction
-from vindeby.campaign.sections.values import Count, Increasing, Number, OneOf, Positive, Section, refusal
+from vindeby.campaign.sections.values import (
+    Count,
+    Increasing,
+    Name,
+    Number,
+    OneOf,
+    Positive,
+    Section,
+    refusal,
+)
 from vindeby.campaign.sections.wake_model import bare_name
 
 
@@ -54,10 +63,21 @@ class Hopping(Section):
 
 
 class Call(Section):
-    """A Python function of the user's own, and the parameters it is given."""
+    """A Python function of the user's own, and the parameters it is given.
+
+    ``cases`` are texts, one for each seed: each is part of the identity of the tasks with that seed only, so that a
+    list of cases can grow. ``context`` is what a function is told and a database keeps in its root attributes, but
+    what decides no result, such as the path of a file whose content has a digest among the parameters.
+    """
 
     function: ImportedName
     parameters: Parameters = Field(default_factory=dict)
+    cases: tuple[Annotated[str, Strict()], ...] | None = None
+    context: dict[Name, Annotated[str, Strict()]] | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the results of all seeds."""
+        return {"function": self.function, "parameters": self.parameters}
 
     @model_validator(mode="before")
     @classmethod
@@ -79,6 +99,12 @@ class Step(OneOf):
     annealing: Annealing | None = None
     hopping: Hopping | None = None
     call: Call | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result, for fingerprints."""
+        if self.call is not None:
+            return {"call": self.call.identity()}
+        return self.model_dump(by_alias=True, exclude_none=True)
 
     @model_validator(mode="before")
     @classmethod

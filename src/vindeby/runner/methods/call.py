@@ -41,6 +41,10 @@ class CallTask:
     """Turbines that stand already, each with ``x``, ``y`` and ``turbine``."""
     zones: tuple[tuple[Boundary, int], ...] = ()
     """The areas of a farm with zones, and how many turbines stand in each; the layout has them zone by zone."""
+    case: str = ""
+    """Of the campaign's ``cases``, if it lists any, the one of this seed."""
+    context: Mapping[str, str] = field(default_factory=dict)
+    """What the campaign file says under ``context``."""
     mix: Mapping[int, int] = field(default_factory=dict)
     """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
 
@@ -88,6 +92,7 @@ class _Prepared:
         self._call, self._function = call, function
         areas = [zone.boundary for zone in farm.zones or ()]
         self._zones, self._mix = tuple(zip(areas, cell.zones, strict=True)), dict(cell.mix)
+        self._cases = dict(zip(campaign.seeds, call.cases or (), strict=False))
 
     def solve(self, task: Task) -> Result:
         """Call the function."""
@@ -104,6 +109,8 @@ class _Prepared:
                 parameters=frozen(self._call.parameters),
                 neighbours=self._neighbours,
                 zones=self._zones,
+                case=self._cases.get(task.seed, ""),
+                context=dict(self._call.context or {}),
                 mix=dict(self._mix),
             )
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
-from vindeby.runner.methods.call import CallMethod
+from vindeby.runner.methods.call import CallMethod, find_function
 from vindeby.runner.methods.method_protocol import Method
 
 
@@ -16,6 +18,10 @@ def method_for(campaign: Campaign) -> Method:
             "method: a call cannot be one of several steps; let the function do them all, or leave it out"
         )
     if calls:
+        found: Any = find_function(calls[0].function)
+        if isinstance(found, type) and hasattr(found, "prepare"):  # a Method of its own, such as that of evaluate
+            method: Method = found(campaign)
+            return method
         return CallMethod(campaign, calls[0])
     from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
 

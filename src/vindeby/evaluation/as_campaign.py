@@ -1,0 +1,92 @@
+"""A study as a campaign, so that it runs, resumes, merges and is watched like one.
+
+Its farms and types are those that are evaluated, its site and wake model the study's, its method the evaluation of
+stored layouts, and its seeds are the numbers of its cases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from vindeby.campaign import Campaign
+from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.yaml_text import Document
+from vindeby.campaign.sections.method import Call
+from vindeby.campaign.tasks import task_key
+from vindeby.errors import CampaignError
+from vindeby.evaluation.selection import Selection
+from vindeby.evaluation.stored_layouts import StoredLayouts
+from vindeby.evaluation.study import Study
+
+FUNCTION = "vindeby.evaluation.method:EvaluationMethod"
+
+
+def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen: Selection) -> Campaign:
+    """The campaign of a study; CampaignError where its site or wake model does not suit the layouts."""
+    source = stored.campaign
+    data = source.to_data()
+    turbines: list[dict[str, Any]] = data["turbines"]
+    data |= {"name": study.name, "description": study.description}
+    data["run"] = study.run.model_dump(mode="json", exclude_none=True)
+    for key in ("site", "wake"):
+        given = getattr(study, key)
+        if given is not None:
+            data[key] = given.model_dump(mode="json", by_alias=True, exclude_none=True)
+    data["method"] = {"call": {"function": FUNCTION}}
+    _checked(data, document)  # with all farms: neighbours stand there, too
+    data["farms"] = [data["farms"][index] for index in chosen.farms]
+    data["turbines"] = [turbines[index] for index in chosen.types]
+    for holder in (data, *data["farms"]):
+        for group in holder.get("neighbours", ()):
+            _describe_types(group, turbines)
+    data["seeds"] = len(chosen.cases)
+    data["method"] = {"call": _call(study, stored, chosen, turbines)}
+    return _checked(data, document)
+
+
+def call_of(campaign: Campaign) -> Call | None:
+    """How a campaign evaluates stored layouts; None for any other campaign."""
+    call = campaign.method[0].call
+    return call if call is not None and call.function == FUNCTION else None
+
+
+def _call(
+    study: Study, stored: StoredLayouts, chosen: Selection, turbines: list[dict[str, Any]]
+) -> dict[str, Any]:
+    layouts = {
+        task_key(chosen.farms.index(farm), chosen.types.index(kind), ""): [str(one) for one in pinned]
+        for (farm, kind), pinned in chosen.layouts.items()
+    }
+    parameters: dict[str, Any] = {
+        "layouts": {key.removesuffix("_s"): pinned for key, pinned in layouts.items()},
+        "turbines": turbines,
+        "internal_wakes": study.internal_wakes,
+        "output": study.output,
+    }
+    if study.output == "power":
+        parameters["power_type"] = study.power_type
+    context = {
+        "study": study.dumps(),
+        "source_database": str(stored.path.absolute()),
+        "source_digest": stored.digest,
+        "source_campaign": stored.campaign.name,
+    }
+    cases = [case.dumps() for case in chosen.cases]
+    return {"function": FUNCTION, "parameters": parameters, "cases": cases, "context": context}
+
+
+def _checked(data: dict[str, Any], document: Document) -> Campaign:
+    try:
+        return Campaign.model_validate(data)
+    except ValidationError as error:
+        raise CampaignError(explain(Campaign, error, Document(data, document.origins))) from None
+
+
+def _describe_types(group: dict[str, Any], turbines: list[dict[str, Any]]) -> None:
+    """Let a group of neighbours describe its types itself: not all of the campaign's are kept."""
+    own = list(group.get("turbines", ()))
+    known = [turbine["name"] for turbine in own]
+    own += [one for one in turbines if one["name"] in group.get("type", ()) and one["name"] not in known]
+    group["turbines"] = own

@@ -1,0 +1,103 @@
+"""What the turbines of one layout give among others: their mean power, and their power at every step if asked.
+
+All turbines, the farm's own first and then whoever stands around, are one layout for the engine, so that an engine is
+built once for a period and a set of turbine types, and used for every combination. Steps are worked off in blocks, so
+that memory does not grow with the length of a series.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.assembly import wind_farm
+from vindeby.campaign import Campaign, Turbine
+from vindeby.evaluation.passive import passive
+from vindeby.evaluation.periods import part_of
+from vindeby.evaluation.stored_layouts import Layout
+from vindeby.units import mean_power_to_aep_gwh
+
+if TYPE_CHECKING:
+    from vindeby.wake import WindFarm
+
+FloatArray = npt.NDArray[np.float64]
+
+_STEPS_IN_A_BLOCK = 512
+_MOST_ENGINES = 64
+
+
+@dataclass(frozen=True)
+class Given:
+    """Of one layout in one period: AEP of each turbine (GWh, by the weights of the whole series), power by step (W)."""
+
+    aep: FloatArray
+    power: npt.NDArray[Any] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.aep.nbytes + (0 if self.power is None else self.power.nbytes)
+
+
+class Energies:
+    """Evaluates layouts in the wind and with the wakes of a campaign; ``turbines`` are all types, by number."""
+
+    def __init__(self, campaign: Campaign, turbines: Sequence[Turbine], power_type: str | None) -> None:
+        everything = (*turbines, *(passive(turbine) for turbine in turbines))
+        self._campaign = campaign.model_copy(update={"turbines": everything, "neighbours": None})
+        self._types, self._power_type = len(turbines), power_type
+        series = campaign.site.time_series
+        self.steps = 0 if series is None else len(series.wind_speed)
+        weights = np.ones(self.steps) if series is None or series.weight is None else np.array(series.weight)
+        self._weights = weights / weights.sum() if self.steps else weights
+        self._engines: OrderedDict[tuple[int, int, tuple[int, ...]], WindFarm] = OrderedDict()
+
+    def among(
+        self, own: Layout, others: Sequence[Layout], period: tuple[int, int], *, internal: bool
+    ) -> Given:
+        """What ``own`` gives among ``others``; without ``internal`` wakes its turbines cast none."""
+        own_types = own.types if internal else own.types + self._types
+        x, y, types = (
+            np.concatenate(parts)
+            for parts in zip((own.x, own.y, own_types), *((o.x, o.y, o.types) for o in others), strict=True)
+        )
+        kinds, index = np.unique(types, return_inverse=True)
+        engine = self._engine(*period, tuple(kinds.tolist()))
+        if not self.steps:
+            return Given(engine.turbine_aep(x, y, index)[: len(own)])
+        return self._by_step(engine, (x, y, index), len(own), *period)
+
+    def free_gwh(self, own: Layout) -> float:
+        """AEP if no turbine stood in a wake."""
+        kinds, index = np.unique(own.types, return_inverse=True)
+        engine = self._engine(0, self.steps, tuple(kinds.tolist()))
+        return engine.free_aep_at(own.x, own.y, index)
+
+    def _by_step(
+        self, engine: WindFarm, layout: tuple[FloatArray, FloatArray, Any], own: int, first: int, last: int
+    ) -> Given:
+        mean = np.zeros(own)
+        kept = None if self._power_type is None else np.empty((own, last - first), self._power_type)
+        for steps, power in engine.power_steps(*layout, steps_per_chunk=_STEPS_IN_A_BLOCK):
+            weights = self._weights[first + steps.start : first + steps.stop]
+            mean += power[:own] @ weights
+            if kept is not None:
+                kept[:, steps] = power[:own]
+        return Given(mean * mean_power_to_aep_gwh(1.0), kept)
+
+    def _engine(self, first: int, last: int, kinds: tuple[int, ...]) -> WindFarm:
+        key = (first, last, kinds)
+        if key not in self._engines:
+            campaign = self._campaign
+            if self.steps:
+                campaign = campaign.model_copy(update={"site": part_of(campaign.site, first, last)})
+            self._engines[key] = wind_farm(campaign, kinds)
+            if len(self._engines) > _MOST_ENGINES:
+                self._engines.popitem(last=False)
+        self._engines.move_to_end(key)
+        return self._engines[key]

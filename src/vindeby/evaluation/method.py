@@ -1,0 +1,182 @@
+"""The evaluation of stored layouts as a method of a campaign: what a worker does for each case.
+
+Energies, for the evaluated farm, in GWh per year:
+
+- ``aep_free``: no turbine stands in a wake;
+- ``aep_alone``: the farm with its own wakes, and without the neighbours of the combination;
+- ``aep``: with its own wakes and those of the neighbours (with ``internal_wakes: false``, that of the next line);
+- ``aep_external``: internal wakes switched off. The farm's turbines cast no wakes; they stand in those of the
+  neighbours, which stand in each other's.
+
+Losses are fractions of ``aep_free``: ``loss_total`` of ``aep``, ``loss_internal`` of ``aep_alone``, and
+``loss_external``, what the neighbours take from the farm as it is: ``loss_total`` - ``loss_internal``.
+``loss_external_only`` is that of ``aep_external``: what the neighbours would take from turbines that do not
+disturb each other.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.assembly.zones_and_types import kinds_of
+from vindeby.campaign import Campaign, Task, Turbine
+from vindeby.campaign.neighbours import neighbours_of
+from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.evaluation.as_campaign import call_of
+from vindeby.evaluation.cases import Case
+from vindeby.evaluation.energies import Energies, Given
+from vindeby.evaluation.periods import Period, periods_of, times_of
+from vindeby.evaluation.stored_layouts import Layout, Pinned, PinnedLayouts
+from vindeby.runner.methods.method_protocol import Result
+
+_MOST_REMEMBERED_BYTES = 1 << 26
+
+
+class EvaluationMethod:
+    """Evaluates the layouts of a database, for all farms and types of a study."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        call = call_of(campaign)
+        assert call is not None, "the campaign names this class"
+        self.campaign = campaign
+        parameters: dict[str, Any] = call.parameters
+        context = call.context or {}
+        self.pinned = {key: tuple(map(Pinned.parse, texts)) for key, texts in parameters["layouts"].items()}
+        self.cases, self.internal = call.cases or (), str(parameters["internal_wakes"])
+        self.stored = PinnedLayouts(Path(context["source_database"]))
+        self.turbines = [Turbine.model_validate(data) for data in parameters["turbines"]]
+        self.power_type = str(parameters["power_type"]) if parameters["output"] == "power" else None
+        self._by_farm: dict[int, tuple[Energies, Layout]] = {}
+
+    def prepare(self, cell: Cell) -> _Prepared:
+        """The layouts of a farm and type, and what always stands around them."""
+        if cell.farm_idx not in self._by_farm:
+            self._by_farm[cell.farm_idx] = self._surroundings(cell.farm_idx)
+        return _Prepared(self, cell, *self._by_farm[cell.farm_idx])
+
+    def _surroundings(self, farm_idx: int) -> tuple[Energies, Layout]:
+        """The engines, and the turbines that stand already by the campaign of the database."""
+        fixed = neighbours_of(self.campaign, farm_idx)
+        types = list(self.turbines)
+        for one in fixed:
+            if one.turbine not in types:
+                types.append(one.turbine)
+        places = np.array([[one.x, one.y] for one in fixed]).reshape(-1, 2)
+        numbers = np.array([types.index(one.turbine) for one in fixed], np.int64)
+        around = Layout(places[:, 0], places[:, 1], numbers)
+        return Energies(self.campaign, types, self.power_type), around
+
+
+class _Prepared:
+    """A farm with a type: evaluates its cases, and remembers what several of them need."""
+
+    def __init__(self, method: EvaluationMethod, cell: Cell, energies: Energies, around: Layout) -> None:
+        self._method, self._cell, self._energies, self._around = method, cell, energies, around
+        key = task_key(cell.farm_idx, cell.type_idx, "").removesuffix("_s")
+        self._own = method.pinned[key]
+        series = method.campaign.site.time_series
+        self._times = [] if series is None else times_of(series)
+        self._free: dict[Pinned, float] = {}
+        self._remembered: OrderedDict[tuple[Pinned, int, int, frozenset[Pinned], bool], Given] = OrderedDict()
+        self._bytes = 0
+
+    def solve(self, task: Task) -> Result:
+        """One case: a layout among a combination of neighbours."""
+        case = Case.loads(self._method.cases[task.seed])
+        own = self._own[case.layout]
+        # A farm is not its own neighbour: a table may be shared by several evaluated farms.
+        others = [one for one in case.neighbours if one.pinned.farm_idx != own.farm_idx]
+        periods = periods_of(others, self._times, self._energies.steps)
+        layout = self._method.stored.layout(own)
+        arrays: dict[str, Any] = {"layout": np.stack([layout.x, layout.y])}
+        if self._cell.mix:
+            arrays["types"] = self._numbered(layout)
+        arrays |= self._energies_of(own, periods)
+        seed = parse_key(own.key)
+        assert seed is not None
+        return Result(
+            arrays,
+            {
+                "combination": case.combination,
+                "neighbours": ", ".join(map(str, others)),
+                "layout_key": own.key,
+                "layout_seed": seed[2],
+                "internal_wakes": self._method.internal,
+                "engine": self._method.campaign.wake.chosen[0],
+            },
+        )
+
+    def _energies_of(self, own: Pinned, periods: Sequence[Period]) -> dict[str, Any]:
+        if own not in self._free:
+            self._free[own] = self._energies.free_gwh(self._method.stored.layout(own))
+        free, found = self._free[own], dict[str, Any]()
+        if self._method.internal != "off":
+            alone = self._whole(own, [Period(one.first, one.last, ()) for one in _joined(periods)], internal=True)
+            found |= _named(self._whole(own, periods, internal=True), "")
+            found["aep_alone"] = float(alone.aep.sum())
+        if self._method.internal != "on":
+            external = self._whole(own, periods, internal=False)
+            found |= _named(external, "" if self._method.internal == "off" else "_external")
+            found["aep_external"] = float(external.aep.sum())
+            found["loss_external_only"] = 1.0 - found["aep_external"] / free
+        found |= {"aep_free": free, "loss_total": 1.0 - found["aep"] / free}
+        if "aep_alone" in found:
+            found["loss_internal"] = 1.0 - found["aep_alone"] / free
+            found["loss_external"] = (found["aep_alone"] - found["aep"]) / free
+        return found
+
+    def _whole(self, own: Pinned, periods: Sequence[Period], *, internal: bool) -> Given:
+        """All periods together."""
+        parts = [self._one(own, period, internal=internal) for period in periods]
+        powers = [part.power for part in parts if part.power is not None]
+        power = np.concatenate(powers, axis=1) if powers else None
+        return Given(np.sum([part.aep for part in parts], axis=0), power)
+
+    def _one(self, own: Pinned, period: Period, *, internal: bool) -> Given:
+        key = (own, period.first, period.last, frozenset(period.standing), internal)
+        if key in self._remembered:
+            self._remembered.move_to_end(key)
+            return self._remembered[key]
+        stored = self._method.stored
+        # In the order of their keys, whatever that of the table: equal sets give equal bits.
+        others = [stored.layout(one) for one in sorted(period.standing)]
+        if len(self._around):
+            others.append(self._around)
+        given = self._energies.among(
+            stored.layout(own), others, (period.first, period.last), internal=internal
+        )
+        self._remember(key, given)
+        return given
+
+    def _remember(self, key: tuple[Pinned, int, int, frozenset[Pinned], bool], given: Given) -> None:
+        self._remembered[key] = given
+        self._bytes += given.size
+        while self._bytes > _MOST_REMEMBERED_BYTES and len(self._remembered) > 1:
+            self._bytes -= self._remembered.popitem(last=False)[1].size
+
+    def _numbered(self, layout: Layout) -> npt.NDArray[np.int64]:
+        """The types of a mix by their numbers in the study's campaign."""
+        names = [turbine.name for turbine in self._method.turbines]
+        here = [turbine.name for turbine in self._method.campaign.turbines]
+        assert all(kind < len(here) for kind in kinds_of(self._cell))
+        return np.array([here.index(names[kind]) for kind in layout.types], np.int64)
+
+
+def _joined(periods: Sequence[Period]) -> Iterator[Period]:
+    """One period from the first step to the last."""
+    yield Period(periods[0].first, periods[-1].last, ())
+
+
+def _named(given: Given, suffix: str) -> dict[str, Any]:
+    found: dict[str, Any] = {f"turbine_aep{suffix}": given.aep}
+    if not suffix:
+        found["aep"] = float(given.aep.sum())
+    if given.power is not None:
+        found[f"power{suffix}"] = given.power
+    return found

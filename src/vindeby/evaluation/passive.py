@@ -1,0 +1,40 @@
+"""Turbine types that cast no wakes: the same rotor, height and power, and a thrust coefficient of 0.
+
+A wake model makes no deficit, no added turbulence and no blockage of a turbine without thrust. So a farm of such
+turbines stands in the wakes of its neighbours and makes none, neither for itself nor for them, with any model and
+any engine, and at the cost of an evaluation like any other.
+"""
+
+from __future__ import annotations
+
+from vindeby.assembly import turbine_of
+from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
+from vindeby.units import w_to_mw
+
+
+def passive(turbine: Turbine) -> Turbine:
+    """The same type without thrust."""
+    name, description = f"{turbine.name} without thrust", turbine.description
+    if isinstance(description, Table):
+        changed = {"ct": (0.0,) * len(description.ct)}
+        return Turbine(name=name, table=description.model_copy(update=changed))
+    if isinstance(description, Cubic):
+        return Turbine(
+            name=name,
+            cubic=description.model_copy(update={"ct": 0.0, "ct_wind_speed": None, "outside": None}),
+        )
+    return Turbine(name=name, table=_tabulated(turbine, description))
+
+
+def _tabulated(turbine: Turbine, description: Generic) -> Table:
+    """A generic type as the table that its curves are."""
+    curves = turbine_of(turbine)
+    power_w = curves.power[:, 0].tolist()
+    return Table(
+        rated_power_mw=description.rated_power_mw,
+        rotor_diameter_m=description.rotor_diameter_m,
+        hub_height_m=description.hub_height_m,
+        wind_speed=tuple(curves.start.tolist()),
+        power_kw=tuple(w_to_mw(watts) * 1e3 for watts in power_w),
+        ct=(0.0,) * len(power_w),
+    )

@@ -1,0 +1,180 @@
+"""The layouts of a database that an evaluation uses: opened read-only, and only results that are done.
+
+A layout is known by its key and the start of its record's checksum, so that an evaluation that is resumed notices
+when the database under it has changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.assembly.done import Judge
+from vindeby.assembly.physics import layout_of
+from vindeby.campaign import Campaign
+from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.errors import DataError, InputError, TaskError
+from vindeby.store.format.record import Record
+from vindeby.store.missing import answers
+from vindeby.store.read.database import Database
+
+FloatArray = npt.NDArray[np.float64]
+_DIGITS = 16
+
+
+class Pinned(NamedTuple):
+    """A stored layout by its key, and the first digits of the checksum that its record had when it was chosen."""
+
+    key: str
+    checksum: str
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.checksum}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From ``str``."""
+        key, _, checksum = text.partition(" ")
+        return cls(key, checksum)
+
+    @property
+    def farm_idx(self) -> int:
+        """The number of its farm in the campaign of the database."""
+        numbers = parse_key(self.key)
+        assert numbers is not None, "only results of tasks are chosen"
+        return numbers[0]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where turbines stand (m), and for each the number of its type in the campaign of the database."""
+
+    x: FloatArray
+    y: FloatArray
+    types: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def layout_in(record: Record) -> Layout:
+    """The layout of a record; TaskError where it holds none."""
+    places, numbers = layout_of(record), parse_key(record.key)
+    if places is None or numbers is None:
+        raise TaskError(f"record {record.key} holds no layout")
+    types = record.arrays.get("types")
+    if types is None or types.shape != places[0].shape:
+        return Layout(*places, np.full(len(places[0]), numbers[1], np.int64))
+    return Layout(*places, types.astype(np.int64))
+
+
+class StoredLayouts:
+    """The results of a database that can be evaluated."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path)
+        self.path, self.digest = path, self._database.digest
+        text = self._database.campaign_text
+        if text is None:
+            raise InputError(
+                f"{path}: keeps no campaign, so what its results are of cannot be told; `vindeby adopt` gives it one"
+            )
+        self.campaign = Campaign.loads(text, f"{path} (campaign)")
+        self.cells: dict[int, list[Cell]] = {}
+        for cell in self.campaign.cells():
+            self.cells.setdefault(cell.farm_idx, []).append(cell)
+        self._judge = Judge(self.campaign)
+        self._by_place: dict[tuple[int, int], list[tuple[float, str]]] | None = None
+        self._known: dict[str, tuple[Pinned, Layout] | str] = {}
+        self._best: dict[tuple[int, int], Pinned | None] = {}
+
+    def pinned(self, cell: Cell, seed: int | str) -> Pinned:
+        """The layout of a farm and type with this seed, or the best; DataError when it has no valid result."""
+        farm, type_ = self._names(cell)
+        if seed == "best":
+            best = self._best_of(cell)
+            if best is None:
+                raise DataError(f"{self.path}: holds no valid result of farm {farm!r} with type {type_!r}")
+            return best
+        key = task_key(cell.farm_idx, cell.type_idx, seed)
+        found = self._look_up(key)
+        if isinstance(found, str):
+            raise DataError(f"{self.path}: farm {farm!r} with type {type_!r} and seed {seed}: {key}: {found}")
+        return found[0]
+
+    def layout(self, pinned: Pinned) -> Layout:
+        """The layout that was chosen; it was verified then."""
+        found = self._look_up(pinned.key)
+        assert not isinstance(found, str)
+        return found[1]
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def _names(self, cell: Cell) -> tuple[str, str]:
+        types = [turbine.name for turbine in self.campaign.turbines]
+        return self.campaign.farms[cell.farm_idx].name, cell.label(types)
+
+    def _best_of(self, cell: Cell) -> Pinned | None:
+        place = (cell.farm_idx, cell.type_idx)
+        if place not in self._best:
+            candidates = (self._look_up(key) for _, key in sorted(self._energies().get(place, ())))
+            self._best[place] = next((one[0] for one in candidates if not isinstance(one, str)), None)
+        return self._best[place]
+
+    def _energies(self) -> dict[tuple[int, int], list[tuple[float, str]]]:
+        """By farm and type the keys, with their energies negated, so that sorting puts the best first."""
+        if self._by_place is None:
+            self._by_place = {}
+            for segment in self._database.segments():
+                for record in segment.records():
+                    numbers, energy = parse_key(record.key), record.arrays.get("aep")
+                    if numbers is not None and energy is not None and energy.size == 1:
+                        entry = (-float(energy.ravel()[0]), record.key)
+                        self._by_place.setdefault(numbers[:2], []).append(entry)
+        return self._by_place
+
+    def _look_up(self, key: str) -> tuple[Pinned, Layout] | str:
+        """A result that is done, or why there is none."""
+        if key not in self._known:
+            self._known[key] = self._verified(key)
+        return self._known[key]
+
+    def _verified(self, key: str) -> tuple[Pinned, Layout] | str:
+        asked = self._judge.asked(key)
+        if asked is None:
+            return "is not a task of its campaign"
+        if key not in self._database:
+            return "is missing"
+        record = self._database[key]
+        if not answers(record.fingerprint, asked):
+            return "answers an older version of its campaign"
+        wrong = self._judge.why_not(record)
+        return wrong or (Pinned(key, self._database.checksum(key)[:_DIGITS]), layout_in(record))
+
+
+class PinnedLayouts:
+    """What a worker reads: the layouts that were chosen, and nothing else, each once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._database: Database | None = None
+        self._known: dict[Pinned, Layout] = {}
+
+    def layout(self, pinned: Pinned) -> Layout:
+        """The layout; TaskError when the database no longer holds it as it was."""
+        if pinned not in self._known:
+            if self._database is None:
+                self._database = Database(self._path)
+            if self._database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
+                raise TaskError(
+                    f"{self._path}: {pinned.key} is not what it was when this evaluation began; "
+                    "run `vindeby evaluate` again, which says what has changed"
+                )
+            self._known[pinned] = layout_in(self._database[pinned.key])
+        return self._known[pinned]

@@ -1,0 +1,103 @@
+"""A small database of layouts to evaluate, and studies of it; all in this process, so that tests are quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vindeby.assembly.merging import merge_options
+from vindeby.campaign import Campaign
+from vindeby.evaluation.running import study_campaign
+from vindeby.runner.execution.task_executor import ExecutorOptions, TaskExecutor
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.merge.merge import merge
+from vindeby.store.read.database import Database
+
+TYPES = [
+    {"name": "small", "generic": {"rated_power_mw": 2, "rotor_diameter_m": 80, "hub_height_m": 70}},
+    {
+        "name": "table",
+        "table": {
+            "rotor_diameter_m": 120,
+            "hub_height_m": 100,
+            "wind_speed": [3, 6, 9, 12, 25],
+            "power_kw": [0, 700, 2400, 4000, 4000],
+            "ct": [0.8, 0.8, 0.75, 0.4, 0.1],
+        },
+    },
+]
+
+
+def farms(count: int, size: float = 1500.0) -> list[dict[str, Any]]:
+    """Squares in rows of three, 500 m apart."""
+    found = []
+    for index in range(count):
+        x, y = (index % 3) * (size + 500.0), (index // 3) * (size + 500.0)
+        corners = [[x, y], [x + size, y], [x + size, y + size], [x, y + size]]
+        found.append({"name": f"farm {chr(ord('a') + index)}", "boundary": corners})
+    return found
+
+
+def series(steps: int = 20, *, times: bool = False, **more: Any) -> dict[str, Any]:
+    """A time series of days; each step has its own turbulence."""
+    rng = np.random.default_rng(7)
+    data: dict[str, Any] = {
+        "wind_direction": np.round(rng.uniform(0, 359, steps), 2).tolist(),
+        "wind_speed": np.round(rng.uniform(5, 13, steps), 2).tolist(),
+        "turbulence_intensity": np.round(rng.uniform(0.05, 0.12, steps), 3).tolist(),
+        **more,
+    }
+    if times:
+        data["times"] = [str(np.datetime64("2020-01-01") + day) for day in range(steps)]
+    return {"time_series": data}
+
+
+def campaign(count: int = 4, seeds: int = 2, **changes: Any) -> Campaign:
+    data: dict[str, Any] = {
+        "name": "layouts",
+        "farms": farms(count),
+        "turbines": TYPES,
+        "n_turbines": 5,
+        "min_spacing": "3 D",
+        "site": {"states": [{"wind_direction": 270, "wind_speed": 9, "probability": 1, "turbulence_intensity": 0.08}]},
+        "wake": "nygaard-2022",
+        "method": "random-start",
+        "seeds": seeds,
+        **changes,
+    }
+    return Campaign.from_data(data)
+
+
+def compute(asked: Campaign, output: Path) -> Path:
+    """Every result of a campaign, merged, without any other process."""
+    run = RunDirectory(output).create()
+    run.freeze_campaign(asked.dumps(), "")
+    failures: list[object] = []
+    executor = TaskExecutor(
+        asked,
+        run,
+        on_durable=lambda *_: None,
+        on_failed=lambda *what: failures.append(what),
+        options=ExecutorOptions(flush_s=0.2),
+    )
+    for number, task in enumerate(asked.tasks()):
+        executor.execute(number, task)
+    assert executor.close()
+    assert failures == []
+    merge(run, merge_options(asked))
+    return output
+
+
+def results(output: Path) -> dict[str, Record]:
+    with Database(output) as database:
+        return {key: database[key] for key in database}
+
+
+def evaluated(source: Path, study: dict[str, Any], output: Path) -> list[Record]:
+    """The records of a study in the order of its cases."""
+    asked = study_campaign(source, {"name": "study", **study})
+    found = results(compute(asked, output))
+    return [found[task.key] for task in asked.tasks()]
