@@ -34,7 +34,7 @@ def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes]
             axes = _axes(file[name])
             coordinates |= set(axes)
             left = _send(name, axes, file[name], left, result)
-        for name in sorted(coordinates):
+        for name in sorted(coordinates - set(found)):
             if name not in file or _is_only_a_length(file[name]):
                 raise DataError(f"the axis {name} has no coordinates")
             left = _send(name, [name], file[name], left, result)
@@ -53,7 +53,9 @@ def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[by
 
 
 def _axes(data: Any) -> list[str]:
-    """The name of each axis, by the coordinates that it refers to."""
+    """The name of each axis, by the coordinates that it refers to; coordinates are their own axis."""
+    if data.is_scale and data.ndim == 1:
+        return [data.name.rpartition("/")[2]]
     names = []
     for index, dimension in enumerate(data.dims):
         scales = list(dimension.values())
