@@ -45,6 +45,13 @@ class Origin:
     line: int | None = None
 
 
+@dataclass(frozen=True)
+class Include:
+    """``!include FILE``: what stands for the content of another file, where such includes are allowed."""
+
+    file: str
+
+
 @dataclass
 class Document:
     """Plain data, and where each part of it came from."""
@@ -70,9 +77,13 @@ def resolve(text: str) -> str | int | float | bool | None:
     return float(text) if _FLOAT.fullmatch(text) else text
 
 
-def read(text: str, source: str, *, has_lines: bool = True) -> Document:
-    """Read one YAML document; ``source`` is the name used in messages, with the line unless it has none."""
-    reader = _Reader(source, has_lines)
+def read(text: str, source: str, *, has_lines: bool = True, includes: bool = False) -> Document:
+    """Read one YAML document; ``source`` is the name used in messages, with the line unless it has none.
+
+    With ``includes``, ``!include FILE`` becomes an Include, and keys that are numbers become text: files of other
+    tools have both.
+    """
+    reader = _Reader(source, has_lines, includes)
     try:
         for event in yaml.parse(text, Loader=_PARSER):
             reader.take(event)
@@ -130,9 +141,10 @@ class _Frame:
 class _Reader:
     """Builds data from parser events without recursion."""
 
-    def __init__(self, source: str, has_lines: bool) -> None:
+    def __init__(self, source: str, has_lines: bool, includes: bool) -> None:
         self.source = source
         self.has_lines = has_lines
+        self.includes = includes
         self.frames: list[_Frame] = []
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.origins: dict[Path, Origin] = {(): Origin(source)}
@@ -157,8 +169,9 @@ class _Reader:
             self.refuse("a second document starts here", event.start_mark, remedy="remove the line `---`")
 
     def _scalar(self, event: Any) -> None:
-        self._no_tag(event, plain=event.implicit[0], quoted=event.implicit[1])
-        value: object = event.value
+        include = self.includes and event.tag == "!include"
+        self._no_tag(event, plain=event.implicit[0] or include, quoted=event.implicit[1])
+        value: object = Include(event.value) if include else event.value
         if event.implicit[0]:
             try:
                 value = resolve(event.value)
@@ -211,6 +224,8 @@ class _Reader:
 
     def _key(self, key: object, event: Any) -> None:
         frame, mark = self.frames[-1], event.start_mark
+        if self.includes and isinstance(key, int | float) and not isinstance(key, bool):
+            key = str(key)
         if not isinstance(key, str):
             self.refuse("a key must be text", mark, value=repr(key), remedy="put it in quotes")
         if key == "<<":

@@ -34,7 +34,7 @@ def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes]
             axes = _axes(file[name])
             coordinates |= set(axes)
             left = _send(name, axes, file[name], left, result)
-        for name in sorted(coordinates):
+        for name in sorted(coordinates - set(found)):
             if name not in file or _is_only_a_length(file[name]):
                 raise DataError(f"the axis {name} has no coordinates")
             left = _send(name, [name], file[name], left, result)

@@ -1,0 +1,205 @@
+"""The quantities of a wind resource as arrays over named axes, whichever way the file writes them.
+
+A coordinate is a bare list or number; data are ``{data, dims}``; a netCDF file has both as variables. Axes go by their
+names, never by their order. Where ``dims`` has lengths instead of names, or is left out, axes are found by their
+lengths, if that is unambiguous, and it is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.interop.windio.nodes import Node
+from vindeby.interop.windio.notes import Notes
+from vindeby.store.read.gridded_file import GriddedFile
+
+FloatArray = npt.NDArray[np.float64]
+
+COORDINATES = ("time", "wind_direction", "wind_speed", "wind_turbine", "x", "y", "height")
+_DATA = ("probability", "sector_probability", "weibull_a", "weibull_k", "turbulence_intensity", "operating")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Numbers over named axes, and where they stand."""
+
+    name: str
+    axes: tuple[str, ...]
+    values: FloatArray
+    node: Node
+
+    def refuse(self, message: str, remedy: str, value: object = None) -> None:
+        """Raise an error that names the quantity."""
+        told = message if self.node.place.path else f"{self.name} {message}"
+        self.node.refuse(told, remedy, value)
+
+    def over(self, *axes: str) -> FloatArray:
+        """The numbers with these axes in this order; it must have exactly these."""
+        if set(axes) != set(self.axes):
+            found = ", ".join(self.axes) or "no axis"
+            self.refuse(f"depends on {found}, not on {', '.join(axes) or 'nothing'}", "correct dims")
+        return self.values.transpose([self.axes.index(axis) for axis in axes])
+
+    def at(self, axis: str, index: int) -> Quantity:
+        """The numbers at one point of an axis."""
+        return self.taken(axis, np.array([index])).squeezed(axis)
+
+    def taken(self, axis: str, order: npt.NDArray[np.int64]) -> Quantity:
+        """The same at some points of an axis, in this order; as it is, where it does not depend on the axis."""
+        if axis not in self.axes:
+            return self
+        return replace(self, values=np.take(self.values, order, axis=self.axes.index(axis)))
+
+    def squeezed(self, axis: str) -> Quantity:
+        """Without an axis of one point."""
+        if axis not in self.axes:
+            return self
+        axes = tuple(one for one in self.axes if one != axis)
+        return replace(self, axes=axes, values=self.values.squeeze(self.axes.index(axis)))
+
+
+@dataclass
+class Quantities:
+    """Everything of a resource that is known here."""
+
+    by_name: dict[str, Quantity]
+    times: list[str] | None
+    """The times of steps, where they are times and not numbers."""
+    node: Node
+
+    def get(self, name: str) -> Quantity | None:
+        """A quantity, if the resource has it."""
+        return self.by_name.get(name)
+
+    def axis(self, name: str) -> FloatArray:
+        """The coordinates of an axis; an error where it has none."""
+        found = self.by_name.get(name)
+        if found is None:
+            self.node.refuse(f"{name} is missing", "add its list: other quantities depend on it")
+        if found.values.ndim > 1:
+            found.refuse("must be a plain list of numbers", "remove the inner brackets")
+        return np.atleast_1d(found.values)
+
+    def depends_on(self, axis: str, *names: str) -> bool:
+        """Whether one of these quantities has this axis."""
+        return any(axis in one.axes for name in names if (one := self.by_name.get(name)) is not None)
+
+
+def read_quantities(node: Node, notes: Notes) -> Quantities:
+    """All quantities of a ``wind_resource``, from YAML or netCDF."""
+    if isinstance(node.value, GriddedFile):
+        return _from_netcdf(node, node.value)
+    times, found = _times(node), dict[str, Quantity]()
+    waiting: list[tuple[str, Node, FloatArray, list[object] | None]] = []
+    lengths = {} if times is None else {"time": len(times)}
+    for name in (*COORDINATES, *_DATA):
+        inner = None if name == "time" and times is not None else node.get(name)
+        if inner is None:
+            continue
+        given, dims = _data_and_dims(inner)
+        array = given.array()
+        if name in COORDINATES and (dims == [name] or not isinstance(inner.value, dict)):
+            lengths[name] = array.size
+        waiting.append((name, inner, array, dims))
+    if "time" in lengths:  # then these are data of the steps, written without dims
+        lengths = {name: n for name, n in lengths.items() if name not in ("wind_speed", "wind_direction")}
+    for name, inner, array, dims in waiting:
+        axes = _axes(name, inner, array, dims, lengths, notes)
+        found[name] = Quantity(name, axes, array, inner)
+    return Quantities(found, times, node)
+
+
+def _from_netcdf(node: Node, file: GriddedFile) -> Quantities:
+    known = (*COORDINATES, *_DATA)
+    found: dict[str, Quantity] = {}
+    for given, (axes, array) in file.arrays.items():
+        name = given.lower()
+        if name not in known:
+            continue
+        node.place.file.asked.add((name,))
+        found[name] = Quantity(name, tuple(axis.lower() for axis in axes), array, node)
+        if not np.isfinite(array).all():
+            found[name].refuse("has gaps: some values are missing or not finite", "fill them")
+    return Quantities(found, None, node)
+
+
+def _times(node: Node) -> list[str] | None:
+    """The times of the steps, where they are written as text."""
+    inner = node.get("time")
+    if inner is None:
+        return None
+    if isinstance(inner.value, dict):
+        inner = inner.need("data")
+    entries = inner.value if isinstance(inner.value, list) else [inner.value]
+    if not entries or not all(isinstance(entry, str) for entry in entries):
+        return None
+    return list(entries)
+
+
+def _data_and_dims(node: Node) -> tuple[Node, list[object] | None]:
+    if not isinstance(node.value, dict):
+        return node, None
+    node.get("attrs")
+    dims = node.get("dims")
+    if dims is not None and not isinstance(dims.value, list):
+        return node.need("data"), [dims.value]
+    return node.need("data", "give {data, dims}"), None if dims is None else list(dims.value)
+
+
+def _axes(
+    name: str,
+    node: Node,
+    array: FloatArray,
+    dims: list[object] | None,
+    lengths: dict[str, int],
+    notes: Notes,
+) -> tuple[str, ...]:
+    if dims is None:
+        return _unsaid_axes(name, node, array, lengths, notes)
+    if all(isinstance(dim, str) for dim in dims):
+        axes = tuple(str(dim).lower() for dim in dims)
+        if len(axes) != array.ndim or len(set(axes)) < len(axes):
+            node.refuse(
+                f"has {array.ndim} levels of lists, but dims {', '.join(axes) or 'is empty'}",
+                "give one name of dims per level",
+            )
+    else:
+        axes = _axes_by_length(node, array, dims, lengths, notes)
+    for axis, length in zip(axes, array.shape, strict=True):
+        if axis not in COORDINATES:
+            node.refuse(f"depends on {axis}, which is no axis of windIO", f"use {', '.join(COORDINATES)}")
+        if axis in lengths and lengths[axis] != length:
+            node.refuse(
+                f"has {length} values along {axis}, but {axis} has {lengths[axis]}", "give one for each"
+            )
+    return axes
+
+
+def _unsaid_axes(
+    name: str, node: Node, array: FloatArray, lengths: dict[str, int], notes: Notes
+) -> tuple[str, ...]:
+    """The axes of something that is written without dims."""
+    if name in lengths:
+        return (name,) if array.ndim else ()
+    if array.ndim == 0:
+        return ()
+    if "time" in lengths and array.ndim == 1:
+        if len(array) != lengths["time"]:
+            node.refuse(f"has {len(array)} values, but time has {lengths['time']}", "give one for each step")
+        return ("time",)
+    return _axes_by_length(node, array, None, lengths, notes)
+
+
+def _axes_by_length(
+    node: Node, array: FloatArray, dims: list[object] | None, lengths: dict[str, int], notes: Notes
+) -> tuple[str, ...]:
+    told = "has no dims" if dims is None else f"has dims {dims}, which are no names"
+    fitting = [[axis for axis, length in lengths.items() if length == size] for size in array.shape]
+    axes = tuple(names[0] for names in fitting if names)
+    if any(len(names) != 1 for names in fitting) or len(set(axes)) < len(axes):
+        node.refuse(f"{told}, and the lengths {list(array.shape)} do not tell the axes", "name them in dims")
+    notes.chosen.append(f"{node.where} {told}: read as {', '.join(axes)}, by the lengths")
+    return axes

@@ -1,0 +1,210 @@
+"""A windIO turbine: a power curve, power coefficients, or rated figures; thrust always as a curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vindeby import units
+from vindeby.campaign.sections.turbines import wind_power_w
+from vindeby.interop.windio.nodes import Node
+from vindeby.interop.windio.notes import Notes
+
+_BETZ = 16.0 / 27.0
+_ABOVE_BETZ = 1.2
+"""Measured curves exceed the limit a little, by turbulence or dense air; other units exceed it by far."""
+_HARDLY_ANY = 0.01
+_NAME_LENGTH = 120
+
+
+def read_turbine(node: Node, notes: Notes) -> dict[str, Any]:
+    """One turbine type as a campaign file has it."""
+    performance = node.need("performance", "give hub_height, rotor_diameter and performance")
+    common = {
+        "rotor_diameter_m": node.need("rotor_diameter", "give it in metres").positive(),
+        "hub_height_m": node.need("hub_height", "give it in metres").positive(),
+    }
+    name_node = node.get("name")
+    name = printable_name(name_node.text() if name_node is not None else "turbine")
+    thrust = _curve(performance, "Ct_curve", "Ct_values", "Ct_wind_speeds", notes)
+    rated = performance.get("rated_power")
+    if rated is not None:
+        common["rated_power_mw"] = units.w_to_mw(rated.positive())
+    power = _one_power(performance)
+    if power == "power_curve":
+        told, form = _tabulated_power(performance, common, thrust, name, notes)
+    elif power == "Cp_curve":
+        told, form = _power_coefficients(performance, common, thrust, name, notes)
+    else:
+        told, form = _cubic(performance, common, thrust, name, notes)
+    size = f"rotor {common['rotor_diameter_m']:g} m, hub {common['hub_height_m']:g} m"
+    notes.taken.append(f"turbine {name!r}: {told}, {size}")
+    return {"name": name, **form}
+
+
+def printable_name(text: str) -> str:
+    """A name as a campaign allows it."""
+    kept = "".join(one if one.isprintable() else " " for one in text)
+    return " ".join(kept.split())[:_NAME_LENGTH].strip() or "unnamed"
+
+
+def _one_power(performance: Node) -> str:
+    """Which description of the power is taken: the most exact one. The others are then listed as ignored."""
+    for key in ("power_curve", "Cp_curve"):
+        if performance.has(key):
+            return key
+    if performance.has("rated_power") and performance.has("rated_wind_speed"):
+        return "rated_power"
+    performance.refuse(
+        "does not say how much power the turbine gives",
+        "give power_curve, Cp_curve, or rated_power and rated_wind_speed",
+    )
+
+
+def _curve(
+    performance: Node, key: str, values: str, speeds: str, notes: Notes
+) -> tuple[list[float], list[float], Node]:
+    """Wind speeds and values of a curve."""
+    node = performance.need(key, f"give {{{speeds}, {values}}}")
+    axis = node.need(speeds, f"give {speeds} and {values}").numbers()
+    given = node.need(values, f"give {speeds} and {values}").numbers()
+    if len(axis) != len(given):
+        node.refuse(f"{values} has {len(given)} numbers and {speeds} has {len(axis)}", "give one for each")
+    if len(axis) < 2:
+        node.refuse("has one point", "a curve needs two points or more")
+    for index in range(1, len(axis)):
+        if not axis[index] > axis[index - 1]:
+            node.refuse(
+                f"{speeds} must increase, but entry {index} is not above entry {index - 1}", "sort the curve"
+            )
+    if min(given) < 0.0:
+        notes.doubtful.append(
+            f"{node.where}.{values}: {min(given):g} is below 0 and is taken as 0 (own consumption is not modelled)"
+        )
+        given = [max(value, 0.0) for value in given]
+    return axis, given, node
+
+
+def _with_thrust(table: dict[str, Any], thrust: tuple[list[float], list[float], Node]) -> dict[str, Any]:
+    speeds, ct, _ = thrust
+    own = {} if speeds == table["wind_speed"] else {"ct_wind_speed": speeds}
+    return {**table, **own, "ct": ct}
+
+
+def _tabulated_power(
+    performance: Node,
+    common: dict[str, float],
+    thrust: tuple[list[float], list[float], Node],
+    name: str,
+    notes: Notes,
+) -> tuple[str, dict[str, Any]]:
+    speeds, power_w, node = _curve(performance, "power_curve", "power_values", "power_wind_speeds", notes)
+    _refuse_other_units(node, speeds, power_w, common["rotor_diameter_m"])
+    _note_power_outside(name, speeds, power_w, notes)
+    table = {**common, "wind_speed": speeds, "power_kw": [units.w_to_kw(power) for power in power_w]}
+    largest = units.w_to_mw(max(power_w))
+    _refuse_other_rating(performance, common, largest)
+    _note_rating(name, common, largest, notes)
+    return f"power curve, {len(speeds)} points", {"table": _with_thrust(table, thrust)}
+
+
+def _power_coefficients(
+    performance: Node,
+    common: dict[str, float],
+    thrust: tuple[list[float], list[float], Node],
+    name: str,
+    notes: Notes,
+) -> tuple[str, dict[str, Any]]:
+    speeds, cp, node = _curve(performance, "Cp_curve", "Cp_values", "Cp_wind_speeds", notes)
+    if max(cp) > _BETZ * _ABOVE_BETZ:
+        node.refuse(f"has a Cp of {max(cp):g}, above the limit of {_BETZ:.3f}", "give Cp as a fraction")
+    power_w = [
+        value * wind_power_w(common["rotor_diameter_m"], speed)
+        for value, speed in zip(cp, speeds, strict=True)
+    ]
+    _note_power_outside(name, speeds, power_w, notes)
+    _refuse_other_rating(performance, common, units.w_to_mw(max(power_w)))
+    _note_rating(name, common, units.w_to_mw(max(power_w)), notes)
+    notes.chosen.append(
+        f"turbine {name!r}: power from Cp with an air density of 1.225 kg/m3, linear in between"
+    )
+    table = {**common, "wind_speed": speeds, "cp": cp}
+    return f"Cp curve, {len(speeds)} points", {"table": _with_thrust(table, thrust)}
+
+
+def _cubic(
+    performance: Node,
+    common: dict[str, float],
+    thrust: tuple[list[float], list[float], Node],
+    name: str,
+    notes: Notes,
+) -> tuple[str, dict[str, Any]]:
+    cut_in = performance.need("cutin_wind_speed", "give it, since there is no power curve").positive()
+    cut_out = performance.need("cutout_wind_speed", "give it, since there is no power curve").positive()
+    rated_node = performance.need("rated_wind_speed")
+    rated = rated_node.positive()
+    if not cut_in < rated < cut_out:
+        rated_node.refuse(
+            f"is not between cutin_wind_speed {cut_in:g} and cutout_wind_speed {cut_out:g}",
+            "correct it",
+            rated,
+        )
+    notes.chosen.append(
+        f"turbine {name!r}: there is no power curve; power rises with the cube of (u - cut-in) / (rated - cut-in), as "
+        "in the IEA Task 37 case studies"
+    )
+    speeds, ct, _ = thrust
+    form = {
+        **common,
+        "cut_in": cut_in,
+        "rated_speed": rated,
+        "cut_out": cut_out,
+        "ct": ct,
+        "ct_wind_speed": speeds,
+    }
+    return "rated power and wind speed", {"cubic": form}
+
+
+def _refuse_other_units(
+    node: Node, speeds: list[float], power_w: list[float], rotor_diameter_m: float
+) -> None:
+    """windIO has watts; a rotor tells whether these can be: its power coefficient is below the Betz limit."""
+    largest = max(
+        power / wind_power_w(rotor_diameter_m, speed)
+        for speed, power in zip(speeds, power_w, strict=True)
+        if speed > 0.0
+    )
+    told = f"the largest power is {max(power_w):g} W, a power coefficient of at most {largest:.2g} for this rotor"
+    if largest < _HARDLY_ANY:
+        node.refuse(f"power_values: {told}", "give power in W, as windIO has it; these seem to be kW or MW")
+    if largest > _BETZ * _ABOVE_BETZ:
+        node.refuse(
+            f"power_values: {told}, above the limit of {_BETZ:.3f}",
+            "give power in W and rotor_diameter in metres",
+        )
+
+
+def _refuse_other_rating(performance: Node, common: dict[str, float], largest_mw: float) -> None:
+    rated = common.get("rated_power_mw")
+    if rated is not None and abs(rated - largest_mw) > 0.2 * largest_mw:
+        performance.need("rated_power").refuse(
+            f"is far from the largest power of the curve, {largest_mw:.6g} MW", "give it in W", rated * 1e6
+        )
+
+
+def _note_rating(name: str, common: dict[str, float], largest_mw: float, notes: Notes) -> None:
+    if "rated_power_mw" not in common:
+        notes.chosen.append(
+            f"turbine {name!r}: rated_power is not given; the largest power of the curve, {largest_mw:g} MW, is taken"
+        )
+
+
+def _note_power_outside(name: str, speeds: list[float], power_w: list[float], notes: Notes) -> None:
+    ends = {"below": (speeds[0], power_w[0]), "above": (speeds[-1], power_w[-1])}
+    held = [
+        f"{units.w_to_kw(power):g} kW {side} {speed:g} m/s" for side, (speed, power) in ends.items() if power
+    ]
+    if held:
+        notes.chosen.append(
+            f"turbine {name!r}: the first and last powers of the curve hold outside it, as in PyWake "
+            f"({' and '.join(held)}); `outside: zero` gives none there, as in FLORIS"
+        )
