@@ -90,10 +90,15 @@ _Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
 
 def _arrays(path: Path, names: Iterable[str]) -> tuple[_Arrays, Collection[str]]:
     """The variables of these names, and which of them the file keeps as 32-bit floats."""
-    if path.is_file() and path.open("rb").read(len(SIGNATURE)) == SIGNATURE:
+    if path.is_file() and _is_classic(path):
         return read_classic(path, read_bytes(path), tuple(names))
     found = read_gridded_file(path, tuple(sorted({name.lower() for name in names})))
     return found.arrays, found.single_precision
+
+
+def _is_classic(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
 
 
 def _half_turns(degrees: FloatArray, *, single: bool) -> FloatArray:
