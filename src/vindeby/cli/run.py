@@ -69,10 +69,13 @@ def command(
     ] = 10.0,
 ) -> None:
     """Run what is missing of a campaign, merge and validate; rerun the same command to resume after any crash."""
+    from vindeby.campaign.checks.file_notes import notes_about_files
     from vindeby.cli.run_view import summary_text, watching
     from vindeby.runner.running import run
 
     loaded = load_campaign(campaign, set_, seeds)
+    for note in () if quiet else notes_about_files(loaded):
+        say(f"warning: {note}")
     on_progress, held = watching(quiet=quiet, interval_s=interval)
     with held:
         summary = run(

@@ -49,8 +49,11 @@ class _Entry(NamedTuple):
 
 def read_classic(
     path: Path, data: bytes, wanted: Collection[str]
-) -> dict[str, tuple[tuple[str, ...], FloatArray]]:
-    """The variables of these names and the coordinates of their axes; what is missing is NaN."""
+) -> tuple[dict[str, tuple[tuple[str, ...], FloatArray]], set[str]]:
+    """The variables of these names and the coordinates of their axes; what is missing is NaN.
+
+    Also the names of those that the file keeps as 32-bit floats.
+    """
     try:
         file = _File(path, data)
     except (struct.error, UnicodeDecodeError, IndexError, ValueError, OverflowError):
@@ -61,7 +64,9 @@ def read_classic(
     missing = sorted(axes - set(entries))
     if missing:
         refuse(path, f"has an axis {missing[0]} without coordinates", "add a variable of this name")
-    return {name: (file.axes(entries[name]), file.numbers(entries[name])) for name in sorted({*found, *axes})}
+    taken = sorted({*found, *axes})
+    single = {name for name in taken if entries[name].type == ">f4"}
+    return {name: (file.axes(entries[name]), file.numbers(entries[name])) for name in taken}, single
 
 
 def _broken(path: Path) -> NoReturn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,7 +68,10 @@ class Variables:
 def read_variables(path: Path) -> Variables:
     """Read a netCDF file, of the classic form or of version 4."""
     names = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
-    arrays = _arrays(path, names)
+    arrays, single = _arrays(path, names)
+    if "Turning" in arrays:
+        axes, values = arrays["Turning"]
+        arrays["Turning"] = axes, _half_turns(values, single="Turning" in single)
     found = Variables(path)
     _take_axes(found, arrays)
     for name in _READ:
@@ -85,10 +88,23 @@ def read_variables(path: Path) -> Variables:
 _Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
 
 
-def _arrays(path: Path, names: Iterable[str]) -> _Arrays:
-    if path.is_file() and path.open("rb").read(len(SIGNATURE)) == SIGNATURE:
+def _arrays(path: Path, names: Iterable[str]) -> tuple[_Arrays, Collection[str]]:
+    """The variables of these names, and which of them the file keeps as 32-bit floats."""
+    if path.is_file() and _is_classic(path):
         return read_classic(path, read_bytes(path), tuple(names))
-    return read_gridded_file(path, tuple(sorted({name.lower() for name in names}))).arrays
+    found = read_gridded_file(path, tuple(sorted({name.lower() for name in names})))
+    return found.arrays, found.single_precision
+
+
+def _is_classic(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
+
+
+def _half_turns(degrees: FloatArray, *, single: bool) -> FloatArray:
+    """Between -180 and 180, rounded as in PyWake, which computes this in the precision of the file."""
+    kept = degrees.astype(np.float32) if single else degrees
+    return np.asarray((kept + 180) % 360 - 180, np.float64)
 
 
 def _take_axes(found: Variables, arrays: _Arrays) -> None:

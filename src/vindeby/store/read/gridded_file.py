@@ -24,12 +24,15 @@ class GriddedFile:
 
     arrays: dict[str, tuple[tuple[str, ...], FloatArray]]
     """Variables and coordinates by name: their axes, and the numbers; what is missing is NaN."""
+    single_precision: frozenset[str] = frozenset()
+    """Those that the file keeps as 32-bit floats."""
 
 
 def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
     """The variables of these names, whatever their capitals, with the coordinates of their axes."""
     _refuse_other_formats(path)
     arrays: dict[str, tuple[tuple[str, ...], FloatArray]] = {}
+    single: set[str] = set()
     try:
         with Guard() as guard:
             for kind, data in guard.call("gridded", path=str(path.absolute()), wanted=list(wanted)):
@@ -38,12 +41,13 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
                     head = json.loads(line)
                     array = np.frombuffer(numbers, "<f8").reshape(head["shape"]).astype(np.float64)
                     arrays[head["name"]] = (tuple(head["axes"]), array)
+                    single |= {head["name"]} if head["single"] else set()
                 elif kind == FAILED:
                     raise DataError(
                         f"{path}: cannot be read: {data.decode(errors='replace').partition(': ')[2]}"
                     )
                 elif kind == DONE:
-                    return GriddedFile(arrays)
+                    return GriddedFile(arrays, frozenset(single))
     except GuardError as error:
         raise DataError(f"{path}: cannot be read: {error.finding}") from None
     raise AssertionError("the guard ends with one or the other")

@@ -47,7 +47,8 @@ def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[by
     if data.size > left:
         raise DataError(f"there are more than {MOST_NUMBERS:,} numbers")
     numbers = _unpacked(data)
-    head = json.dumps({"name": name, "axes": axes, "shape": list(numbers.shape)})
+    single = bool(data.dtype == np.float32)
+    head = json.dumps({"name": name, "axes": axes, "shape": list(numbers.shape), "single": single})
     result(head.encode() + b"\n" + numbers.astype("<f8").tobytes())
     return left - int(data.size)
 

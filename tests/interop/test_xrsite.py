@@ -1,0 +1,184 @@
+"""Sites of PyWake in netCDF, read as PyWake's own ``XRSite.load`` reads them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.interop import site_examples as examples
+from tests.physics.oracle import needs_pywake
+from vindeby.interop import ForeignFileWarning, read_site
+from vindeby.interop.site_files.formats import read_site_file
+from vindeby.wake import Turbine, WindFarm
+
+X, Y = np.array([10.0, 730.0, 250.0]), np.array([20.0, 950.0, 600.0])
+HUB_M = 80.0
+
+
+def _by_speed(values: list[list[float]]) -> Any:
+    return (("wd", "ws"), values)
+
+
+SITES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "weibull": (examples.dataset, {}),
+    "weibull, linear": (examples.dataset, {"interpolation": "linear"}),
+    "weibull with 360": (
+        lambda: examples.dataset(
+            replace={
+                name: ("wd", [*values, values[0]])
+                for name, values in (
+                    ("Sector_frequency", examples.FREQUENCY),
+                    ("Weibull_A", examples.WEIBULL_A),
+                    ("Weibull_k", examples.WEIBULL_K),
+                )
+            }
+            | {"TI": 0.1},
+            coords={"wd": [*examples.WD, 360.0]},
+        ),
+        {},
+    ),
+    "turbulence by direction and speed": (
+        lambda: examples.dataset(
+            TI=_by_speed([[0.14, 0.06, 0.05], [0.12, 0.07, 0.06], [0.15, 0.08, 0.07], [0.13, 0.09, 0.08]]),
+            coords={"ws": [4.0, 10.0, 25.0]},
+        ),
+        {},
+    ),
+    "turbulence by direction": (lambda: examples.dataset(TI=("wd", [0.06, 0.07, 0.08, 0.09])), {}),
+    "P by direction": (
+        lambda: examples.dataset(
+            replace={"P": ("wd", list(examples.FREQUENCY)), "TI": 0.075}, coords={"ws": [9.8]}
+        ),
+        {},
+    ),
+    "P by direction and speed, spread": (
+        lambda: examples.dataset(
+            replace={"P": _by_speed([[0.1, 0.05], [0.05, 0.2], [0.2, 0.1], [0.1, 0.1981]]), "TI": 0.06},
+            coords={"ws": [6.0, 9.0]},
+        ),
+        {"direction_step": 1.0, "interpolation": "linear"},
+    ),
+    "gridded": (examples.gridded, {}),
+    "gridded, linear": (examples.gridded, {"interpolation": "linear"}),
+    "speed-up and turning": (examples.turned, {"interpolation": "linear"}),
+    "speed-up and turning, nearest": (examples.turned, {}),
+}
+
+
+@needs_pywake
+@pytest.mark.parametrize("name", SITES)
+def test_wind_at_turbines_is_that_of_pywake(name: str, tmp_path: Path) -> None:
+    from py_wake.site import XRSite
+
+    make, options = SITES[name]
+    make().to_netcdf(tmp_path / "site.nc")
+    theirs = XRSite.load(str(tmp_path / "site.nc"), options.get("interpolation", "nearest"))
+
+    farm = _farm(read_site(tmp_path / "site.nc", **options))
+
+    states = farm.states
+    speeds = states.speed[: states.shape[1]]
+    np.testing.assert_array_equal(speeds, theirs.default_ws)
+    wind = theirs.local_wind(x=X, y=Y, h=np.full(3, HUB_M), wd=states.direction, ws=speeds)
+    shape = (3, *states.shape)
+    free = farm.free_wind(X, Y)
+    np.testing.assert_allclose(
+        free.probability, np.broadcast_to(wind.P_ilk, shape), rtol=1e-12, atol=1e-16
+    )  # differences of two numbers near 1
+    np.testing.assert_allclose(free.turbulence, np.broadcast_to(wind.TI_ilk, shape), rtol=1e-12)
+    np.testing.assert_allclose(free.speed, np.broadcast_to(wind.WS_ilk, shape), rtol=1e-12)
+    np.testing.assert_allclose(free.direction, np.broadcast_to(wind.WD_ilk, shape), rtol=1e-11)
+
+
+def _farm(site: Any) -> WindFarm:
+    turbine = Turbine.tabulated("t", 80.0, HUB_M, [3.0, 12.0], [0.0, 2e6], [0.8, 0.4])
+    return WindFarm(site, turbine, "bastankhah-2014")
+
+
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT", "NETCDF3_64BIT_DATA"])
+def test_classic_files_hold_the_same(form: Any, tmp_path: Path) -> None:
+    sites = {"plain": (examples.dataset(coords={"ws": [4.0, 9.0]}), "wd"), "turned": (examples.turned(), "x")}
+    for name, (site, unlimited) in sites.items():
+        site.to_netcdf(tmp_path / f"{name}.nc")
+        site.to_netcdf(
+            tmp_path / f"{name}_classic.nc", format=form, engine="netcdf4", unlimited_dims=[unlimited]
+        )
+
+        new, old = (read_site_file(tmp_path / file, {}).data for file in (f"{name}.nc", f"{name}_classic.nc"))
+
+        if name == "turned":
+            assert old["local"].pop("source") != new["local"].pop("source")
+        assert old == new
+
+
+def test_classic_files_are_unpacked(tmp_path: Path) -> None:
+    packed = {"Weibull_A": {"dtype": "int16", "scale_factor": 0.5, "add_offset": 1.0, "_FillValue": -1}}
+    examples.dataset().to_netcdf(
+        tmp_path / "site.nc", format="NETCDF3_CLASSIC", engine="netcdf4", encoding=packed
+    )
+
+    sectors = read_site_file(tmp_path / "site.nc", {}).data["weibull"]["sectors"]
+
+    assert [sector["a"] for sector in sectors] == [8.0, 9.0, 10.0, 11.5]
+
+
+def test_axes_go_by_name_and_an_order_that_pywake_would_misread_is_said(tmp_path: Path) -> None:
+    rows = [[0.1, 0.05], [0.05, 0.2], [0.2, 0.1], [0.1, 0.2]]
+    turned_round = examples.dataset(
+        replace={"P": (("ws", "wd"), np.array(rows).T), "TI": 0.06}, coords={"ws": [6.0, 9.0]}
+    )
+    turned_round.to_netcdf(tmp_path / "site.nc")
+
+    found = read_site_file(tmp_path / "site.nc", {})
+
+    assert found.data["table"]["probability"] == rows
+    assert found.notes == (
+        "P is over (ws, wd) and is read by these names; PyWake goes by position and would take its axes for (wd, ws)",
+    )
+
+
+def test_axes_that_fall_are_turned_round(tmp_path: Path) -> None:
+    examples.turned().to_netcdf(tmp_path / "rising.nc")
+    examples.turned().isel(y=slice(None, None, -1)).to_netcdf(tmp_path / "falling.nc")
+
+    rising, falling = (
+        read_site_file(tmp_path / f"{way}.nc", {}).data["local"] for way in ("rising", "falling")
+    )
+
+    assert rising["y"] == falling["y"]
+    assert rising["speedup"] == falling["speedup"]
+
+
+def test_what_pywake_reads_and_vindeby_does_not_is_said(tmp_path: Path) -> None:
+    site = examples.turned()
+    site["Elevation"] = (("x", "y"), np.zeros((3, 4)))
+    site.to_netcdf(tmp_path / "site.nc")
+
+    with pytest.warns(
+        ForeignFileWarning, match=r"site\.nc: Elevation, the elevation of the ground, is ignored"
+    ):
+        read_site(tmp_path / "site.nc")
+
+
+def test_interpolation_may_differ_between_direction_and_place(tmp_path: Path) -> None:
+    examples.turned().to_netcdf(tmp_path / "site.nc")
+    how = {"wd": "nearest", "x": "linear", "y": "linear"}
+
+    found = read_site_file(tmp_path / "site.nc", {"interpolation": how}).data
+
+    assert found["weibull"]["interpolation"] == found["local"]["interpolation"] == "nearest"
+    assert found["local"]["position_interpolation"] == "linear"
+
+
+def test_reading_needs_neither_xarray_nor_netcdf4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples.dataset().to_netcdf(tmp_path / "site.nc")
+    for name in ("xarray", "netCDF4", "h5netcdf", "py_wake"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(read_site_file(tmp_path / "site.nc", {}).data["weibull"]["sectors"]) == 4
