@@ -122,14 +122,13 @@ def _gridded(site: GriddedSite, *, with_turbulence: bool) -> XRSite:
     """Local wind over x, y, height and direction; the rose, where there is one, over direction alone."""
     grid = site.grid
     data, _ = (xr.Dataset(), "linear") if site.rose is None or grid.has_weibull else _rose(site.rose)
-    axes = {"x": grid.x, "y": grid.y, "h": grid.height, "wd": grid.direction}
+    axes: dict[str, Any] = {"x": grid.x, "y": grid.y, "h": grid.height, "wd": grid.direction}
     for name, called in _GRIDDED.items():
         if getattr(grid, name) is not None:
             array = grid.over_all_axes(name)
-            own = [axis for axis, length in zip(axes, array.shape, strict=True) if length > 1 or axis in "xy"]
-            own = [axis for axis in own if axes[axis] is not None]
+            own = [axis for axis, length in zip(axes, array.shape, strict=True) if length > 1]
             data = _with_axes(data, own, axes)
-            data[called] = (own, array.reshape([len(axes[axis]) for axis in own]))  # type: ignore[arg-type]
+            data[called] = (own, array.reshape([len(axes[axis]) for axis in own]))
     if grid.turbulence_intensity is None and with_turbulence:
         data["TI"] = _one_turbulence(site)
     way = {

@@ -49,5 +49,6 @@ def _arguments(site: Site) -> dict[str, Any]:
         return {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
     order = np.argsort(states.step)
     direction = np.repeat(states.direction, np.diff(states.first))
-    wind = {"wd": direction, "ws": states.speed, "TI": states.turbulence}
-    return {"time": True, **{name: values[order] for name, values in wind.items()}}
+    # PyWake takes a plain list as one value for each turbine where there are as many turbines as steps.
+    turbulence = states.turbulence[order].reshape(1, -1, 1)
+    return {"wd": direction[order], "ws": states.speed[order], "time": True, "TI": turbulence}
