@@ -90,23 +90,20 @@ def _add_turbulence(data: xr.Dataset, site: Any) -> None:
         values = np.asarray(given, np.float64)
         data["TI"] = values if values.ndim == 0 else ("wd", values)
         return
-    directions = None if given.wind_directions is None else np.array(given.wind_directions, np.float64)
-    speeds = None if given.wind_speeds is None else np.array(given.wind_speeds, np.float64)
-    if directions is not None and not np.array_equal(directions, data.wd.values):
+    points = np.array([] if given.wind_directions is None else given.wind_directions, np.float64)
+    if not np.isin(points, data.wd.values).all():
         raise ArgumentError(
-            f"the turbulence intensity is given for {len(directions)} directions, the wind for {data.sizes['wd']} "
+            f"the turbulence intensity is given for {len(points)} directions, the wind for {data.sizes['wd']} "
             "sectors: a PyWake site has one list of directions; give both for the same"
         )
-    if speeds is not None and "ws" in data.sizes:
-        own = data.ws.values
-        values = given.at(np.zeros(1) if directions is None else directions, own)
-        speeds = own
-    else:
-        values = np.array(given.values, np.float64)
-        if speeds is not None:
-            data.coords["ws"] = speeds
-    axes = [name for name, axis in (("wd", directions), ("ws", speeds)) if axis is not None]
-    data["TI"] = (axes, np.reshape(values, [len(axis) for axis in (directions, speeds) if axis is not None]))
+    if given.wind_speeds is not None and "ws" not in data.sizes:
+        data.coords["ws"] = np.array(given.wind_speeds, np.float64)
+    # It is linear between its points, which are all there.
+    directions = data.wd.values if len(points) else np.zeros(1)
+    speeds = np.zeros(1) if given.wind_speeds is None else data.ws.values
+    values = given.at(directions, speeds)
+    axes = [name for name, used in (("wd", len(points)), ("ws", given.wind_speeds is not None)) if used]
+    data["TI"] = (axes, values.reshape([data.sizes[axis] for axis in axes]))
 
 
 def _with_states(made: XRSite, site: Site) -> XRSite:
