@@ -189,5 +189,7 @@ class ForeignFarm(WindFarm):
         """The probability of every state at every turbine; one row for all where the wind is the same everywhere."""
         if self.locality == "uniform":
             return self.states.probability[None, :]
-        own = (part[:counted] for part in layout)
-        return free_wind_at(self.wind, self.states.direction, *own).probability
+        x, y, types = layout
+        return free_wind_at(
+            self.wind, self.states.direction, x[:counted], y[:counted], types[:counted]
+        ).probability

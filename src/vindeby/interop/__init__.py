@@ -12,16 +12,28 @@ if TYPE_CHECKING:
     from vindeby.interop.files import ForeignFileWarning as ForeignFileWarning
     from vindeby.interop.files import read_site as read_site
     from vindeby.interop.files import read_turbine as read_turbine
+    from vindeby.interop.pywake_objects.from_pywake import from_pywake as from_pywake
+    from vindeby.interop.pywake_objects.to_pywake import to_pywake as to_pywake
 
 _HOMES = {
     "ForeignFileWarning": "vindeby.interop.files",
+    "from_pywake": "vindeby.interop.pywake_objects.from_pywake",
     "read_site": "vindeby.interop.files",
     "read_turbine": "vindeby.interop.files",
+    "to_pywake": "vindeby.interop.pywake_objects.to_pywake",
 }
-__all__ = sorted(_HOMES)
+__all__ = [  # noqa: F822  loaded when first used
+    "ForeignFileWarning",
+    "from_pywake",
+    "read_site",
+    "read_turbine",
+    "to_pywake",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

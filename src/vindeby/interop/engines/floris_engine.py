@@ -65,9 +65,7 @@ class Floris:
         _refuse_nan(self.title, out)
         return out
 
-    def mean_power_and_slopes(
-        self, layout: Layout, counted: int, states: WindStates
-    ) -> tuple[float, FloatArray, FloatArray]:
+    def mean_power_and_slopes(self, *_: object) -> tuple[float, FloatArray, FloatArray]:
         """FLORIS has no gradient of the energy."""
         raise ArgumentError(
             f"{self.title}: FLORIS has no gradient; use random-search or annealing, or a PyWake model"
@@ -100,8 +98,8 @@ def _made(given: FlorisEngine, types: list[dict[str, Any]]) -> Any:
     """A ``FlorisModel`` of the configuration, with one turbine in one wind until a layout is set."""
     from floris import FlorisModel
 
-    configuration = copy.deepcopy(given.configuration)
-    flow: Any = configuration["flow_field"]
+    configuration: dict[str, Any] = copy.deepcopy(given.configuration)
+    flow = configuration["flow_field"]
     flow["reference_wind_height"] = _reference_height(flow, types)
     flow |= {"wind_directions": [270.0], "wind_speeds": [8.0], "turbulence_intensities": [0.06]}
     quiet = {"enable": False, "level": "ERROR"}

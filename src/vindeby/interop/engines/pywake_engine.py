@@ -104,14 +104,15 @@ class PyWake:
         """Which states a call of the model computes, and the wind that it is called with."""
         count = len(states.speed)
         if states.step is None:
-            wind = {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
+            wind: dict[str, Any] = {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
             yield slice(0, count), wind | self._turbulence(states.turbulence.reshape(1, *states.shape))
             return
         direction = np.repeat(states.direction, np.diff(states.first))
         for begin in range(0, count, _STEPS):
             part = slice(begin, min(begin + _STEPS, count))
             wind = {"wd": direction[part], "ws": states.speed[part], "time": True}
-            yield part, wind | self._turbulence(states.turbulence[part])
+            # A plain list would be one for each turbine where there are as many turbines as steps.
+            yield part, wind | self._turbulence(states.turbulence[part].reshape(1, -1, 1))
 
     def _turbulence(self, values: FloatArray) -> dict[str, Any]:
         """The turbulence to call the model with; none where the site has it place by place."""

@@ -90,23 +90,20 @@ def _add_turbulence(data: xr.Dataset, site: Any) -> None:
         values = np.asarray(given, np.float64)
         data["TI"] = values if values.ndim == 0 else ("wd", values)
         return
-    directions = None if given.wind_directions is None else np.array(given.wind_directions, np.float64)
-    speeds = None if given.wind_speeds is None else np.array(given.wind_speeds, np.float64)
-    if directions is not None and not np.array_equal(directions, data.wd.values):
+    points = np.array([] if given.wind_directions is None else given.wind_directions, np.float64)
+    if not np.isin(points, data.wd.values).all():
         raise ArgumentError(
-            f"the turbulence intensity is given for {len(directions)} directions, the wind for {data.sizes['wd']} "
+            f"the turbulence intensity is given for {len(points)} directions, the wind for {data.sizes['wd']} "
             "sectors: a PyWake site has one list of directions; give both for the same"
         )
-    if speeds is not None and "ws" in data.sizes:
-        own = data.ws.values
-        values = given.at(np.zeros(1) if directions is None else directions, own)
-        speeds = own
-    else:
-        values = np.array(given.values, np.float64)
-        if speeds is not None:
-            data.coords["ws"] = speeds
-    axes = [name for name, axis in (("wd", directions), ("ws", speeds)) if axis is not None]
-    data["TI"] = (axes, np.reshape(values, [len(axis) for axis in (directions, speeds) if axis is not None]))
+    if given.wind_speeds is not None and "ws" not in data.sizes:
+        data.coords["ws"] = np.array(given.wind_speeds, np.float64)
+    # It is linear between its points, which are all there.
+    directions = data.wd.values if len(points) else np.zeros(1)
+    speeds = np.zeros(1) if given.wind_speeds is None else data.ws.values
+    values = given.at(directions, speeds)
+    axes = [name for name, used in (("wd", len(points)), ("ws", given.wind_speeds is not None)) if used]
+    data["TI"] = (axes, values.reshape([data.sizes[axis] for axis in axes]))
 
 
 def _with_states(made: XRSite, site: Site) -> XRSite:
@@ -122,14 +119,13 @@ def _gridded(site: GriddedSite, *, with_turbulence: bool) -> XRSite:
     """Local wind over x, y, height and direction; the rose, where there is one, over direction alone."""
     grid = site.grid
     data, _ = (xr.Dataset(), "linear") if site.rose is None or grid.has_weibull else _rose(site.rose)
-    axes = {"x": grid.x, "y": grid.y, "h": grid.height, "wd": grid.direction}
+    axes: dict[str, Any] = {"x": grid.x, "y": grid.y, "h": grid.height, "wd": grid.direction}
     for name, called in _GRIDDED.items():
         if getattr(grid, name) is not None:
             array = grid.over_all_axes(name)
-            own = [axis for axis, length in zip(axes, array.shape, strict=True) if length > 1 or axis in "xy"]
-            own = [axis for axis in own if axes[axis] is not None]
+            own = [axis for axis, length in zip(axes, array.shape, strict=True) if length > 1]
             data = _with_axes(data, own, axes)
-            data[called] = (own, array.reshape([len(axes[axis]) for axis in own]))  # type: ignore[arg-type]
+            data[called] = (own, array.reshape([len(axes[axis]) for axis in own]))
     if grid.turbulence_intensity is None and with_turbulence:
         data["TI"] = _one_turbulence(site)
     way = {
