@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyogrio.raw
+import pytest
 import shapely
 from shapely.geometry.base import BaseGeometry
 
@@ -41,7 +42,7 @@ HOLE = ((8.2, 55.08), (8.2, 55.1), (8.23, 55.1), (8.22, 55.08))
 AREA = shapely.Polygon(CORNERS, [HOLE])
 
 
-def collection(*geometries: BaseGeometry | dict[str, Any], **fields: list[Any]) -> dict[str, Any]:
+def collection(*geometries: BaseGeometry | dict[str, Any], **fields: Any) -> dict[str, Any]:
     """A FeatureCollection; ``fields`` have one value per geometry."""
     features = []
     for index, geometry in enumerate(geometries):
@@ -51,7 +52,7 @@ def collection(*geometries: BaseGeometry | dict[str, Any], **fields: list[Any]) 
     return {"type": "FeatureCollection", "features": features}
 
 
-def write_geojson(path: Path, *geometries: BaseGeometry, crs: str | None = None, **fields: list[Any]) -> Path:
+def write_geojson(path: Path, *geometries: BaseGeometry, crs: str | None = None, **fields: Any) -> Path:
     data = collection(*geometries, **fields)
     if crs is not None:
         data["crs"] = {"type": "name", "properties": {"name": crs}}
@@ -65,7 +66,7 @@ def write_vector(
     crs: str | None = "EPSG:4326",
     layer: str | None = None,
     append: bool = False,
-    **fields: list[Any],
+    **fields: Any,
 ) -> Path:
     """A shapefile or a GeoPackage, by the suffix of the path; a .zip has the shapefile ``area.shp`` in it."""
     if path.suffix == ".zip":
@@ -93,7 +94,7 @@ def write_vector(
     return path
 
 
-def write_any(path: Path, *geometries: BaseGeometry, **fields: list[Any]) -> Path:
+def write_any(path: Path, *geometries: BaseGeometry, **fields: Any) -> Path:
     """In longitude and latitude, in the format of the suffix."""
     write = write_geojson if path.suffix in (".geojson", ".json") else write_vector
     return write(path, *geometries, **fields)
@@ -114,11 +115,9 @@ def loaded(folder: Path, boundary: Any, **changes: Any) -> Campaign:
 
 def refused(folder: Path, boundary: Any, **changes: Any) -> str:
     """The one line with which a boundary is refused."""
-    try:
+    with pytest.raises(CampaignError) as caught:
         loaded(folder, boundary, **changes)
-    except CampaignError as error:
-        told = str(error)
-        assert len(told.splitlines()) == 1, told
-        assert error.problems[0].field, told
-        return told
-    raise AssertionError("it was read without a word")
+    told = str(caught.value)
+    assert len(told.splitlines()) == 1, told
+    assert caught.value.problems[0].field, told
+    return told
