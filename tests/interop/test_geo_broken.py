@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import shapely
 
+from tests.campaign.test_boundary_privacy import CONTENTS, SECRET
 from tests.interop.geo_files import AREA, collection, loaded, read, refused, write_geojson, write_vector
 from vindeby.errors import CampaignError
 from vindeby.interop.geo import bounded_files
 
-SECRET = "hunter2"
 BOW_TIE = shapely.Polygon([(8.0, 55.0), (8.1, 55.1), (8.1, 55.0), (8.0, 55.1)])
 METRES = shapely.box(5e5, 57e5, 5.1e5, 57.1e5)
 ISLAND = shapely.box(8, 55, 8.3, 55.3).difference(shapely.box(8.1, 55.1, 8.2, 55.2)) | shapely.box(
@@ -259,3 +259,12 @@ def test_systems_are_not_overridden_after_reading(tmp_path: Path) -> None:
     loaded(tmp_path, {"file": "a.geojson"})
     with pytest.raises(CampaignError, match="coordinates have been read already"):
         Campaign.load(tmp_path / "c.yaml", ["crs=EPSG:25832"])
+
+
+@pytest.mark.parametrize("suffix", [".geojson", ".shp", ".zip", ".gpkg"])
+def test_no_message_shows_the_content_of_a_file_that_is_no_boundary(suffix: str, tmp_path: Path) -> None:
+    for case, content in CONTENTS.items():
+        (tmp_path / f"other{suffix}").write_text(content)
+        told = refused(tmp_path, {"file": f"other{suffix}"})
+        assert SECRET not in told, case
+        assert f"other{suffix}: farms[0].boundary: " in told, case
