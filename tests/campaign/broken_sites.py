@@ -247,11 +247,11 @@ BROKEN_SITES: dict[str, BrokenSite] = {
         "'hold' or 'zero'",
         "got 'clip'",
     ),
-    "curve in W": _curve(
+    "curve in horsepower": _curve(
         "file: curve.csv",
         "curve.csv:1:",
-        "power is in W; vindeby needs kW",
-        curve="ws,power [W],ct\n4,1,1\n8,2,1\n",
+        "power is in hp; vindeby needs kW",
+        curve="ws,power [hp],ct\n4,1,1\n8,2,1\n",
     ),
     "curve file without ct": _curve(
         "file: curve.csv", "curve.csv:1:", "names no column of ct", curve="ws,power\n4,1\n8,2\n"

@@ -27,10 +27,17 @@ _BRACKETS = re.compile(r"[\[(<{]\s*([^\])>}]*?)\s*[\])>}]")
 
 
 class Quantity:
-    """What a column may hold: the names it goes by, joined and in lower case, and the unit it must have."""
+    """What a column may hold: the names it goes by, joined and in lower case, and the unit it must have.
 
-    def __init__(self, unit: str, *names: str) -> None:
-        self.unit, self.names = unit, frozenset(names)
+    ``also`` are units that it may be in as well, with how many of each make one of ``unit``.
+    """
+
+    def __init__(self, unit: str, *names: str, also: Mapping[str, float] | None = None) -> None:
+        self.unit, self.names, self.also = unit, frozenset(names), also or {}
+
+    def divisor(self, cell: str) -> float:
+        """What values under this heading are divided by to be in the unit."""
+        return self.also.get(_name_and_unit(cell)[1], 1.0)
 
 
 def find_columns(header: Sequence[str], wanted: Mapping[str, Quantity]) -> dict[str, int]:
@@ -47,7 +54,7 @@ def find_columns(header: Sequence[str], wanted: Mapping[str, Quantity]) -> dict[
                 "not clear",
                 "keep one of them",
             )
-        if unit not in ("", wanted[quantity].unit):
+        if unit not in ("", wanted[quantity].unit, *wanted[quantity].also):
             raise HeaderError(
                 f"the column of {quantity} is in {unit}; vindeby needs {_unit_text(wanted[quantity].unit)}",
                 "convert it, and name the unit in the header",

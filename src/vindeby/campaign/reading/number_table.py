@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
@@ -16,6 +17,7 @@ from vindeby.campaign.reading.column_names import HeaderError
 from vindeby.errors import CampaignError, Problem
 
 _SEPARATORS = (";", "\t", ",")
+_SEPARATOR_SAID = re.compile(r"sep=([;,\t|])")
 
 
 class NumberTable(NamedTuple):
@@ -53,7 +55,9 @@ class TableReader:
             if quantity in as_text:
                 texts[quantity] = [self._cell(line, cells, place, quantity) for line, cells in rows[1:]]
             else:
-                columns[quantity] = self._column(rows[1:], place, quantity)
+                divisor = wanted[quantity].divisor(header[place])
+                values = self._column(rows[1:], place, quantity)
+                columns[quantity] = values if divisor == 1.0 else [value / divisor for value in values]
         return NumberTable(columns, texts, lines, header_line)
 
     def _column(self, rows: list[tuple[int, list[str]]], place: int, quantity: str) -> list[float]:
@@ -69,13 +73,16 @@ class TableReader:
 
     def _rows(self, text: str) -> list[tuple[int, list[str]]]:
         lines = text.splitlines()
+        said = _SEPARATOR_SAID.fullmatch(lines[0].strip(" ")) if lines else None  # as spreadsheets may say it
         first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
-        separator = next((mark for mark in _SEPARATORS if mark in first), ",")
+        separator = said[1] if said else next((mark for mark in _SEPARATORS if mark in first), ",")
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
         rows, line = [], 1
         try:
             for cells in reader:
-                if any(map(str.strip, cells)) and not cells[0].lstrip().startswith("#"):
+                if said and line == 1:
+                    pass
+                elif any(map(str.strip, cells)) and not cells[0].lstrip().startswith("#"):
                     rows.append((line, cells))
                 line = reader.line_num + 1
         except csv.Error:

@@ -24,7 +24,7 @@ _TIME = Quantity("", "time", "times", "timestamp", "date", "datetime", "timeutc"
 _PROBABILITY = Quantity("-", "probability", "probabilities", "p", "frequency", "freq", "freqval")
 _CURVE = {
     "wind speed": _WIND["wind speed"],
-    "power": Quantity("kW", "power", "p", "powerkw", "electricalpower"),
+    "power": Quantity("kW", "power", "p", "powerkw", "electricalpower", also={"W": 1000.0, "MW": 0.001}),
     "ct": Quantity("-", "ct", "thrustcoefficient", "thrust", "thrustct"),
     "cp": Quantity("-", "cp", "powercoefficient"),
 }

@@ -6,6 +6,8 @@ close to it with its axes swapped, has them in the wrong order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from vindeby.interop.geo.areas import FloatArray
@@ -14,12 +16,16 @@ _FAR_DEGREES = 10.0
 _NEAR_DEGREES = 3.0
 
 
-def looks_swapped(points: FloatArray, others: FloatArray) -> bool:
-    """Whether longitudes and latitudes would lie near the others only the other way round."""
+def looks_swapped(points: FloatArray, others: Sequence[FloatArray]) -> bool:
+    """Whether longitudes and latitudes would lie near most of the others only the other way round."""
     if np.abs(points).max() > 90.0:  # the other way round they would be no latitudes
         return False
-    middle, around = np.median(points, axis=0), np.median(others, axis=0)
-    return _apart(middle, around) > _FAR_DEGREES and _apart(middle[::-1], around) < _NEAR_DEGREES
+    middle = np.median(points, axis=0)
+    around = [np.median(other, axis=0) for other in others]
+    votes = [
+        _apart(middle, one) > _FAR_DEGREES and _apart(middle[::-1], one) < _NEAR_DEGREES for one in around
+    ]
+    return 2 * sum(votes) > len(votes)
 
 
 def _apart(one: FloatArray, other: FloatArray) -> float:

@@ -126,10 +126,10 @@ class CommonSystem:
     def _refuse_swapped(self, pieces: list[Piece], degrees: list[FloatArray]) -> None:
         for index, (piece, own) in enumerate(zip(pieces, degrees, strict=True)):
             others = [points for other, points in enumerate(degrees) if other != index]
-            if others and piece.crs.is_geographic and looks_swapped(own, np.concatenate(others)):
+            if others and piece.crs.is_geographic and looks_swapped(own, others):
                 piece.named.refuse(
                     "lies far from the rest of the campaign, and beside it with longitude and latitude swapped",
-                    "write longitude before latitude",
+                    "write longitude before latitude in every file",
                     tuple(round(float(one), 4) for one in own[0]),
                 )
 

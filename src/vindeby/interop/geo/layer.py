@@ -47,7 +47,9 @@ class Layer:
             return self.features
         if isinstance(wanted, int) and not isinstance(wanted, bool):
             if not 0 <= wanted < len(self.features):
-                named.refuse_key("feature", f"there are {len(self.features)}, counted from 0", "name another")
+                named.refuse_key(
+                    "feature", f"the last is {len(self.features) - 1}, counted from 0", "name another"
+                )
             return [self.features[wanted]]
         name_field, value = self._asked(wanted, named)
         found = [one for one in self.features if _same(one.properties.get(name_field), value)]

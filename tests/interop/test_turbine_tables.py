@@ -1,0 +1,78 @@
+"""Turbine curves as spreadsheets write them: units in headings, decimal commas, semicolons, a byte-order mark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interop.geo_files import CAMPAIGN
+from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError
+
+KW = (0.0, 66.6, 154.0, 2000.0)
+SPEEDS, CT = (3.0, 4.0, 5.5, 25.0), (0.0, 0.818, 0.806, 0.053)
+
+
+def table(power: str, factor: float, *, separator: str = ",", decimal: str = ".", first: str = "") -> str:
+    rows = [separator.join(["Wind speed [m/s]", power, "Ct [-]"])]
+    for speed, kilowatts, ct in zip(SPEEDS, KW, CT, strict=True):
+        cells = [f"{speed:g}", f"{kilowatts * factor:.9g}", f"{ct:g}"]
+        rows.append(separator.join(cell.replace(".", decimal) for cell in cells))
+    return first + "\n".join(rows) + "\n"
+
+
+def curve_of(folder: Path, text: str) -> Any:
+    (folder / "curve.csv").write_text(text, encoding="utf-8", newline="")
+    described = {"rotor_diameter_m": 80, "hub_height_m": 70, "file": "curve.csv"}
+    data = {
+        **CAMPAIGN,
+        "farms": [{"name": "a", "boundary": [[0, 0], [4000, 0], [4000, 3000]]}],
+        "turbines": [{"name": "v80", "table": described}],
+    }
+    (folder / "c.yaml").write_text(json.dumps(data))
+    return Campaign.load(folder / "c.yaml").turbines[0].table
+
+
+@pytest.mark.parametrize(
+    ("power", "factor"),
+    [("Power [kW]", 1), ("power_kw", 1), ("power", 1), ("Power (W)", 1e3), ("power_w", 1e3), ("P [MW]", 1e-3),
+     ("Power_MW", 1e-3)],
+)  # fmt: skip
+def test_power_is_read_in_the_unit_of_its_heading(tmp_path: Path, power: str, factor: float) -> None:
+    curve = curve_of(tmp_path, table(power, factor))
+    assert curve.power_kw == pytest.approx(KW, rel=1e-12)
+    assert (curve.wind_speed, curve.ct) == (SPEEDS, CT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        table("Power [kW]", 1, separator=";", decimal=","),
+        table("Power [W]", 1e3, separator="\t", decimal=","),
+        table("Power [MW]", 1e-3, separator=";", decimal=",", first="\ufeff"),
+        table("Power [kW]", 1, separator=";", decimal=",", first="sep=;\n"),
+        table("Power [kW]", 1, first="# measured\n"),
+        table("Power [kW]", 1).replace("\n", "\r\n"),
+    ],
+)
+def test_what_spreadsheets_write_is_read(tmp_path: Path, text: str) -> None:
+    assert curve_of(tmp_path, text).power_kw == pytest.approx(KW, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (table("Power [hp]", 1), "power is in hp; vindeby needs kW"),
+        (table("Power [kW],Power [MW]", 1), "both name the power"),
+        (table("Power [kW]", 1).replace("154", "n/a"), "the power is not a number"),
+        (table("Power [kW]", 1).replace("154", ""), "has no power"),
+        ("1,2,3\n4,5,6\n", "has no header"),
+    ],
+)
+def test_broken_tables_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(CampaignError) as caught:
+        curve_of(tmp_path, text)
+    assert words in str(caught.value)
