@@ -9,7 +9,16 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, JsonValue, Strict, model_validator
 
 from vindeby.campaign.sections.site import Direction
-from vindeby.campaign.sections.values import Count, Increasing, Number, OneOf, Positive, Section, refusal
+from vindeby.campaign.sections.values import (
+    Count,
+    Increasing,
+    Name,
+    Number,
+    OneOf,
+    Positive,
+    Section,
+    refusal,
+)
 from vindeby.campaign.sections.wake_model import bare_name
 
 
@@ -72,11 +81,30 @@ def _only_finite(parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return parameters
 
 
+_LONGEST_LIST = 1000
+
+
+def _names_of_arrays(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse names that no array of a result can have."""
+    for index, name in enumerate(names):
+        if "/" in name or name in {".", "..", "checksum", "fingerprint", "key", "status", "returns"}:
+            raise refusal("cannot be the name of an array", remedy="choose another", at=(index,), value=name)
+        if name in names[:index]:
+            raise refusal("is listed twice", remedy="list each array once", at=(index,), value=name)
+    return names
+
+
 class Call(Section):
-    """A Python function of the user's own, and the parameters it is given."""
+    """A Python function of the user's own, the parameters it is given, and what it returns if not a layout."""
 
     function: Annotated[str, Strict(), AfterValidator(_a_function)]
     parameters: Annotated[dict[str, JsonValue], AfterValidator(_only_finite)] = Field(default_factory=dict)
+    returns: (
+        Annotated[
+            tuple[Name, ...], Field(min_length=1, max_length=_LONGEST_LIST), AfterValidator(_names_of_arrays)
+        ]
+        | None
+    ) = None
 
     @model_validator(mode="before")
     @classmethod
