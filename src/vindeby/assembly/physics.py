@@ -19,6 +19,7 @@ import numpy as np
 
 from vindeby import units
 from vindeby.assembly.distances import Area, FloatArray, closest_pair, worst_pair
+from vindeby.assembly.returned import ReturnedCheck
 from vindeby.assembly.standing import Around, around
 from vindeby.assembly.zones_and_types import (
     IntArray,
@@ -31,6 +32,7 @@ from vindeby.assembly.zones_and_types import (
     own_types,
 )
 from vindeby.campaign import Campaign, task_key
+from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M
@@ -54,6 +56,8 @@ def physics_checks(
     """The checks for ``store.validate``: each says, in words, what is wrong with a record."""
     if campaign is None:
         return [check_plain]
+    if (names := returned_arrays(campaign)) is not None:
+        return [check_key, ReturnedCheck(names)]
     return [check_plain, CampaignCheck(campaign, deep=deep)]
 
 
@@ -69,7 +73,7 @@ def check_plain(record: Record) -> Iterator[str]:
     elif (said := record.attributes.get("n_turbines")) is not None and said != layout.shape[1]:
         yield f"n_turbines is {said}, but the layout has {layout.shape[1]}"
     yield from _check_energy(record)
-    yield from _check_key(record)
+    yield from check_key(record)
 
 
 def _check_energy(record: Record) -> Iterator[str]:
@@ -86,7 +90,8 @@ def _check_energy(record: Record) -> Iterator[str]:
         yield f"aep is {float(stored.ravel()[0]):g}, and must be positive"
 
 
-def _check_key(record: Record) -> Iterator[str]:
+def check_key(record: Record) -> Iterator[str]:
+    """Is the record what its attributes say?"""
     said = [record.attributes.get(name) for name in ("farm_idx", "type_idx", "ss_seed")]
     numbers = [value for value in said if isinstance(value, int)]
     if len(numbers) == len(said) and (spelled := task_key(*numbers)) != record.key:

@@ -23,6 +23,7 @@ from vindeby.campaign.checks.mixes import refuse_empty_zones, refuse_mixes
 from vindeby.campaign.checks.search_wind import refuse_unknown_wind
 from vindeby.campaign.checks.wake_suits import refuse_unsuitable_wake_model
 from vindeby.campaign.neighbours import refuse_bad_neighbours
+from vindeby.campaign.no_wind import put_in_what_is_left_out
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
@@ -204,6 +205,11 @@ class Campaign(Amount):
     def in_order(self, mix: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
         """A mix by the numbers of its types, in the order of the campaign's list: that of keys never matters."""
         return tuple((index, mix[one.name]) for index, one in enumerate(self.turbines) if one.name in mix)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _wind_may_be_left_out(cls, data: Any) -> Any:
+        return put_in_what_is_left_out(data)
 
     @field_validator("farms", "turbines", mode="after")
     @classmethod

@@ -98,7 +98,10 @@ def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
 def _skipped(report: ValidationReport, checks: list[Check]) -> dict[str, int]:
     """How many records were not computed again, by reason."""
     from vindeby.assembly.physics import CampaignCheck
+    from vindeby.assembly.returned import ReturnedCheck
 
+    if any(isinstance(check, ReturnedCheck) for check in checks):
+        return {"method call": report.records}
     deep = [check for check in checks if isinstance(check, CampaignCheck)]
     return dict(deep[0].not_computed_again) if deep else {"no campaign": report.records}
 

@@ -25,7 +25,7 @@ _NEEDED = frozenset(
         "fingerprint",
         "checksum",
         array_field("aep"),
-        *map(attribute_field, [*_NUMBERS, "aep", "seconds", ORIGIN]),
+        *map(attribute_field, [*_NUMBERS, "aep", "seconds", "returns", ORIGIN]),
     ]
 )
 _ORIGIN_TYPE = f"S{max(map(len, ORIGINS))}"
@@ -142,7 +142,9 @@ def _columns(segment: Segment, look: int) -> NDArray[Any]:
     layout = next((shape for name, _, shape in segment.schema.arrays if name == "layout"), ())
     if len(layout) == 2:
         found["n_turbines"] = layout[1]
-    found["aep"] = _energy(segment, names)
+    # What a function returned that has nothing to do with wind is a result, though it has no energy.
+    no_wind = attribute_field("returns") in names and array_field("aep") not in names
+    found["aep"] = 0.0 if no_wind else _energy(segment, names)
     found["seconds"] = _real(rows, attribute_field("seconds"), names)
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field, Strict, model_validator
+from pydantic import AfterValidator, Field, Strict, model_validator
 
 from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.site import Direction
@@ -62,8 +62,21 @@ class Hopping(Section):
     places: Count = 40
 
 
+_LONGEST_LIST = 1000
+
+
+def _names_of_arrays(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse names that no array of a result can have."""
+    for index, name in enumerate(names):
+        if "/" in name or name in {".", "..", "checksum", "fingerprint", "key", "status", "returns"}:
+            raise refusal("cannot be the name of an array", remedy="choose another", at=(index,), value=name)
+        if name in names[:index]:
+            raise refusal("is listed twice", remedy="list each array once", at=(index,), value=name)
+    return names
+
+
 class Call(Section):
-    """A Python function of the user's own, and the parameters it is given.
+    """A Python function of the user's own, the parameters it is given, and what it returns if not a layout.
 
     ``cases`` are texts, one for each seed: each is part of the identity of the tasks with that seed only, so that a
     list of cases can grow. ``context`` is what a function is told and a database keeps in its root attributes, but
@@ -72,12 +85,18 @@ class Call(Section):
 
     function: ImportedName
     parameters: Parameters = Field(default_factory=dict)
+    returns: (
+        Annotated[
+            tuple[Name, ...], Field(min_length=1, max_length=_LONGEST_LIST), AfterValidator(_names_of_arrays)
+        ]
+        | None
+    ) = None
     cases: tuple[Annotated[str, Strict()], ...] | None = None
     context: dict[Name, Annotated[str, Strict()]] | None = None
 
     def identity(self) -> dict[str, Any]:
         """What decides the results of all seeds."""
-        return {"function": self.function, "parameters": self.parameters}
+        return self.model_dump(exclude_none=True, exclude={"cases", "context"})
 
     @model_validator(mode="before")
     @classmethod

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.physics import CampaignCheck
+from vindeby.assembly.returned import ReturnedCheck
 from vindeby.campaign import Campaign, Task
+from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
 from vindeby.runner.execution.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
@@ -107,7 +109,7 @@ class TaskExecutor:
             known = isinstance(error, VindebyError)
             raise MethodUnusableError(str(error) if known else trace(error)) from error
         self._hooks.method_loaded()
-        self._check: Check = CampaignCheck(campaign) if options.check_physics else lambda _: ()
+        self._check: Check = _check_of(campaign) if options.check_physics else lambda _: ()
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
         run = directory if isinstance(directory, RunDirectory) else RunDirectory(Path(directory))
@@ -181,6 +183,11 @@ class TaskExecutor:
             raise prepared
         assert prepared is not None
         return prepared
+
+
+def _check_of(campaign: Campaign) -> Check:
+    names = returned_arrays(campaign)
+    return CampaignCheck(campaign) if names is None else ReturnedCheck(names)
 
 
 def failure_of(error: BaseException) -> Failure:

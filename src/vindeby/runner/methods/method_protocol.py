@@ -15,8 +15,10 @@ from numpy.ma import MaskedArray  # now, as NumPy loads it late and a task may l
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
+from vindeby.assembly.returned import RETURNS
 from vindeby.assembly.zones_and_types import largest_diameter_m, zone_array
 from vindeby.campaign import Campaign, Task
+from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.store.format.record import Attribute, Record
@@ -69,22 +71,29 @@ def checked_record(
     for a result is not published as one.
     """
     arrays = {name: _checked_array(name, value) for name, value in result.arrays.items()}
-    _check_layout(arrays, task)
-    _check_aep(arrays)
-    if cell.zones:
-        arrays["zone"] = zone_array(cell)
     attributes: dict[str, Attribute] = {
         **result.attributes,
         "farm_idx": task.farm_idx,
         "type_idx": task.type_idx,
         "ss_seed": task.seed,
-        "n_turbines": task.n_turbines,
-        "diameter": largest_diameter_m(campaign, cell),
-        "farm": campaign.farms[task.farm_idx].name,
-        "turbine": cell.label([turbine.name for turbine in campaign.turbines]),
         "seconds": round(seconds, 6),
         "version": __version__,
     }
+    names = returned_arrays(campaign)
+    if names is not None:
+        _check_returned(arrays, names)
+        attributes[RETURNS] = ", ".join(names)
+    else:
+        _check_layout(arrays, task)
+        _check_aep(arrays)
+        attributes |= {
+            "n_turbines": task.n_turbines,
+            "diameter": largest_diameter_m(campaign, cell),
+            "farm": campaign.farms[task.farm_idx].name,
+            "turbine": cell.label([turbine.name for turbine in campaign.turbines]),
+        }
+        if cell.zones:
+            arrays["zone"] = zone_array(cell)
     try:
         record = Record(task.key, task.fingerprint, arrays, attributes)
     except ArgumentError as error:
@@ -121,6 +130,14 @@ def _has_mask(value: Any, depth: int = 0) -> bool:
     if isinstance(value, list | tuple) and depth < MOST_DIMENSIONS:
         return any(_has_mask(part, depth + 1) for part in value if not isinstance(part, int | float))
     return isinstance(value, MaskedArray)
+
+
+def _check_returned(arrays: dict[str, NDArray[Any]], names: tuple[str, ...]) -> None:
+    lacking = [name for name in names if name not in arrays]
+    if lacking:
+        raise InvalidResultError(
+            f"the function did not return {', '.join(lacking)}, which the campaign names"
+        )
 
 
 def _check_layout(arrays: dict[str, NDArray[Any]], task: Task) -> None:
