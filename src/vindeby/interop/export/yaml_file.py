@@ -16,7 +16,11 @@ class Include:
     path: str
 
 
-class _Dumper(yaml.SafeDumper):
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""PyYAML's fast writer, where it was built with one."""
+
+
+class _Dumper(_Base):  # type: ignore[misc]
     """Numbers in lists on few lines, no references, exact numbers that YAML 1.1 and 1.2 both read as numbers."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - as the class above has it
