@@ -26,7 +26,9 @@ def asked() -> Campaign:
 
 
 @pytest.fixture(scope="module", params=["classic", "table", "in progress"])
-def results(request: pytest.FixtureRequest, asked: Campaign, tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
+def results(
+    request: pytest.FixtureRequest, asked: Campaign, tmp_path_factory: pytest.TempPathFactory
+) -> ResultSet:
     """All results but one, as a database of either form or as the shards of a run."""
     path = tmp_path_factory.mktemp("db") / "layouts.h5"
     form = "classic" if request.param == "in progress" else request.param
@@ -71,7 +73,9 @@ def check_dataset(data: Any, asked: Campaign) -> None:
 
 
 @pytest.mark.parametrize("engine", ["netcdf4", "h5netcdf"])
-def test_netcdf_is_read_back_by_xarray(results: ResultSet, asked: Campaign, tmp_path: Path, engine: str) -> None:
+def test_netcdf_is_read_back_by_xarray(
+    results: ResultSet, asked: Campaign, tmp_path: Path, engine: str
+) -> None:
     import xarray
 
     done = export(results, "netcdf", tmp_path / "out.nc")
@@ -187,15 +191,21 @@ def test_rows_of_results_have_every_single_value(results: ResultSet, asked: Camp
         (Selection(farms=("zoned",)), ["farm1_t0_s0", "farm1_t0_s7", "farm1_t1_s0"], [MISSING]),
         (Selection(farms=("1",), seeds=(7,)), ["farm1_t0_s7"], [MISSING]),
         (Selection(types=("cubic",), seeds=(0,)), ["farm0_t1_s0", "farm1_t1_s0"], []),
-        (Selection(best=True), ["farm0_t0_s7", "farm0_t1_s7", "farm1_t0_s7", "farm1_t1_s0", "farm2_t0_s7"], []),
+        (
+            Selection(best=True),
+            ["farm0_t0_s7", "farm0_t1_s7", "farm1_t0_s7", "farm1_t1_s0", "farm2_t0_s7"],
+            [],
+        ),
     ],
     ids=["key", "pattern", "farm", "farm and seed", "type", "best"],
 )
 def test_a_selection_is_exported_with_what_is_missing_of_it(
-    results: ResultSet, tmp_path: Path, selection: Selection, keys: list[str], missing: list[str]
+    asked: Campaign, tmp_path: Path, selection: Selection, keys: list[str], missing: list[str]
 ) -> None:
     import xarray
 
+    path = database(tmp_path / "layouts.h5", asked, wanted=lambda task: task.key != MISSING, merged=False)
+    results = ResultSet(path)
     done = export(results, "csv", tmp_path / "out.csv", selection, Options(rows="results"))
     lines = lines_of(tmp_path / "out.csv")
     assert [line["key"] for line in lines] == keys == list(done.chosen.places)

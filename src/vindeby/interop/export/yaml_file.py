@@ -21,10 +21,13 @@ _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class _Dumper(_Base):  # type: ignore[misc]
-    """Numbers in lists on few lines, no references, exact numbers that YAML 1.1 and 1.2 both read as numbers."""
+    """Lists of numbers on few lines, exact numbers that YAML 1.1 and 1.2 both read as numbers, no references.
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - as the class above has it
-        return True
+    Only the same ``Include`` object twice is written as a reference, so that a reader has the same data twice.
+    """
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return not isinstance(data, Include)
 
 
 def _float(dumper: _Dumper, value: float) -> yaml.ScalarNode:
