@@ -37,6 +37,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
     return ResultSet(database(tmp_path_factory.mktemp("db") / "layouts.h5", campaign()))
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(one.name for one in folder.iterdir())
+
+
 def contents(path: Path) -> dict[str, bytes]:
     files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
     return {str(one): one.read_bytes() for one in files}
@@ -54,7 +58,7 @@ def test_what_stands_there_is_replaced_only_when_that_is_said(
     assert contents(path) == before
     export(results, file_format, path, Selection(keys=("farm1_t0_s0",)), FORCE)
     assert contents(path) != before
-    assert os.listdir(tmp_path) == ["out"]
+    assert names(tmp_path) == ["out"]
 
 
 @pytest.mark.parametrize("file_format", ["zarr", "windio", "floris"])
@@ -67,7 +71,7 @@ def test_a_folder_that_is_no_earlier_export_is_never_replaced(
     with pytest.raises(ArgumentError, match="not an earlier export"):
         export(results, file_format, precious, ONE, FORCE)
     assert (precious / "chapter.txt").read_text() == "years of work"
-    assert os.listdir(tmp_path) == ["thesis"]
+    assert names(tmp_path) == ["thesis"]
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
@@ -102,7 +106,7 @@ def test_a_limit_on_file_size_leaves_nothing_behind(
 ) -> None:
     with largest_file(300), pytest.raises(StorageError, match="cannot write"):
         export(results, file_format, tmp_path / "out", ONE, CRS)
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 def test_a_limit_on_file_size_stops_netcdf_with_a_message(results: ResultSet, tmp_path: Path) -> None:
@@ -118,7 +122,7 @@ def test_a_limit_on_file_size_stops_netcdf_with_a_message(results: ResultSet, tm
     assert done.returncode == 1, done.stderr
     assert "cannot write" in done.stderr
     assert "Traceback" not in done.stderr
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 def test_an_error_half_way_leaves_what_stood_there(
@@ -134,7 +138,7 @@ def test_an_error_half_way_leaves_what_stood_there(
     with pytest.raises(StorageError, match=r"No space left on device.*make room"):
         export(results, "csv", path, ONE, FORCE)
     assert path.read_text() == "before"
-    assert os.listdir(tmp_path) == ["out.csv"]
+    assert names(tmp_path) == ["out.csv"]
 
 
 def test_a_kill_leaves_no_half_file_under_the_name(results: ResultSet, tmp_path: Path) -> None:
@@ -231,7 +235,7 @@ def test_a_missing_library_is_named_with_its_extra(
     monkeypatch.setattr(libraries.importlib, "import_module", without)
     with pytest.raises(InputError, match=rf"needs {module}.*pip install 'vindeby\[{extra}\]'"):
         export(results, file_format, tmp_path / "out", ONE, CRS)
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 def test_the_command_says_what_it_wrote_and_what_is_missing(tmp_path: Path) -> None:
