@@ -42,8 +42,13 @@ def write_floris(path: Path, chosen: Chosen) -> None:
             "floris does not write; export the layouts to csv or netcdf instead"
         )
     states = site_of(campaign).states()
-    wind = "wind_rose.csv" if states.step is None else "time_series.csv"
+    wind = "wind_rose.csv" if _is_rose(states) else "time_series.csv"
     _write_wind(path / wind, states)
+    if states.step is None and wind == "time_series.csv":
+        chosen.notes.append(
+            "FLORIS would move this rose to multiples of its first step in direction and wind speed, so it is written "
+            "as a list of states: read it as a TimeSeries, and give its column freq_val to get_farm_AEP"
+        )
     part, notes = wakes(campaign.wake)
     chosen.notes.extend(notes)
     if campaign.neighbours or any(farm.neighbours for farm in campaign.farms):
@@ -54,12 +59,21 @@ def write_floris(path: Path, chosen: Chosen) -> None:
     for kind in sorted(used):
         write_yaml(path / f"turbine_t{kind}.yaml", turbine(campaign.turbines[kind], kind))
     total = float(states.probability.sum())
-    if abs(total - 1.0) > _SUM_TOLERANCE:
+    if wind == "wind_rose.csv" and abs(total - 1.0) > _SUM_TOLERANCE:
         chosen.notes.append(
             f"frequencies sum to {total:.6g}, and FLORIS divides them by that: its energies are {1.0 / total:.6g} "
             "times those of this campaign"
         )
     write_mark(path, "floris", chosen, wind=wind, frequency_sum=total)
+
+
+def _is_rose(states: wake.WindStates) -> bool:
+    """Whether ``WindRose.read_csv_long`` keeps these directions and wind speeds: it bins them by their first step."""
+    if states.step is not None or min(states.shape) < 2:
+        return False
+    axes = (states.direction, states.speed[: states.shape[1]])
+    places = [axis / (axis[1] - axis[0]) for axis in axes]
+    return all(np.allclose(place, np.round(place[0]) + np.arange(len(place)), atol=1e-9) for place in places)
 
 
 def _write_wind(path: Path, states: wake.WindStates) -> None:
@@ -88,7 +102,9 @@ def _write_result(
     folder.mkdir(exist_ok=True)
     kinds = kinds_in(chosen, key, segment, row)
     x, y = np.asarray(segment.rows[array_field("layout")][row], np.float64).tolist()
-    types = [kinds[0]] if len(set(kinds)) == 1 else kinds
+    # FLORIS refuses a type that it reads twice: the same object again is a reference in the file.
+    files = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in set(kinds)}
+    types = [kinds[0]] if len(files) == 1 else kinds
     model = {
         "name": f"{campaign.name}, {key}",
         "description": f"written by vindeby from {chosen.database.name}",
@@ -101,7 +117,7 @@ def _write_result(
         "farm": {
             "layout_x": x,
             "layout_y": y,
-            "turbine_type": [Include(f"{above}turbine_t{kind}.yaml") for kind in types],
+            "turbine_type": [files[kind] for kind in types],
         },
         "flow_field": _most_frequent(states, campaign.turbines[kinds[0]].hub_height_m),
         "wake": part,

@@ -6,7 +6,9 @@ from typing import Any
 
 from vindeby.campaign.sections.wake_model import WakeModel
 
+# The values that FLORIS 4 has in its own example inputs.
 _CRESPO_HERNANDEZ = {"initial": 0.1, "constant": 0.5, "ai": 0.8, "downstream": -0.32}
+_GAUSS = {"alpha": 0.58, "beta": 0.077, "ka": 0.38, "kb": 0.004}
 _CURL = {"c_s1": 0.0563691592, "c_s2": 0.13290157, "a_f": 3.11, "b_f": -0.68, "c_f": 2.41, "alpha_mod": 1.0}
 
 
@@ -16,7 +18,7 @@ def wakes(model: WakeModel) -> tuple[dict[str, Any], list[str]]:
     key = model.chosen[0]
     notes = []
     if velocity is None:
-        velocity, parameters, turbulence = "gauss", {}, "crespo_hernandez"
+        velocity, parameters, turbulence = "gauss", _GAUSS, "crespo_hernandez"
         notes.append(
             f"FLORIS has no wake model like {key}: the input uses its own gauss, with its own parameters, so that wake "
             "losses differ"
@@ -37,7 +39,7 @@ def wakes(model: WakeModel) -> tuple[dict[str, Any], list[str]]:
         "enable_transverse_velocities": False,
         "enable_active_wake_mixing": False,
         "wake_deflection_parameters": {},
-        "wake_velocity_parameters": {velocity: parameters} if parameters else {},
+        "wake_velocity_parameters": {velocity: parameters},
         "wake_turbulence_parameters": {"crespo_hernandez": _CRESPO_HERNANDEZ},
     }, notes
 

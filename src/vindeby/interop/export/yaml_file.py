@@ -16,11 +16,18 @@ class Include:
     path: str
 
 
-class _Dumper(yaml.SafeDumper):
-    """Numbers in lists on few lines, no references, exact numbers that YAML 1.1 and 1.2 both read as numbers."""
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""PyYAML's fast writer, where it was built with one."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - as the class above has it
-        return True
+
+class _Dumper(_Base):  # type: ignore[misc]
+    """Lists of numbers on few lines, exact numbers that YAML 1.1 and 1.2 both read as numbers, no references.
+
+    Only the same ``Include`` object twice is written as a reference, so that a reader has the same data twice.
+    """
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return not isinstance(data, Include)
 
 
 def _float(dumper: _Dumper, value: float) -> yaml.ScalarNode:

@@ -1,0 +1,130 @@
+"""FLORIS inputs: FLORIS itself loads and runs them, with our layout and our energy without wakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.interop.exports import campaign, database, positions
+from tests.interop.test_export_windio import SERIES
+from vindeby.assembly import wind_farm
+from vindeby.campaign import Campaign
+from vindeby.errors import ArgumentError
+from vindeby.interop.export.chosen import Selection
+from vindeby.interop.export.exporting import export
+from vindeby.results.result_set import ResultSet
+
+
+def exported(folder: Path, asked: Campaign, key: str | None) -> tuple[Path, list[str]]:
+    results = ResultSet(database(folder / "layouts.h5", asked))
+    done = export(results, "floris", folder / "out", Selection(keys=(key,) if key else ()))
+    return done.path, done.chosen.notes
+
+
+def loaded(path: Path) -> Any:
+    from floris import FlorisModel
+
+    return FlorisModel(str(path))
+
+
+@pytest.mark.parametrize("key", ["farm1_t0_s0", "farm1_t1_s7", "farm2_t0_s0"], ids=["table", "cubic", "mix"])
+def test_floris_computes_the_same_energy_without_wakes(key: str, tmp_path: Path) -> None:
+    from floris import WindRose
+
+    weibull = {**campaign().to_data()["site"]["weibull"], "wind_speeds": [4, 6, 8, 10, 12, 14]}
+    asked = campaign(site={"weibull": weibull})
+    path, notes = exported(tmp_path, asked, key)
+    model = loaded(path / "floris.yaml")
+    task = next(task for task in asked.tasks() if task.key == key)
+    np.testing.assert_array_equal([model.layout_x, model.layout_y], positions(asked, task))
+    model.run()
+    assert model.get_farm_power()[0] > 0
+    rose = WindRose.read_csv_long(str(path / "wind_rose.csv"), freq_col="freq_val")
+    model.set(wind_data=rose)
+    model.run_no_wake()
+    total = json.loads((path / "vindeby-export.json").read_text())["frequency_sum"]
+    kinds = [0, 0, 0, 1, 1] if task.farm_idx == 2 else [task.type_idx] * task.n_turbines
+    free = wind_farm(asked, [0, 1]).wake_free_aep(task.n_turbines, kinds)
+    # A cubic power curve is written in steps of 0.01 m/s.
+    tolerance = 1e-9 if key == "farm1_t0_s0" else 3e-6
+    assert model.get_farm_AEP() * total / 1e9 == pytest.approx(free, rel=tolerance)
+    assert 0.8 < total < 0.9  # FLORIS divides by this sum
+    assert any(f"frequencies sum to {total:.6g}" in note for note in notes)
+
+
+def test_a_rose_that_floris_would_move_is_written_as_states(tmp_path: Path) -> None:
+    """Its wind speeds are 5, 8, 11, 14: FLORIS bins them by their step of 3, as 6, 9, 12, 15."""
+    from floris import TimeSeries
+
+    asked = campaign()
+    path, notes = exported(tmp_path, asked, "farm0_t0_s0")
+    assert any("read it as a TimeSeries" in note for note in notes)
+    states = pd.read_csv(path / "time_series.csv")
+    model = loaded(path / "floris.yaml")
+    columns = ("wind_directions", "wind_speeds", "turbulence_intensities")
+    model.set(wind_data=TimeSeries(*(states[name].to_numpy() for name in columns)))
+    model.run_no_wake()
+    energy = model.get_farm_AEP(freq=states["freq_val"].to_numpy()) / 1e9
+    assert energy == pytest.approx(wind_farm(asked, 0).wake_free_aep(4), rel=1e-9)
+
+
+def test_a_time_series_keeps_its_steps(tmp_path: Path) -> None:
+    from floris import TimeSeries
+
+    asked = campaign(site={"time_series": SERIES})
+    path, _ = exported(tmp_path, asked, "farm0_t0_s0")
+    steps = pd.read_csv(path / "time_series.csv")
+    assert steps["wind_directions"].tolist() == SERIES["wind_direction"]
+    assert steps["wind_speeds"].tolist() == SERIES["wind_speed"]
+    assert steps["turbulence_intensities"].tolist() == SERIES["turbulence_intensity"]
+    assert steps["freq_val"].tolist() == [0.25] * 4
+    model = loaded(path / "floris.yaml")
+    columns = ("wind_directions", "wind_speeds", "turbulence_intensities")
+    model.set(wind_data=TimeSeries(*(steps[name].to_numpy() for name in columns)))
+    model.run_no_wake()
+    energy = float((model.get_farm_power() * steps["freq_val"]).sum()) * 8760 / 1e9
+    assert energy == pytest.approx(wind_farm(asked, 0).wake_free_aep(4), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("wake", "velocity"),
+    [
+        ({"jensen": {"k": 0.05}}, "jensen"),
+        ("nygaard-2022", "turboparkgauss"),
+        ("bastankhah-2016", "gauss"),
+        ("cumulative-curl", "cc"),
+        ("iea37", "gauss"),
+    ],
+)
+def test_the_wake_model_runs_in_floris(wake: Any, velocity: str, tmp_path: Path) -> None:
+    path, notes = exported(tmp_path, campaign(wake=wake), "farm0_t0_s0")
+    model = loaded(path / "floris.yaml")
+    assert model.core.wake.model_strings["velocity_model"] == velocity
+    model.set(wind_directions=[270.0], wind_speeds=[8.0], turbulence_intensities=[0.08])
+    model.run()
+    power = model.get_turbine_powers()[0]
+    assert power[0] == pytest.approx(700e3)
+    assert power[1] < 0.99 * power[0]
+    assert any("no wake model like iea37" in note for note in notes) == (wake == "iea37")
+
+
+def test_many_results_share_turbines_and_wind(tmp_path: Path) -> None:
+    asked = campaign()
+    path, notes = exported(tmp_path, asked, None)
+    keys = sorted(one.name for one in path.iterdir() if one.is_dir())
+    assert keys == sorted(task.key for task in asked.tasks())
+    assert sorted(one.name for one in path.glob("*.yaml")) == ["turbine_t0.yaml", "turbine_t1.yaml"]
+    assert loaded(path / "farm0_t1_s7" / "floris.yaml").core.farm.rotor_diameters[0] == 130.0
+    assert any("not in the files" in note for note in notes)
+
+
+def test_local_wind_is_refused(tmp_path: Path) -> None:
+    local = {"x": [4e5, 6e5], "y": [5.7e6, 5.9e6], "speedup": 1.1}
+    asked = campaign(site={**campaign().to_data()["site"], "local": local})
+    with pytest.raises(ArgumentError, match=r"differs from place to place"):
+        exported(tmp_path, asked, "farm0_t0_s0")

@@ -1,0 +1,217 @@
+"""netCDF, Zarr, Parquet and CSV, each read back by its own library."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.interop.exports import AWKWARD, campaign, database, positions
+from vindeby.campaign import Campaign, Task
+from vindeby.interop.export.chosen import Selection
+from vindeby.interop.export.exporting import Options, export
+from vindeby.results.result_set import ResultSet
+
+MISSING = "farm1_t1_s7"
+
+
+@pytest.fixture(scope="module")
+def asked() -> Campaign:
+    return campaign()
+
+
+@pytest.fixture(scope="module", params=["classic", "table", "in progress"])
+def results(
+    request: pytest.FixtureRequest, asked: Campaign, tmp_path_factory: pytest.TempPathFactory
+) -> ResultSet:
+    """All results but one, as a database of either form or as the shards of a run."""
+    path = tmp_path_factory.mktemp("db") / "layouts.h5"
+    form = "classic" if request.param == "in progress" else request.param
+    merged = request.param != "in progress"
+    database(path, asked, wanted=lambda task: task.key != MISSING, file_format=form, merged=merged)
+    return ResultSet(path)
+
+
+def tasks(asked: Campaign) -> list[Task]:
+    return [task for task in asked.tasks() if task.key != MISSING]
+
+
+def lines_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def check_dataset(data: Any, asked: Campaign) -> None:
+    assert dict(data.sizes) == {"farm": 3, "type": 2, "seed": 2, "turbine": 5, "turbine_type": 2, "zone": 2}
+    assert data["farm"].values.tolist() == [AWKWARD, "zoned", "mixed"]
+    assert Campaign.loads(data.attrs["campaign"]) == asked
+    assert (data.attrs["exported_results"], data.attrs["missing_results"]) == (9, 1)
+    assert (data["x"].attrs["units"], data["aep"].attrs["units"]) == ("m", "GWh/year")
+    assert data["turbine_name"].values.tolist() == ["table", "cubic"]
+    assert data["rotor_diameter"].values.tolist() == [80.0, 130.0]
+    assert data["zone_name"].values.tolist() == [["", ""], ["west", "east"], ["", ""]]
+    for task in tasks(asked):
+        one = data.isel(farm=task.farm_idx, type=task.type_idx).sel(seed=task.seed)
+        count = task.n_turbines
+        np.testing.assert_array_equal([one["x"][:count], one["y"][:count]], positions(asked, task))
+        assert np.isnan(one["x"][count:]).all()
+        assert float(one["aep"]) == 20.0 + task.farm_idx + task.type_idx / 10 + task.seed / 100
+        assert str(one["key"].values) == task.key
+        assert int(one["status"]) == 2
+        kinds = [0, 0, 0, 1, 1] if task.farm_idx == 2 else [task.type_idx] * count
+        assert one["turbine_type_idx"][:count].values.tolist() == kinds
+        if task.farm_idx == 1:
+            assert one["zone_idx"][:count].values.tolist() == [0, 0, 1, 1, 1]
+    flags = dict(zip(data["status"].attrs["flag_meanings"].split(), (0, 1, 2), strict=True))
+    assert int(data["status"][1, 1, 1]) == flags["missing"]
+    assert int(data["status"][2, 1, 0]) == flags["not_asked"]
+    assert np.isnan(data["aep"][1, 1, 1])
+
+
+@pytest.mark.parametrize("engine", ["netcdf4", "h5netcdf"])
+def test_netcdf_is_read_back_by_xarray(
+    results: ResultSet, asked: Campaign, tmp_path: Path, engine: str
+) -> None:
+    import xarray
+
+    done = export(results, "netcdf", tmp_path / "out.nc")
+    assert done.chosen.missing == (MISSING,)
+    with xarray.open_dataset(done.path, engine=engine) as data:  # type: ignore[arg-type]
+        check_dataset(data.load(), asked)
+
+
+def test_netcdf_is_read_back_by_netcdf4(results: ResultSet, asked: Campaign, tmp_path: Path) -> None:
+    import netCDF4
+
+    export(results, "netcdf", tmp_path / "out.nc")
+    with netCDF4.Dataset(tmp_path / "out.nc") as file:
+        assert file.Conventions == "CF-1.8"
+        assert file["x"].standard_name == "projection_x_coordinate"
+        np.testing.assert_array_equal(file["x"][0, 1, 0, :4], positions(asked, asked.tasks()[2])[0])
+        assert file["turbine_type_idx"][0, 0, 0].mask.tolist() == [False] * 4 + [True]
+        assert file["farm"][0] == AWKWARD
+
+
+def test_zarr_is_read_back_by_xarray_and_zarr(results: ResultSet, asked: Campaign, tmp_path: Path) -> None:
+    import xarray
+    import zarr
+
+    done = export(results, "zarr", tmp_path / "out.zarr")
+    with xarray.open_zarr(done.path) as data:
+        check_dataset(data.load(), asked)
+    group = zarr.open_group(str(done.path), mode="r")
+    np.testing.assert_array_equal(group["x"][0, 0, 0, :4], positions(asked, asked.tasks()[0])[0])
+    assert json.loads((done.path / ".zgroup").read_text()) == {"zarr_format": 2}
+
+
+def expected_rows(asked: Campaign) -> list[dict[str, Any]]:
+    rows = []
+    for task in tasks(asked):
+        mixed, zoned = task.farm_idx == 2, task.farm_idx == 1
+        for turbine, (x, y) in enumerate(positions(asked, task).T.tolist()):
+            kind = int(turbine >= 3) if mixed else task.type_idx
+            zone = int(turbine >= 2) if zoned else None
+            rows.append(
+                {
+                    "key": task.key,
+                    "farm_idx": task.farm_idx,
+                    "farm": asked.farms[task.farm_idx].name,
+                    "type_idx": task.type_idx,
+                    "type": "table+cubic" if mixed else asked.turbines[task.type_idx].name,
+                    "seed": task.seed,
+                    "turbine": turbine,
+                    "x_m": x,
+                    "y_m": y,
+                    "rotor_diameter_m": [80.0, 130.0][kind],
+                    "hub_height_m": [70.0, 110.0][kind],
+                    "turbine_type_idx": kind,
+                    "turbine_type": ["table", "cubic"][kind],
+                    "zone": zone,
+                    "zone_name": "" if zone is None else ["west", "east"][zone],
+                    "aep_gwh": 20.0 + task.farm_idx + task.type_idx / 10 + task.seed / 100,
+                }
+            )
+    return rows
+
+
+def test_parquet_has_a_row_for_each_turbine(results: ResultSet, asked: Campaign, tmp_path: Path) -> None:
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    export(results, "parquet", tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.to_pylist() == expected_rows(asked)
+    assert table.schema.field("x_m").metadata == {b"units": b"m"}
+    assert Campaign.loads(table.schema.metadata[b"campaign"].decode()) == asked
+    frame = pd.read_parquet(tmp_path / "out.parquet")
+    assert frame.groupby("key").size().to_dict() == {task.key: task.n_turbines for task in tasks(asked)}
+
+
+def test_csv_has_a_line_for_each_turbine(results: ResultSet, asked: Campaign, tmp_path: Path) -> None:
+    export(results, "csv", tmp_path / "out.csv")
+    found = lines_of(tmp_path / "out.csv")
+    wanted = expected_rows(asked)
+    assert [list(row) for row in found] == [list(row) for row in wanted]
+    for row, right in zip(found, wanted, strict=True):
+        for name, value in right.items():
+            if isinstance(value, float):
+                assert float(row[name]) == value
+            else:
+                # A spreadsheet must not run a name as a formula.
+                shown = f"'{value}" if value == AWKWARD else str(value)
+                assert row[name] == ("" if value is None else shown)
+
+
+def test_rows_of_results_have_every_single_value(results: ResultSet, asked: Campaign, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    options = Options(rows="results")
+    export(results, "parquet", tmp_path / "out.parquet", options=options)
+    rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert [row["key"] for row in rows] == [task.key for task in tasks(asked)]
+    assert [row["fingerprint"] for row in rows] == [task.fingerprint for task in tasks(asked)]
+    assert [row["n_turbines"] for row in rows] == [task.n_turbines for task in tasks(asked)]
+    assert [row["converged"] for row in rows] == [task.seed == 0 for task in tasks(asked)]
+    export(results, "csv", tmp_path / "out.csv", options=options)
+    lines = lines_of(tmp_path / "out.csv")
+    assert [line["key"] for line in lines] == [row["key"] for row in rows]
+    assert [float(line["aep_gwh"]) for line in lines] == [row["aep_gwh"] for row in rows]
+    assert {line["converged"] for line in lines} == {"true", "false"}
+
+
+@pytest.mark.parametrize(
+    ("selection", "keys", "missing"),
+    [
+        (Selection(keys=("farm0_t1_s7",)), ["farm0_t1_s7"], []),
+        (Selection(keys=("farm0_t0_*", "farm2_t0_s0")), ["farm0_t0_s0", "farm0_t0_s7", "farm2_t0_s0"], []),
+        (Selection(farms=("zoned",)), ["farm1_t0_s0", "farm1_t0_s7", "farm1_t1_s0"], [MISSING]),
+        (Selection(farms=("1",), seeds=(7,)), ["farm1_t0_s7"], [MISSING]),
+        (Selection(types=("cubic",), seeds=(0,)), ["farm0_t1_s0", "farm1_t1_s0"], []),
+        (
+            Selection(best=True),
+            ["farm0_t0_s7", "farm0_t1_s7", "farm1_t0_s7", "farm1_t1_s0", "farm2_t0_s7"],
+            [],
+        ),
+    ],
+    ids=["key", "pattern", "farm", "farm and seed", "type", "best"],
+)
+def test_a_selection_is_exported_with_what_is_missing_of_it(
+    asked: Campaign, tmp_path: Path, selection: Selection, keys: list[str], missing: list[str]
+) -> None:
+    import xarray
+
+    path = database(tmp_path / "layouts.h5", asked, wanted=lambda task: task.key != MISSING, merged=False)
+    results = ResultSet(path)
+    done = export(results, "csv", tmp_path / "out.csv", selection, Options(rows="results"))
+    lines = lines_of(tmp_path / "out.csv")
+    assert [line["key"] for line in lines] == keys == list(done.chosen.places)
+    assert list(done.chosen.missing) == missing
+    export(results, "netcdf", tmp_path / "out.nc", selection)
+    with xarray.open_dataset(tmp_path / "out.nc") as data:
+        assert sorted(filter(None, data["key"].values.ravel().tolist())) == keys
+        assert int((data["status"] == 2).sum()) == len(keys)
+        assert int((data["status"] == 1).sum()) == len(missing)
