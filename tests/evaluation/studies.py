@@ -62,7 +62,11 @@ def campaign(count: int = 4, seeds: int = 2, **changes: Any) -> Campaign:
         "turbines": TYPES,
         "n_turbines": 5,
         "min_spacing": "3 D",
-        "site": {"states": [{"wind_direction": 270, "wind_speed": 9, "probability": 1, "turbulence_intensity": 0.08}]},
+        "site": {
+            "states": [
+                {"wind_direction": 270, "wind_speed": 9, "probability": 1, "turbulence_intensity": 0.08}
+            ]
+        },
         "wake": "nygaard-2022",
         "method": "random-start",
         "seeds": seeds,
