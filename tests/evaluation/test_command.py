@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.evaluation.studies import campaign, compute, evaluated, results, series
+from tests.evaluation.studies import PLACE, campaign, compute, evaluated, results, series
 from tests.runner.campaigns import content
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.errors import InputError
@@ -100,7 +100,8 @@ def test_a_source_that_has_changed_is_refused_until_it_is_said(tmp_path: Path) -
     asked = study_campaign(made, study)
     compute(asked, tmp_path / "s.h5")
     made.unlink()
-    compute(campaign(2, 1, min_spacing="4 D"), tmp_path / "layouts.h5")
+    other = {"call": {**PLACE["call"], "parameters": {"other": 1}}}
+    compute(campaign(2, 1, method=other), tmp_path / "layouts.h5")
     with pytest.raises(
         InputError, match=r"farm0_t0_s0 and 1 more have changed since results in .* were made of it"
     ):
