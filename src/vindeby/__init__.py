@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from vindeby import plots as plots
     from vindeby.campaign import Campaign as Campaign
     from vindeby.errors import VindebyError as VindebyError
+    from vindeby.evaluation import evaluate as evaluate
     from vindeby.layout import Annealing as Annealing
     from vindeby.layout import Boundary as Boundary
     from vindeby.layout import Gradient as Gradient
@@ -85,6 +86,7 @@ _HOMES = {
     "WindFarm": (_WAKE, "WindFarm"),
     "WindGrid": (_WAKE, "WindGrid"),
     "errors": ("vindeby.errors", None),
+    "evaluate": ("vindeby.evaluation", "evaluate"),
     "open": (_DATABASE, "open_database"),
     "open_database": (_DATABASE, "open_database"),
     "plots": ("vindeby.plots", None),
@@ -126,6 +128,7 @@ __all__ = [
     "WindGrid",
     "__version__",
     "errors",
+    "evaluate",
     "open_database",
     "plots",
     "run",

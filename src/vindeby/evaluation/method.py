@@ -117,7 +117,9 @@ class _Prepared:
             self._free[own] = self._energies.free_gwh(self._method.stored.layout(own))
         free, found = self._free[own], dict[str, Any]()
         if self._method.internal != "off":
-            alone = self._whole(own, [Period(one.first, one.last, ()) for one in _joined(periods)], internal=True)
+            alone = self._whole(
+                own, [Period(one.first, one.last, ()) for one in _joined(periods)], internal=True
+            )
             found |= _named(self._whole(own, periods, internal=True), "")
             found["aep_alone"] = float(alone.aep.sum())
         if self._method.internal != "on":

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.time_series import TimeSeries
@@ -33,7 +34,7 @@ def periods_of(neighbours: Sequence[Neighbour], times: Sequence[datetime], steps
         return [Period(0, 0, tuple(one.pinned for one in neighbours))]
     return [
         Period(first, last, tuple(one.pinned for one in neighbours if first_step[one.pinned] <= first))
-        for first, last in zip(edges[:-1], edges[1:], strict=True)
+        for first, last in pairwise(edges)
     ]
 
 

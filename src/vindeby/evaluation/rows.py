@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, PlainValidator, Strict, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_validator
 
 from vindeby.campaign.sections.values import Name, OneOf, Section, refusal
 
@@ -43,17 +43,17 @@ class Row(Section):
 
     farm: Name
     type: Name | None = None
-    seed: Annotated[int | str, PlainValidator(_seed)] = "best"
+    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
     since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
 
 
 class TableRow(Section):
     """A row of a table: one farm that stands in a combination; without a farm, a combination may be empty."""
 
-    combination: Annotated[str, PlainValidator(_label)]
+    combination: Annotated[str, BeforeValidator(_label)]
     farm: Name | None = None
     type: Name | None = None
-    seed: Annotated[int | str, PlainValidator(_seed)] = "best"
+    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
     since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
 
     @model_validator(mode="after")
@@ -89,7 +89,10 @@ class Neighbours(OneOf):
             for index, row in enumerate(rows):
                 if row.farm in [other.farm for other in rows[:index]]:
                     raise refusal(
-                        "is listed twice", remedy="list each farm once", at=(name, index, "farm"), value=row.farm
+                        "is listed twice",
+                        remedy="list each farm once",
+                        at=(name, index, "farm"),
+                        value=row.farm,
                     )
                 if name == "one_by_one" and row.since is not None:
                     raise refusal(
@@ -134,7 +137,9 @@ def no_neighbours(value: Any) -> Any:
     if isinstance(value, str):
         if value != "none":
             raise refusal(
-                "is not known", remedy="write none, or one of together, one_by_one, subsets, table", value=value
+                "is not known",
+                remedy="write none, or one of together, one_by_one, subsets, table",
+                value=value,
             )
         return None
     return value

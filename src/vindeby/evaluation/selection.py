@@ -44,6 +44,10 @@ class Selector:
 
     def select(self) -> Selection:
         """The selection; CampaignError or DataError says what is wrong or missing."""
+        if self.study.output == "power" and self._series() is None:
+            self.refuse(
+                ("output",), "needs a time series", "power", "give site: time_series, or write output: aep"
+            )
         farms = self._numbers("farms", self.study.layouts.farms, self.farms)
         types = self._types(farms)
         cells = [
@@ -117,7 +121,9 @@ class Selector:
         try:
             return Neighbour(self.stored.pinned(cell, row.seed), row.since)
         except DataError as error:
-            self.refuse((*at, "seed"), str(error), row.seed, "name a result that is there, or run the campaign first")
+            self.refuse(
+                (*at, "seed"), str(error), row.seed, "name a result that is there, or run the campaign first"
+            )
 
     def _cell(self, cells: Sequence[Cell], name: str | None, at: Path) -> Cell:
         labels = [cell.label(self.types) for cell in cells]
@@ -129,11 +135,14 @@ class Selector:
         return cells[labels.index(name)]
 
     def _refuse_date(self, since: str, at: Path) -> None:
-        given = (self.study.site or self.stored.campaign.site).chosen[1]
-        times = given.times if isinstance(given, TimeSeries) else None
+        series = self._series()
+        times = None if series is None else series.times
         if times is None:
             self.refuse(
-                at, "needs a time series with times", since, "give site: time_series with times, or leave it out"
+                at,
+                "needs a time series with times",
+                since,
+                "give site: time_series with times, or leave it out",
             )
         aware = [datetime.fromisoformat(text).tzinfo is not None for text in (since, times[0])]
         if aware[0] != aware[1]:
@@ -141,7 +150,12 @@ class Selector:
             other = "has no time zone, but the times of the series have one"
             self.refuse(at, what if aware[0] else other, since, f"write it like {times[0]}")
 
-    def _refuse_doubled(self, layouts: dict[tuple[int, int], tuple[Pinned, ...]], cases: Sequence[Case]) -> None:
+    def _series(self) -> TimeSeries | None:
+        return (self.study.site or self.stored.campaign.site).time_series
+
+    def _refuse_doubled(
+        self, layouts: dict[tuple[int, int], tuple[Pinned, ...]], cases: Sequence[Case]
+    ) -> None:
         """Refuse layouts of two farms that overlap: a turbine cannot stand where another does."""
         seen: set[tuple[Pinned, Pinned]] = set()
         own = [one for several in layouts.values() for one in several]

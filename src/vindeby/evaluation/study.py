@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainValidator, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
@@ -61,7 +61,7 @@ class Layouts(Section):
 
     farms: Names | None = None
     types: Names | None = None
-    seeds: Annotated[str | tuple[int, ...], PlainValidator(_seeds)] = "best"
+    seeds: Annotated[Literal["best", "all"] | tuple[int, ...], BeforeValidator(_seeds)] = "best"
 
 
 class Study(Section):
@@ -110,6 +110,9 @@ class Study(Section):
     def _power_needs_steps(self) -> Self:
         if self.power_type == "float64" and self.output != "power":
             raise refusal(
-                "has a meaning only with output: power", remedy="leave it out", at=("power_type",), value="float64"
+                "has a meaning only with output: power",
+                remedy="leave it out",
+                at=("power_type",),
+                value="float64",
             )
         return self

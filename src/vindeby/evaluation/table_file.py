@@ -75,7 +75,9 @@ class _Table:
         unknown = [name for name in header if name not in COLUMNS]
         if twice or unknown:
             told = "names a column twice" if twice else "names a column that is not known"
-            self.refuse(line, told, f"name the columns {','.join(COLUMNS)}; type, seed and from may be left out")
+            self.refuse(
+                line, told, f"name the columns {','.join(COLUMNS)}; type, seed and from may be left out"
+            )
         return header
 
     def _row(self, line: int, header: list[str], cells: list[str]) -> dict[str, Any]:

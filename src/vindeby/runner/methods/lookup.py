@@ -19,7 +19,9 @@ def method_for(campaign: Campaign) -> Method:
         )
     if calls:
         found: Any = find_function(calls[0].function)
-        if isinstance(found, type) and hasattr(found, "prepare"):  # a Method of its own, such as that of evaluate
+        if isinstance(found, type) and hasattr(
+            found, "prepare"
+        ):  # a Method of its own, such as that of evaluate
             method: Method = found(campaign)
             return method
         return CallMethod(campaign, calls[0])

@@ -1,0 +1,153 @@
+"""The command itself: killed and resumed, watched, merged and validated like a campaign."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.evaluation.studies import PLACE, campaign, compute, evaluated, results, series
+from tests.runner.campaigns import content
+from vindeby.campaign.reading.yaml_text import write
+from vindeby.errors import InputError
+from vindeby.evaluation import study_dataset
+from vindeby.evaluation.running import evaluate, study_campaign
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.read.database import Database
+
+NEIGHBOURS = [{"farm": f"farm {name}", "type": "small"} for name in "bcdefg"]
+STUDY = {
+    "name": "study",
+    "layouts": {"farms": "farm a", "types": "small"},
+    "site": series(60),
+    "neighbours": {"subsets": NEIGHBOURS},
+    "internal_wakes": "both",
+    "output": "power",
+    "run": {"workers": 1, "flush_s": 0.0},
+}
+
+
+def vindeby(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "vindeby", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200, check=False)
+
+
+def kill_after(folder: Path, words: list[str], shards: int) -> None:
+    """Start the command, and kill all of its processes when so many more shards are there."""
+    run = RunDirectory(folder / "study.h5")
+    enough = len(run.shard_names()) + shards
+    command = [sys.executable, "-m", "vindeby", *words]
+    started = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    while len(run.shard_names()) < enough and started.poll() is None:
+        time.sleep(0.005)
+    os.killpg(started.pid, signal.SIGKILL)
+    assert started.wait() == -signal.SIGKILL
+
+
+def test_an_evaluation_that_was_killed_twice_ends_as_if_it_had_not_been(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(write(STUDY))
+    words = ["evaluate", str(source), "--with", "study.yaml", "-o", "study.h5"]
+    before = source.read_bytes()
+    for shards in (2, 3):
+        kill_after(tmp_path, words, shards)
+    assert 5 <= len(RunDirectory(tmp_path / "study.h5").shard_names()) < 64
+    done = json.loads(vindeby(tmp_path, "monitor", "study.h5", "--json").stdout)
+    assert done["expected"] == 64
+    assert 5 <= done["done"] < 64
+    assert vindeby(tmp_path, "missing", "study.h5").returncode == 1
+    again = vindeby(tmp_path, *words)
+    assert again.returncode == 0, again.stderr
+    assert "results are there already" in again.stderr
+    expected = evaluated(source, STUDY, tmp_path / "in_one_go.h5")
+    found = results(tmp_path / "study.h5")
+    assert [content(found[record.key]) for record in expected] == [content(record) for record in expected]
+    assert vindeby(tmp_path, "validate", "study.h5").returncode == 0
+    assert source.read_bytes() == before
+    with Database(tmp_path / "study.h5") as database:
+        root = database.attributes
+    assert root["source_database"] == str(source)
+    assert root["source_campaign"] == "layouts"
+    with Database(source) as stored:
+        assert root["source_digest"] == stored.digest
+    assert "internal_wakes: both" in str(root["study"])
+
+
+def test_the_command_says_what_is_wrong_and_exits_with_2(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(write({"name": "s", "layouts": {"farms": "farm a"}}))
+    told = vindeby(
+        tmp_path, "evaluate", str(source), "--with", "study.yaml", "-o", "s.h5", "--set", "output=watts"
+    )
+    assert told.returncode == 2
+    assert "vindeby: --set output=watts: output: " in told.stderr
+
+
+def test_a_source_that_has_changed_is_refused_until_it_is_said(tmp_path: Path) -> None:
+    study = {
+        "name": "s",
+        "layouts": {"farms": "farm a", "types": "small"},
+        "neighbours": {"together": NEIGHBOURS[:1]},
+    }
+    made = compute(campaign(2, 1), tmp_path / "layouts.h5")
+    asked = study_campaign(made, study)
+    compute(asked, tmp_path / "s.h5")
+    made.unlink()
+    other = {"call": {**PLACE["call"], "parameters": {"other": 1}}}
+    compute(campaign(2, 1, method=other), tmp_path / "layouts.h5")
+    with pytest.raises(
+        InputError, match=r"farm0_t0_s0 and 1 more have changed since results in .* were made of it"
+    ):
+        evaluate(made, study, tmp_path / "s.h5")
+    made.unlink()
+    compute(campaign(2, 9), tmp_path / "layouts.h5")
+    best = study_campaign(made, study)
+    assert best.method != asked.method, "the best of nine seeds is another one"
+    with pytest.raises(
+        InputError, match="holds evaluations of farm0_t0_s0, but the study now means farm0_t0_s"
+    ):
+        evaluate(made, study, tmp_path / "s.h5")
+
+
+def test_results_are_read_over_combinations(source: Path, tmp_path: Path) -> None:
+    study = {
+        **STUDY,
+        "site": series(24, times=True),
+        "layouts": {"farms": ["farm a", "farm f"], "types": "small", "seeds": [1, 0]},
+        "neighbours": {"subsets": NEIGHBOURS[:4]},
+    }
+    records = evaluated(source, study, tmp_path / "s.h5")
+    data = study_dataset(tmp_path / "s.h5")
+    assert dict(data.sizes) == {
+        "farm": 2,
+        "type": 1,
+        "layout": 2,
+        "combination": 16,
+        "turbine": 5,
+        "time": 24,
+    }
+    chosen = data.sel(farm="farm f", type="small", combination="farm b+farm d").isel(layout=1)
+    (record,) = [
+        one
+        for one in records
+        if (one.attributes["farm"], one.attributes["combination"], one.attributes["layout_seed"])
+        == ("farm f", "farm b+farm d", 0)
+    ]
+    assert float(chosen.aep) == record.aep
+    assert int(chosen.layout_seed) == 0
+    np.testing.assert_array_equal(chosen.power.transpose("turbine", "time"), record.power)
+    assert str(data.time.values[1])[:10] == "2020-01-02"
+    with Database(tmp_path / "s.h5") as database:
+        frame = database.to_dataframe()
+    assert frame.groupby("combination").aep.mean()["none"] == pytest.approx(
+        float(data.aep.sel(combination="none").mean())
+    )
+    with pytest.raises(InputError, match="is not the database of a study"):
+        study_dataset(source)

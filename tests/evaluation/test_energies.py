@@ -1,0 +1,128 @@
+"""What an evaluation computes: losses that add up, internal wakes, weights, and what is the same whatever the order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.evaluation.studies import campaign, compute, evaluated, series
+from tests.runner.campaigns import FULL
+from vindeby import wake_models
+from vindeby.assembly import wind_farm
+from vindeby.campaign import Campaign
+from vindeby.evaluation.energies import Energies
+from vindeby.evaluation.running import study_campaign
+from vindeby.evaluation.stored_layouts import Layout
+
+ONE = {"layouts": {"farms": "farm a", "types": "small", "seeds": 0}}
+NEXT: dict[str, Any] = {"farm": "farm b", "type": "small", "seed": 0}
+WAKES = sorted(wake_models) if FULL else ["cumulative-curl", "niayifar-2016", "nygaard-2022"]
+"""All of them take a minute to compile."""
+
+
+def test_losses_add_up_and_the_farm_alone_is_what_the_campaign_gives(source: Path, tmp_path: Path) -> None:
+    nobody, beside = evaluated(
+        source, {**ONE, "neighbours": {"one_by_one": [NEXT]}, "internal_wakes": "both"}, tmp_path / "s.h5"
+    )
+    assert (nobody.attributes["combination"], beside.attributes["combination"]) == ("none", "farm b")
+    assert nobody.aep == nobody.aep_alone == beside.aep_alone
+    assert nobody.loss_external == 0.0
+    assert nobody.aep_external == pytest.approx(nobody.aep_free, rel=1e-12)
+    assert beside.loss_total == pytest.approx(beside.loss_internal + beside.loss_external, abs=1e-12)
+    assert beside.loss_external_only == pytest.approx(1 - beside.aep_external / beside.aep_free, abs=1e-12)
+    x, y = beside.layout
+    assert nobody.aep == pytest.approx(wind_farm(campaign(10), 0).aep(x, y), rel=1e-12)
+    assert beside.aep == pytest.approx(float(beside.turbine_aep.sum()), rel=1e-12)
+
+
+@pytest.mark.parametrize("wake", WAKES)
+def test_turbines_without_internal_wakes_stand_as_if_each_were_alone(wake: str) -> None:
+    rng = np.random.default_rng(1)
+    asked = Campaign.from_data({**campaign(2).to_data(), "site": series(12), "wake": wake})
+    own, others = (Layout(rng.uniform(0, 1500, n), rng.uniform(0, 1500, n), np.arange(n) % 2) for n in (4, 6))
+    energies = Energies(asked, asked.turbines, "float64")
+    together = energies.among(own, [others], (0, 12), internal=False)
+    for index in range(4):
+        single = Layout(own.x[[index]], own.y[[index]], own.types[[index]])
+        alone = energies.among(single, [others], (0, 12), internal=True)
+        assert together.power is not None
+        assert alone.power is not None
+        np.testing.assert_allclose(together.power[index], alone.power[0], rtol=1e-7)
+    with_internal = energies.among(own, [others], (0, 12), internal=True)
+    assert together.aep.sum() > with_internal.aep.sum()
+
+
+def test_a_dated_series_with_weights_counts_each_step_by_its_weight(source: Path, tmp_path: Path) -> None:
+    weights = [float(1 + step % 3) for step in range(20)]
+    study = {
+        **ONE,
+        "site": series(20, times=True, weight=weights),
+        "neighbours": {"together": [{**NEXT, "from": "2020-01-08"}]},
+        "output": "power",
+        "power_type": "float64",
+    }
+    (record,) = evaluated(source, study, tmp_path / "s.h5")
+    mean = (record.power * weights).sum(axis=1) / sum(weights)
+    np.testing.assert_allclose(record.turbine_aep, mean * 8760 / 1e9, rtol=1e-12)
+    (only_energy,) = evaluated(source, {**study, "output": "aep", "power_type": "float32"}, tmp_path / "t.h5")
+    assert only_energy.aep == record.aep
+    assert "power" not in only_energy.arrays
+
+
+def test_equal_sets_give_equal_bits_in_any_order(source: Path, tmp_path: Path) -> None:
+    farms = [{**NEXT, "farm": name} for name in ("farm b", "farm d", "farm e")]
+    rows = [{"combination": 1, **row} for row in farms] + [
+        {"combination": 2, **row} for row in reversed(farms)
+    ]
+    rows.append({"combination": 3})
+    one, two, empty = evaluated(
+        source, {**ONE, "site": series(), "neighbours": {"table": rows}}, tmp_path / "s.h5"
+    )
+    assert one.turbine_aep.tobytes() == two.turbine_aep.tobytes()
+    assert empty.aep == empty.aep_alone
+
+
+def test_the_evaluated_farm_is_not_its_own_neighbour(source: Path, tmp_path: Path) -> None:
+    study = {
+        "layouts": {"farms": ["farm a", "farm b"], "types": "small"},
+        "neighbours": {"together": [NEXT, {**NEXT, "farm": "farm a"}]},
+    }
+    first, second = evaluated(source, study, tmp_path / "s.h5")
+    assert (first.attributes["farm"], first.attributes["neighbours"]) == ("farm a", "farm1_t0_s0")
+    assert (second.attributes["farm"], second.attributes["neighbours"]) == ("farm b", "farm0_t0_s0")
+
+
+def test_turbines_that_the_campaign_has_standing_stay(source: Path, tmp_path: Path) -> None:
+    here = {"name": "old", "type": "table", "positions": [[-400.0, 700.0], [-400.0, 1300.0]]}
+    crowded = compute(campaign(2, 1, neighbours=here), tmp_path / "crowded.h5")
+    (record,) = evaluated(crowded, {"layouts": {"farms": "farm a", "types": "small"}}, tmp_path / "s.h5")
+    expected = wind_farm(campaign(2, 1, neighbours=here), 0, 0).aep(*record.layout)
+    assert record.aep == record.aep_alone == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_mix_is_evaluated_with_the_types_of_its_turbines(tmp_path: Path) -> None:
+    mixed = campaign(2, 1, n_turbines=None, mix={"small": 2, "table": 3})
+    made = compute(mixed, tmp_path / "mixed.h5")
+    study = {"layouts": {"farms": "farm b"}, "neighbours": {"together": [{"farm": "farm a"}]}}
+    (record,) = evaluated(made, study, tmp_path / "s.h5")
+    assert record.types.tolist() == [0, 0, 1, 1, 1]
+    alone = wind_farm(mixed, [0, 1]).aep(*record.layout, record.types)
+    assert record.aep_alone == pytest.approx(alone, rel=1e-12)
+    assert record.aep < alone
+
+
+def test_a_list_of_combinations_that_grows_keeps_what_was_computed(source: Path) -> None:
+    rows = [{"combination": name, **NEXT, "farm": name} for name in ("farm b", "farm c", "farm d")]
+
+    def fingerprints(count: int, **more: Any) -> dict[str, str]:
+        study = {"name": "s", **ONE, "neighbours": {"table": rows[:count]}, **more}
+        return study_campaign(source, study).fingerprints()
+
+    few, many = fingerprints(2), fingerprints(3)
+    assert {key: many[key] for key in few} == few
+    assert len(set(many.values())) == 3
+    assert not set(fingerprints(2, internal_wakes="both").values()) & set(few.values())
+    assert not set(fingerprints(2, wake={"jensen": {"k": 0.05}}).values()) & set(few.values())

@@ -1,0 +1,231 @@
+"""Study files that are wrong: every message names the file, the field, the value and what would be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.evaluation.studies import campaign, compute, series
+from vindeby.campaign.reading.yaml_text import write
+from vindeby.errors import DataError, InputError
+from vindeby.evaluation.running import evaluate, study_campaign
+
+B: dict[str, Any] = {"farm": "farm b", "type": "small"}
+SITE = series(4, times=True)
+TOGETHER = "neighbours.together"
+
+REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "unknown key": ({"neighbors": "none"}, "neighbors: is not a known key", "did you mean 'neighbours'"),
+    "no name": ({"name": None}, "name: must be text", "write text"),
+    "farm": (
+        {"layouts": {"farms": ["farm z"]}},
+        "layouts.farms[0]: is not in the database (got 'farm z')",
+        "has: farm a",
+    ),
+    "farm twice": (
+        {"layouts": {"farms": ["farm a", "farm a"]}},
+        "layouts.farms[1]: is listed twice",
+        "list it once",
+    ),
+    "type": ({"layouts": {"types": "big"}}, "layouts.types", "has: small, table"),
+    "seed": (
+        {"layouts": {"seeds": [0, 9]}},
+        "layouts.seeds[1]: is not a seed of the database (got 9)",
+        "0, 1",
+    ),
+    "word for seeds": ({"layouts": {"seeds": "worst"}}, "layouts.seeds: says no seeds (got 'worst')", "best"),
+    "seed twice": ({"layouts": {"seeds": [1, 1]}}, "layouts.seeds[1]: a seed is listed twice", "once"),
+    "negative seed": ({"layouts": {"seeds": [-1]}}, "layouts.seeds[0]: is no seed (got -1)", "from 0 on"),
+    "internal wakes": (
+        {"internal_wakes": "maybe"},
+        "internal_wakes: is not known (got 'maybe')",
+        "true, false or both",
+    ),
+    "output": ({"output": "energy"}, "output: ", "'aep' or 'power'"),
+    "power without steps": ({"output": "power"}, "output: needs a time series (got 'power')", "output: aep"),
+    "float64 without power": (
+        {"power_type": "float64"},
+        "power_type: has a meaning only with",
+        "leave it out",
+    ),
+    "wake": ({"wake": "larsen"}, "wake.larsen: is not a known key", "known here"),
+    "neighbours word": (
+        {"neighbours": "everyone"},
+        "neighbours: is not known (got 'everyone')",
+        "write none",
+    ),
+    "two forms": (
+        {"neighbours": {"together": [B], "subsets": [B]}},
+        "which exclude each other",
+        "exactly one of",
+    ),
+    "neighbour farm": (
+        {"neighbours": {"together": [{"farm": "x"}]}},
+        f"{TOGETHER}[0].farm: is not a farm",
+        "has: farm a",
+    ),
+    "neighbour type": (
+        {"neighbours": {"together": [{"farm": "farm b"}]}},
+        f"{TOGETHER}[0].type: is missing",
+        "small, table",
+    ),
+    "neighbour seed": (
+        {"neighbours": {"together": [{**B, "seed": 7}]}},
+        f"{TOGETHER}[0].seed: ",
+        "is not a task",
+    ),
+    "seed of true": (
+        {"neighbours": {"together": [{**B, "seed": True}]}},
+        "is no seed (got True)",
+        "write best",
+    ),
+    "farm twice together": (
+        {"neighbours": {"subsets": [B, B]}},
+        "neighbours.subsets[1].farm: is listed twice",
+        "once",
+    ),
+    "no date": (
+        {"site": SITE, "neighbours": {"together": [{**B, "from": "soon"}]}},
+        "is no date (got 'soon')",
+        "2015-01-31",
+    ),
+    "date without times": (
+        {"neighbours": {"together": [{**B, "from": "2020-01-02"}]}},
+        "needs a time series with times",
+        "leave it out",
+    ),
+    "date with zone": (
+        {"site": SITE, "neighbours": {"together": [{**B, "from": "2020-01-02T00:00+01:00"}]}},
+        "has a time zone",
+        "like 2020-01-01",
+    ),
+    "date in an order": (
+        {"neighbours": {"one_by_one": [{**B, "from": "2020-01-02"}]}},
+        "one_by_one[0].from: has no meaning",
+        "together",
+    ),
+    "row without farm": (
+        {"neighbours": {"table": [{"combination": 1, "seed": 3}]}},
+        "says a type, seed or date of no farm",
+        "name the farm",
+    ),
+    "row twice": (
+        {"neighbours": {"table": [{"combination": 1, **B}] * 2}},
+        "table[1].farm: combination '1' lists it twice",
+        "once",
+    ),
+    "row without combination": ({"neighbours": {"table": [B]}}, "table[0].combination: is missing", "add it"),
+    "empty and not": (
+        {"neighbours": {"table": [{"combination": 1}, {"combination": 1, **B}]}},
+        "in which nothing stands",
+        "remove one",
+    ),
+    "too many subsets": (
+        {"neighbours": {"subsets": [{"farm": str(i)} for i in range(13)]}},
+        "13 farms have 8,192 subsets",
+        "at most 12",
+    ),
+    "bad wind": (
+        {"site": {"time_series": {"wind_direction": [270], "wind_speed": [-1], "turbulence_intensity": 0.1}}},
+        "wind_speed",
+        "got -1",
+    ),
+    "no file": (
+        {"neighbours": {"table": {"file": "no.csv"}}},
+        "neighbours.table.file: no such file",
+        "check the path",
+    ),
+    "file and more": (
+        {"neighbours": {"table": {"file": "a.csv", "x": 1}}},
+        "is neither a list of rows nor a file",
+        "COMBINATIONS.csv",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_study_that_is_wrong_is_refused_with_its_place(name: str, source: Path, tmp_path: Path) -> None:
+    change, where, remedy = REFUSED[name]
+    path = tmp_path / "study.yaml"
+    path.write_text(write({"name": "study", **change}))
+    with pytest.raises(InputError) as caught:
+        evaluate(source, path, tmp_path / "out.h5")
+    assert str(path) in str(caught.value)
+    assert where in str(caught.value)
+    assert remedy in str(caught.value)
+    assert not (tmp_path / "out.h5.run").exists()
+
+
+BROKEN_TABLES = {
+    "empty": ("", 1, "has no rows"),
+    "no rows": ("combination,farm\n", 1, "has no rows"),
+    "no farm column": ("combination,type\n1,small\n", 1, "names no column farm"),
+    "unknown column": ("combination,farm,date\n1,farm b,2020\n", 1, "a column that is not known"),
+    "column twice": ("combination,farm,farm\n1,farm b,farm b\n", 1, "names a column twice"),
+    "seed": ("combination,farm,type,seed\n1,farm b,small,x\n", 2, "neither best nor a number"),
+    "no combination": ("combination,farm\n\n,farm b\n", 3, "names no combination"),
+    "too many cells": ("combination,farm\n1,farm b,small\n", 2, "has 3 cells"),
+    "unknown farm": (
+        "combination,farm,type\n1,farm b,small\n1,farm q,small\n",
+        3,
+        "is not a farm of the database",
+    ),
+    "date": ("combination;farm;type;from\n1;farm b;small;2020-13-01\n", 2, "is no date"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_TABLES)
+def test_a_table_that_is_wrong_is_refused_with_its_line(name: str, source: Path, tmp_path: Path) -> None:
+    text, line, told = BROKEN_TABLES[name]
+    (tmp_path / "c.csv").write_text(text)
+    path = tmp_path / "study.yaml"
+    path.write_text(write({"name": "study", "neighbours": {"table": {"file": "c.csv"}}}))
+    with pytest.raises(InputError) as caught:
+        evaluate(source, path, tmp_path / "out.h5")
+    assert f"c.csv:{line}: neighbours.table" in str(caught.value)
+    assert told in str(caught.value)
+
+
+def test_a_table_in_a_file_is_the_same_as_its_rows(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text(
+        "Combination; Farm; type; seed; from\nnobody\n c1; farm b; small; 1; 2020-01-03\nc1;farm c;table;best;\n"
+    )
+    path = tmp_path / "study.yaml"
+    path.write_text(write({"name": "study", "site": SITE, "neighbours": {"table": {"file": "c.csv"}}}))
+    rows = [
+        {"combination": "nobody"},
+        {"combination": "c1", "farm": "farm b", "type": "small", "seed": 1, "from": "2020-01-03"},
+        {"combination": "c1", "farm": "farm c", "type": "table"},
+    ]
+    by_hand = study_campaign(source, {"name": "study", "site": SITE, "neighbours": {"table": rows}})
+    assert study_campaign(source, path).fingerprints() == by_hand.fingerprints()
+
+
+def test_a_study_file_or_database_that_is_not_there_is_refused(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such study file"):
+        evaluate(source, tmp_path / "no.yaml", tmp_path / "out.h5")
+    with pytest.raises(InputError, match="there is no such database"):
+        evaluate(tmp_path / "no.h5", {"name": "s"}, tmp_path / "out.h5")
+    with pytest.raises(InputError, match="is the database that is evaluated"):
+        evaluate(source, {"name": "s"}, source)
+
+
+def test_layouts_that_are_missing_or_overlap_are_refused(tmp_path: Path) -> None:
+    square = campaign(1).to_data()["farms"][0]["boundary"]
+    same = campaign(2, 1, farms=[{"name": name, "boundary": square} for name in ("one", "two")])
+    made = compute(same, tmp_path / "same.h5")
+    study = {"name": "s", "layouts": {"farms": "one", "types": "small"}}
+    with pytest.raises(InputError, match="have turbines at the same place"):
+        study_campaign(made, {**study, "neighbours": {"together": [{"farm": "two", "type": "small"}]}})
+    few = campaign(1, 1)
+    compute(few, tmp_path / "few.h5")
+    more = campaign(1, 2)
+    from vindeby.assembly.merging import merge_options
+    from vindeby.store.disk.run_directory import RunDirectory
+    from vindeby.store.merge.merge import merge
+
+    merge(RunDirectory(tmp_path / "few.h5"), merge_options(more))
+    with pytest.raises(DataError, match="seed 1: farm0_t0_s1: is missing"):
+        study_campaign(tmp_path / "few.h5", {"name": "s", "layouts": {"types": "small", "seeds": "all"}})
