@@ -27,7 +27,7 @@ def command(
     """Say whether a campaign file is right, and what it would run."""
     from vindeby.campaign.checks.survey import survey
 
-    loaded = load_campaign(campaign, set_, seeds)
+    loaded = load_campaign(campaign, set_, seeds, on_note=say)
     found = survey(loaded)
     if json_:
         echo_text(json.dumps(_as_data(loaded, found), indent=1) + "\n")

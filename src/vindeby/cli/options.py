@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,11 +34,24 @@ TakeOverOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
-def load_campaign(campaign: str, set_: list[str] | None, seeds: str | None) -> Campaign:
-    """Load a campaign with what the command line overrides in it."""
-    from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
+def load_campaign(
+    campaign: str,
+    set_: list[str] | None,
+    seeds: str | None,
+    on_note: Callable[[str], None] = lambda _: None,
+) -> Campaign:
+    """Load a campaign with what the command line overrides in it.
 
-    return Campaign.load(campaign, _overrides(set_, seeds))
+    ``on_note`` hears what a reader of another format, such as windIO, says about a file of that format.
+    """
+    from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
+    from vindeby.campaign.reading import source
+
+    overrides = _overrides(set_, seeds)
+    document = source.load(campaign, overrides)
+    for note in document.notes:
+        on_note(note)
+    return Campaign.from_document(document, overrides)
 
 
 def given_campaign(campaign: str | None, set_: list[str] | None, seeds: str | None) -> GivenCampaign:

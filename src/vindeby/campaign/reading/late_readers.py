@@ -7,15 +7,18 @@ stand in the parts that have it, and are loaded by their name when a campaign fi
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.campaign.reading.yaml_text import Document
+
 _GRIDDED_FILE = ("vindeby.store.read.gridded_file", "read_gridded_file")
 _STORED_LAYOUT = ("vindeby.assembly.stored_layout", "read_stored_layout")
+_WINDIO = ("vindeby.interop.windio.document", "windio_document")
 
 
 class StoredLayout(Protocol):
@@ -44,6 +47,12 @@ def gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
 def stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> StoredLayout:
     """The result of this key, or without one the best of a farm and type; raises VindebyError in words."""
     found: StoredLayout = _load(_STORED_LAYOUT)(path, key, farm, type_)
+    return found
+
+
+def windio_document(path: Path, overrides: Sequence[str]) -> Document:
+    """A windIO system as the data of a campaign; raises CampaignError where it says too little."""
+    found: Document = _load(_WINDIO)(path, overrides)
     return found
 
 
