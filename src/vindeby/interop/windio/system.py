@@ -142,7 +142,7 @@ def _grid_size(boundary: dict[str, Any] | None, farms: WindFarms) -> int:
     if shape is None or not farms.turbines:
         return FEWEST_POINTS
     west, south, east, north = shape.bounds
-    points = max(east - west, north - south) / (SPACING_DIAMETERS * _largest_rotor(farms))
+    points = float(max(east - west, north - south)) / (SPACING_DIAMETERS * _largest_rotor(farms))
     return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
 
 
