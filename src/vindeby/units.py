@@ -24,11 +24,6 @@ def w_to_mw(power_w: float) -> float:
     return power_w / 1e6
 
 
-def w_to_kw(power_w: float) -> float:
-    """Watts to kilowatts."""
-    return power_w / 1e3
-
-
 def kw_to_w(power_kw: float) -> float:
     """Kilowatts to watts."""
     return power_kw * 1e3

@@ -91,7 +91,7 @@ class Campaign(Amount):
 
         Raises CampaignError with everything that is wrong with it.
         """
-        return cls.from_document(source.load(path), overrides)
+        return cls.from_document(source.load(path, overrides), overrides)
 
     @classmethod
     def loads(cls, text: str, name: str = "campaign", overrides: Sequence[str] = ()) -> Self:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_with_notes
+from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
 from vindeby.cli.output import echo_text, say
 from vindeby.printable import one_line
 
@@ -27,10 +27,11 @@ def command(
     """Say whether a campaign file is right, and what it would run."""
     from vindeby.campaign.checks.survey import survey
 
-    loaded, notes = load_with_notes(campaign, set_, seeds)
+    notes: list[str] = []
+    loaded = load_campaign(campaign, set_, seeds, on_note=notes.append)
     found = survey(loaded)
     if json_:
-        echo_text(json.dumps(_as_data(loaded, found) | {"notes": list(notes)}, indent=1) + "\n")
+        echo_text(json.dumps(_as_data(loaded, found) | {"notes": notes}, indent=1) + "\n")
     else:
         _print(loaded, found)
         for note in notes:

@@ -1,4 +1,4 @@
-"""``vindeby init PRESET [FILE]``: write a campaign file to start from."""
+"""``vindeby init PRESET [FILE]``, ``vindeby init --from SYSTEM [FILE]``: write a campaign file to start from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from vindeby.campaign import presets
 from vindeby.cli.completion import preset_names
-from vindeby.cli.output import echo
+from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
 
@@ -20,22 +20,66 @@ EPILOG = "\b\nPresets:\n" + "\n".join(
 
 def command(
     preset: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            help="Which preset; they are listed below.", metavar="PRESET", autocompletion=preset_names
+            help="Which preset; they are listed below. Not with --from.",
+            metavar="PRESET",
+            autocompletion=preset_names,
+            show_default=False,
         ),
-    ],
+    ] = None,
     file: Annotated[
         Path | None, typer.Argument(help="Where to write it; PRESET.yaml if not given.", metavar="FILE")
     ] = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="SYSTEM", help="Write it from a windIO system file, campaign.yaml if no FILE."
+        ),
+    ] = None,
 ) -> None:
     """Write a campaign file to start from, commented; refuses to overwrite."""
+    if from_ is not None:
+        if file is not None:
+            raise ArgumentError(f"init: --from takes one FILE; got {preset!r} and {str(file)!r}")
+        _from_windio(from_, Path(preset) if preset is not None else Path("campaign.yaml"))
+        return
+    if preset is None:
+        raise ArgumentError(f"init: name a preset, or a windIO file with --from; {presets.remedy('')}")
     if preset not in presets.names():
         raise ArgumentError(f"init: there is no preset {preset!r}; {presets.remedy(preset)}")
     path = file if file is not None else Path(f"{preset}.yaml")
+    _write(path, presets.text(preset))
+    name = one_line(str(path))
+    echo(f"wrote {name}; next: vindeby check {name}", err=True)
+
+
+def _from_windio(system_file: Path, path: Path) -> None:
+    from vindeby.interop.windio.campaign_text import campaign_files
+    from vindeby.interop.windio.system import read_system
+
+    system = read_system(system_file)
+    texts = campaign_files(system, path).texts
+    for name in texts:
+        _refuse_existing(path.parent / name)
+    for line in system.notes.lines():
+        say(line)
+    for name, text in texts.items():
+        _write(path.parent / name, text)
+    written = " and ".join(one_line(str(path.parent / name)) for name in texts)
+    first = "add what is missing, then" if system.notes.missing else "next"
+    echo(f"wrote {written}; {first}: vindeby check {one_line(str(path))}", err=True)
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise ArgumentError(f"{path}: exists and is left as it is; name another file, or remove this one")
+
+
+def _write(path: Path, text: str) -> None:
     try:
         with path.open("x", encoding="utf-8") as out:
-            out.write(presets.text(preset))
+            out.write(text)
     except FileExistsError:
         raise ArgumentError(
             f"{path}: exists and is left as it is; name another file, or remove this one"
@@ -44,5 +88,3 @@ def command(
         raise ArgumentError(
             f"{path}: cannot be written: {error.strerror}; name a file in a folder of yours"
         ) from None
-    name = one_line(str(path))
-    echo(f"wrote {name}; next: vindeby check {name}", err=True)

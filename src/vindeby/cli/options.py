@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,22 +34,24 @@ TakeOverOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
-def load_campaign(campaign: str, set_: list[str] | None, seeds: str | None) -> Campaign:
-    """Load a campaign with what the command line overrides in it."""
+def load_campaign(
+    campaign: str,
+    set_: list[str] | None,
+    seeds: str | None,
+    on_note: Callable[[str], None] = lambda _: None,
+) -> Campaign:
+    """Load a campaign with what the command line overrides in it.
+
+    ``on_note`` hears what was done or ignored while files of other formats were read, in words.
+    """
     from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
-
-    return Campaign.load(campaign, _overrides(set_, seeds))
-
-
-def load_with_notes(
-    campaign: str, set_: list[str] | None, seeds: str | None
-) -> tuple[Campaign, Sequence[str]]:
-    """The same, with what was done or ignored while its files were read, in words."""
-    from vindeby.campaign import Campaign
     from vindeby.campaign.reading import source
 
-    document = source.load(campaign)
-    return Campaign.from_document(document, _overrides(set_, seeds)), document.notes
+    overrides = _overrides(set_, seeds)
+    document = source.load(campaign, overrides)
+    for note in document.notes:
+        on_note(note)
+    return Campaign.from_document(document, overrides)
 
 
 def given_campaign(campaign: str | None, set_: list[str] | None, seeds: str | None) -> GivenCampaign:

@@ -73,7 +73,7 @@ def command(
     from vindeby.cli.run_view import summary_text, watching
     from vindeby.runner.running import run
 
-    loaded = load_campaign(campaign, set_, seeds)
+    loaded = load_campaign(campaign, set_, seeds, on_note=_silent if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
     on_progress, held = watching(quiet=quiet, interval_s=interval)
@@ -91,12 +91,22 @@ def command(
             take_over=take_over,
             merge_every_s=merge_every,
             on_progress=on_progress,
-            on_message=(lambda _: None) if quiet else say,
+            on_message=_silent if quiet else say,
         )
     if not quiet:
         echo_text(summary_text(summary, _command()))
     if not summary.complete:
         raise typer.Exit(1)
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+def _say_what_matters(note: str) -> None:
+    """Say what a reader of another format chose or doubts; ``check`` says what it took and left as well."""
+    if not note.startswith(("taken:", "ignored:", "include left:", "schema:")):
+        say(note)
 
 
 def _failures(text: str | None) -> int | str | None:

@@ -22,7 +22,7 @@ _HOMES = {
     "read_turbine": "vindeby.interop.files",
     "to_pywake": "vindeby.interop.pywake_objects.to_pywake",
 }
-__all__ = [  # noqa: F822  loaded when first used
+__all__ = [
     "ForeignFileWarning",
     "from_pywake",
     "read_site",

@@ -8,7 +8,7 @@ first names such a file.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ _GEOGRAPHIC_FILES = ("vindeby.interop.geo.campaign_files", "with_geographic_file
 _STORED_LAYOUT = ("vindeby.assembly.stored_layout", "read_stored_layout")
 _SITE_FILE = ("vindeby.interop.site_files.formats", "read_site_file")
 _TURBINE_FILE = ("vindeby.interop.turbine_files.formats", "read_turbine_file")
+_WINDIO = ("vindeby.interop.windio.document", "windio_document")
 
 
 class StoredLayout(Protocol):
@@ -77,6 +78,12 @@ def with_geographic_files(document: Document, folder: Path) -> Document:
     """The document with what its geographic files hold, in metres of one system; raises CampaignError."""
     read: Document = _load(_GEOGRAPHIC_FILES)(document, folder)
     return read
+
+
+def windio_document(path: Path, overrides: Sequence[str]) -> Document:
+    """A windIO system as the data of a campaign; raises CampaignError where it says too little."""
+    found: Document = _load(_WINDIO)(path, overrides)
+    return found
 
 
 def _load(home: tuple[str, str]) -> Callable[..., Any]:

@@ -11,27 +11,33 @@ from typing import Any
 
 from vindeby.campaign import presets
 from vindeby.campaign.reading.boundary_file import read_boundary
-from vindeby.campaign.reading.foreign_files import with_foreign_files
 from vindeby.campaign.reading.engine_files import with_engine_file
+from vindeby.campaign.reading.foreign_files import with_foreign_files
 from vindeby.campaign.reading.geographic_names import boundary_holders, names_geographic_files
-from vindeby.campaign.reading.late_readers import with_geographic_files
+from vindeby.campaign.reading.late_readers import windio_document, with_geographic_files
 from vindeby.campaign.reading.local_wind_file import with_local_wind
 from vindeby.campaign.reading.neighbour_files import with_neighbour_files
 from vindeby.campaign.reading.wind_files import with_wind_files
+from vindeby.campaign.reading.windio_recognition import is_windio
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 
 
-def load(path: str | Path) -> Document:
-    """Read a campaign file or, where no such file is, the preset of that name."""
+def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
+    """Read a campaign file or, where no such file is, the preset of that name; a windIO system, too.
+
+    ``overrides`` are not put in here: they only say what a file of another format need not give.
+    """
     name = str(path)
     if name in presets.names() and not Path(path).exists():
         return read(presets.text(name), f"preset {name}")
     if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
-    folder = Path(path).parent
-    document = from_text(_text_of(Path(path)), str(path))
+    folder, text = Path(path).parent, _text_of(Path(path))
+    if is_windio(text):
+        return windio_document(Path(path), overrides)
+    document = from_text(text, str(path))
     if names_geographic_files(document.data, folder):
         document = with_geographic_files(document, folder)
     document = _with_boundary_files(document, folder)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.errors import CampaignError, Problem
-from vindeby.interop.windio.notes import Missing
 from vindeby.interop.windio.system import read_system
 
 
@@ -17,9 +16,14 @@ def windio_document(path: Path, overrides: Sequence[str] = ()) -> Document:
     given = [assignment.partition("=")[0] for assignment in overrides]
     missing = [one for one in system.notes.missing if not _is_given(one.field, given)]
     if missing:
-        remedy = f"give it with --set {{field}}=..., or `vindeby init --from {path} FILE` writes a campaign file to complete"
+        written = f"`vindeby init --from {path} FILE` writes a campaign file to complete"
         raise CampaignError(
-            [Problem(str(path), one.field, one.why, None, remedy.format(field=one.field)) for one in missing]
+            [
+                Problem(
+                    str(path), one.field, one.why, None, f"give it with --set {one.field}=..., or {written}"
+                )
+                for one in missing
+            ]
         )
     notes = [line for line in system.notes.lines() if not line.startswith("missing")]
     return Document(system.data, {(): Origin(str(path))}, notes)
@@ -35,8 +39,3 @@ def _is_given(field: str, given: Sequence[str]) -> bool:
         ):
             return True
     return False
-
-
-def missing_lines(missing: Sequence[Missing]) -> list[str]:
-    """What is missing, a line each."""
-    return [f"{one.field}: {one.why}; {one.remedy}" for one in missing]

@@ -122,7 +122,7 @@ class Node:
         if not isinstance(value, list) or len(value) != shape[0]:
             found = len(value) if isinstance(value, list) else "a single value"
             Place(self.place.file, path, self.place.chain).refuse(
-                f"has {found} where its neighbours have {shape[0]}", "give rows of equal length"
+                f"has {found}, but the first row has {shape[0]}", "give rows of equal length"
             )
         for index, entry in enumerate(value):
             yield from self._flat(entry, shape[1:], (*path, index))

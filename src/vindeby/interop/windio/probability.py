@@ -71,8 +71,8 @@ def joint(found: Quantities, table: FloatArray, notes: Notes) -> FloatArray:
     if abs(total - 1.0) > SUM_TOLERANCE:
         given.refuse(f"the probabilities sum to {total:.6g}, not to 1", "give fractions of the year")
     notes.taken.append(
-        f"wind: probabilities of {table.shape[0]} directions x {table.shape[1]} speeds that sum to {total:.8f}; they are "
-        "not divided by it"
+        f"wind: probabilities of {table.shape[0]} directions x {table.shape[1]} speeds that sum to {total:.8f}; they "
+        "are not divided by it"
     )
     return table
 

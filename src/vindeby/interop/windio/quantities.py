@@ -8,6 +8,7 @@ lengths, if that is unambiguous, and it is said.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,7 @@ class Quantity:
     values: FloatArray
     node: Node
 
-    def refuse(self, message: str, remedy: str, value: object = None) -> None:
+    def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise an error that names the quantity."""
         told = message if self.node.place.path else f"{self.name} {message}"
         self.node.refuse(told, remedy, value)

@@ -54,5 +54,5 @@ def _note_operating(found: Quantities, notes: Notes) -> None:
     if operating is not None:
         off = int(np.count_nonzero(operating.values == 0.0))
         notes.ignored.append(
-            f"operating: {off} of {operating.values.size} entries say that a turbine stands still; all turbines run here"
+            f"operating: {off} of {operating.values.size} entries say that a turbine stands still; here all run"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from vindeby.interop.windio.zones import farms_section
 
 SPACING_DIAMETERS = 2.0
 SEEDS = 4
+FEWEST_POINTS, MOST_POINTS = 18, 60
 
 
 @dataclass
@@ -58,7 +60,8 @@ def read_system(path: str | Path, *, check_schema: bool = True) -> System:
     data["min_spacing"] = f"{SPACING_DIAMETERS:g} D"
     if resource is not None:
         data["site"] = resource.site([_hub_height(turbine) for turbine in farms.turbines], notes)
-    data |= {"wake": read_wake(root, notes), "method": ["smart-start", "gradient"], "seeds": SEEDS}
+    method = [{"smart-start": {"grid_size": _grid_size(boundary, farms)}}, "gradient"]
+    data |= {"wake": read_wake(root, notes), "method": method, "seeds": SEEDS}
     _note_choices(farms, boundary, notes)
     notes.ignored += ignored_keys(root.files)
     notes.left += left_includes(root.files)
@@ -133,6 +136,21 @@ def _outside(layouts: Sequence[Layout], boundary: dict[str, Any] | None) -> str:
     return f"; {outside} of {len(points)} turbines in them stand outside the boundary" if outside else ""
 
 
+def _grid_size(boundary: dict[str, Any] | None, farms: WindFarms) -> int:
+    """Points of the smart-start grid in each direction: about one per spacing, so that the turbines find room."""
+    shape = None if boundary is None else shape_of(boundary)
+    if shape is None or not farms.turbines:
+        return FEWEST_POINTS
+    west, south, east, north = shape.bounds
+    points = float(max(east - west, north - south)) / (SPACING_DIAMETERS * _largest_rotor(farms))
+    return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
+
+
+def _largest_rotor(farms: WindFarms) -> float:
+    forms = [turbine.get("table") or turbine["cubic"] for turbine in farms.turbines]
+    return max(float(form["rotor_diameter_m"]) for form in forms)
+
+
 def _closest_diameters(layouts: Sequence[Layout], farms: WindFarms) -> float | None:
     points = [(x, y) for one in layouts for x, y in zip(one.x, one.y, strict=True)]
     if len(points) < 2 or not farms.turbines:
@@ -141,10 +159,9 @@ def _closest_diameters(layouts: Sequence[Layout], farms: WindFarms) -> float | N
     _, distances = tree.query_nearest(
         tree.geometries, exclusive=True, return_distance=True, all_matches=False
     )
-    forms = [turbine.get("table") or turbine["cubic"] for turbine in farms.turbines]
     if not len(distances):
         return 0.0
-    return float(min(distances)) / max(form["rotor_diameter_m"] for form in forms)
+    return float(min(distances)) / _largest_rotor(farms)
 
 
 def shape_of(boundary: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from vindeby import units
@@ -54,7 +55,7 @@ def _one_power(performance: Node) -> str:
             return key
     if performance.has("rated_power") and performance.has("rated_wind_speed"):
         return "rated_power"
-    performance.refuse(
+    return performance.refuse(
         "does not say how much power the turbine gives",
         "give power_curve, Cp_curve, or rated_power and rated_wind_speed",
     )
@@ -100,7 +101,7 @@ def _tabulated_power(
     speeds, power_w, node = _curve(performance, "power_curve", "power_values", "power_wind_speeds", notes)
     _refuse_other_units(node, speeds, power_w, common["rotor_diameter_m"])
     _note_power_outside(name, speeds, power_w, notes)
-    table = {**common, "wind_speed": speeds, "power_kw": [units.w_to_kw(power) for power in power_w]}
+    table = {**common, "wind_speed": speeds, "power_kw": [_in_kw(power) for power in power_w]}
     largest = units.w_to_mw(max(power_w))
     _refuse_other_rating(performance, common, largest)
     _note_rating(name, common, largest, notes)
@@ -167,7 +168,7 @@ def _cubic(
 def _refuse_other_units(
     node: Node, speeds: list[float], power_w: list[float], rotor_diameter_m: float
 ) -> None:
-    """windIO has watts; a rotor tells whether these can be: its power coefficient is below the Betz limit."""
+    """Refuse powers that are not in watts; a rotor tells, since its power coefficient is below the Betz limit."""
     largest = max(
         power / wind_power_w(rotor_diameter_m, speed)
         for speed, power in zip(speeds, power_w, strict=True)
@@ -191,6 +192,11 @@ def _refuse_other_rating(performance: Node, common: dict[str, float], largest_mw
         )
 
 
+def _in_kw(power_w: float) -> float:
+    """By its decimals, so that 1014237.244 W are 1014.237244 kW and not 1014.2372439999999 kW."""
+    return float(Decimal(repr(power_w)).scaleb(-3))
+
+
 def _note_rating(name: str, common: dict[str, float], largest_mw: float, notes: Notes) -> None:
     if "rated_power_mw" not in common:
         notes.chosen.append(
@@ -200,9 +206,7 @@ def _note_rating(name: str, common: dict[str, float], largest_mw: float, notes: 
 
 def _note_power_outside(name: str, speeds: list[float], power_w: list[float], notes: Notes) -> None:
     ends = {"below": (speeds[0], power_w[0]), "above": (speeds[-1], power_w[-1])}
-    held = [
-        f"{units.w_to_kw(power):g} kW {side} {speed:g} m/s" for side, (speed, power) in ends.items() if power
-    ]
+    held = [f"{_in_kw(power):g} kW {side} {speed:g} m/s" for side, (speed, power) in ends.items() if power]
     if held:
         notes.chosen.append(
             f"turbine {name!r}: the first and last powers of the curve hold outside it, as in PyWake "

@@ -24,8 +24,8 @@ def farms_section(
         polygons = _polygon_of_each(boundary, layouts)
         if polygons is not None:
             notes.chosen.append(
-                f"each of the {len(layouts)} farms stands in a polygon of its own: they are zones of one farm, searched "
-                "together"
+                f"each of the {len(layouts)} farms stands in a polygon of its own: they are zones of one farm, "
+                "searched together"
             )
             return [{"name": name, "zones": _zones(boundary, polygons, layouts, farms)}]
         notes.chosen.append(f"the {len(layouts)} farms of the file are one farm, with the whole boundary")
@@ -75,7 +75,8 @@ def _amount(layouts: Sequence[Layout], farms: WindFarms, notes: Notes) -> dict[s
         return {"n_turbines": count}
     if len(types) < count:
         notes.chosen.append(
-            f"the layouts do not say which turbine is of which of the {len(farms.turbines)} types: a farm of each is searched"
+            f"the layouts do not say which turbine is of which of the {len(farms.turbines)} types: each type is "
+            "searched by itself"
         )
         return {"n_turbines": count}
     return {"mix": dict(Counter(types))}

@@ -1,0 +1,89 @@
+"""The command on windIO files: init --from, check and run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tests.cli.test_init_and_check import vindeby
+from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, changed, with_resource, write
+from vindeby.campaign import Campaign
+from vindeby.campaign.reading.windio_recognition import is_windio
+from vindeby.cli.app import build
+
+
+def in_process(*words: str) -> Result:
+    return CliRunner().invoke(build(), list(words))
+
+
+def test_init_from_a_system_writes_a_campaign_that_check_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "system.yaml", changed(SYSTEM, "wind_farm.foundations", {"kind": "monopile"}))
+    done = in_process("init", "--from", "system.yaml", "c.yaml")
+    assert done.exit_code == 0, done.output
+    for line in ("taken: boundary: polygon of 4 vertices", "ignored: system.yaml: wind_farm.foundations"):
+        assert f"vindeby: {line}\n" in done.stderr
+    assert done.stderr.endswith("wrote c.yaml and c-layouts.csv; next: vindeby check c.yaml\n")
+    assert done.stdout == ""
+    assert Campaign.load("c.yaml").fingerprints() == Campaign.load("system.yaml").fingerprints()
+    again = in_process("init", "--from", "system.yaml", "c.yaml")
+    assert "c.yaml: exists and is left as it is" in str(again.exception)
+
+
+def test_init_from_a_system_that_says_too_little_writes_what_to_add(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "system.yaml", with_resource(changed(SERIES, "turbulence_intensity", None)))
+    done = in_process("init", "--from", "system.yaml")
+    assert done.exit_code == 0, done.output
+    assert (
+        "missing: site.time_series.turbulence_intensity: turbulence_intensity is not in the file"
+        in done.stderr
+    )
+    assert "add what is missing, then: vindeby check campaign.yaml" in done.stderr
+    text = (tmp_path / "campaign.yaml").read_text()
+    completed = text.replace("  time_series:\n", "  time_series:\n    turbulence_intensity: 0.08\n")
+    (tmp_path / "campaign.yaml").write_text(completed)
+    assert Campaign.load("campaign.yaml").site.time_series is not None
+
+
+def test_init_wants_one_or_the_other(tmp_path: Path) -> None:
+    assert "name a preset, or a windIO file with --from" in str(in_process("init").exception)
+    told = str(in_process("init", "--from", str(tmp_path / "s.yaml"), "a", "b").exception)
+    assert "--from takes one FILE" in told
+
+
+def test_a_system_is_run_directly_and_kept_whole_with_the_results(tmp_path: Path) -> None:
+    write(tmp_path / "parts/rose.yaml", {"name": "r", "wind_resource": ROSE})
+    write(tmp_path / "system.yaml", changed(SYSTEM, "site.energy_resource", "!include parts/rose.yaml"))
+    words = ("system.yaml", "--set", "method=random-start", "--seeds", "1")
+    done = vindeby(tmp_path, "run", *words, "-o", "out.h5", "-j", "1")
+    assert done.returncode == 0, done.stderr
+    assert "vindeby: chosen: min_spacing 2 D" in done.stderr
+    assert "taken:" not in done.stderr
+    (tmp_path / "parts/rose.yaml").unlink()
+    monitored = vindeby(tmp_path, "monitor", "out.h5", "--json")
+    assert monitored.returncode == 0, monitored.stderr
+    refused = vindeby(tmp_path, "check", "system.yaml")
+    assert (refused.returncode, "Traceback" in refused.stderr) == (2, False)
+    assert "system.yaml:9: site.energy_resource: no such file" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("name: a\nsite: !include s.yaml\nwind_farm: !include f.yaml\n", True),
+        ("name: a\nsite: !include s.yaml\n", True),
+        ("wind_resource: {}\n", True),
+        ("name: a\nfarms: []\nsite: {weibull: {}}\n", False),
+        ("name: a\nsite: {weibull: {}}\n", False),
+        ("name: a\n# wind_farm: x\nsite: {}\n", False),
+    ],
+)
+def test_systems_are_told_from_campaigns(text: str, expected: bool) -> None:
+    assert is_windio(text) == expected

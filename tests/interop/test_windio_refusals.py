@@ -1,0 +1,263 @@
+"""Broken windIO files: refused with the file, the field and what would be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interop.windio_examples import (
+    ROSE,
+    SERIES,
+    SYSTEM,
+    TURBINE,
+    WEIBULL,
+    changed,
+    with_resource,
+    write,
+)
+from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError
+from vindeby.interop.windio import read_system, read_turbine
+from vindeby.interop.windio.files import MOST_INCLUDES
+
+POLYGON = "site.boundaries.polygons.0"
+WIND = "site.energy_resource.wind_resource"
+
+
+def refusal(folder: Path, data: Any) -> str:
+    path = write(folder / "system.yaml", data)
+    with pytest.raises(CampaignError) as raised:
+        read_system(path, check_schema=False)
+    message = str(raised.value)
+    assert message.startswith(str(folder))
+    assert "; " in message  # what to do about it
+    return message
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"name": "s", "boundaries": {}}, "is a site of windIO, not a whole system"),
+        ({"name": "s", "wind_resource": ROSE}, "is an energy resource of windIO, not a whole system"),
+        (TURBINE, "is a turbine of windIO, not a whole system"),
+        ({"name": "s"}, "has neither site nor wind_farm"),
+        ([SYSTEM], "has neither site nor wind_farm"),
+        (changed(SYSTEM, "site", [1, 2]), "site: must be a mapping"),
+        (changed(SYSTEM, "name", 7), "name: must be text (got 7)"),
+        (changed(SYSTEM, "attributes.analysis.wind_deficit_model.name", 3), "name: must be text (got 3)"),
+    ],
+)
+def test_systems(data: Any, told: str, tmp_path: Path) -> None:
+    assert told in refusal(tmp_path, data)
+
+
+@pytest.mark.parametrize(
+    ("dotted", "value", "told"),
+    [
+        (f"{POLYGON}.x", [-90, 3834, 3, 3834, 3, -90], "x has 6 numbers and y has 4"),
+        (f"{POLYGON}.y", None, "polygons[0]: y is missing"),
+        (f"{POLYGON}.x", [0, "4000 m", 4000, 0], "x[1]: must be a number (got '4000 m')"),
+        (f"{POLYGON}.x", [0, [1], 4000, 0], "x[1]: must be a number"),
+        (f"{POLYGON}.crs", "EPSG:4326", "crs: is not in metres (got 'EPSG:4326')"),
+        ("site.boundaries", {"square": 3}, "has neither polygons nor circle"),
+        ("site.boundaries", {"polygons": []}, "polygons: the list is empty"),
+        ("site.boundaries", {"circle": {"center": {"x": 0, "y": 0}}}, "circle: radius is missing"),
+        (
+            "site.boundaries",
+            {"circle": {"center": {"x": 0, "y": 0}, "radius": -2}},
+            "radius: must be above 0 (got -2.0)",
+        ),
+        (
+            "site.exclusions",
+            {"polygons": [{"x": [0, 1], "y": [0]}]},
+            "exclusions.polygons[0]: x has 2 numbers and y has 1",
+        ),
+    ],
+)
+def test_boundaries(dotted: str, value: Any, told: str, tmp_path: Path) -> None:
+    assert told in refusal(tmp_path, changed(SYSTEM, dotted, value))
+
+
+def test_two_coordinate_systems_in_one_system(tmp_path: Path) -> None:
+    data = changed(SYSTEM, f"{POLYGON}.crs", "EPSG:32631")
+    data["wind_farm"]["layouts"][0]["coordinates"]["crs"] = "EPSG:25831"
+    assert "crs: differs from the coordinate system that stands elsewhere, EPSG:32631" in refusal(
+        tmp_path, data
+    )
+
+
+def test_a_polygon_that_crosses_itself_is_refused_by_the_check_of_campaigns(tmp_path: Path) -> None:
+    crossing = changed(SYSTEM, f"{POLYGON}.x", [0, 4000, 0, 4000])
+    path = write(tmp_path / "system.yaml", crossing)
+    with pytest.raises(CampaignError, match="cross"):
+        Campaign.load(path)
+
+
+@pytest.mark.parametrize(
+    ("resource", "told"),
+    [
+        (changed(WEIBULL, "weibull_k", None), "weibull_k is missing"),
+        (
+            changed(WEIBULL, "weibull_a.data", [8, 9]),
+            "has 2 values along wind_direction, but wind_direction has 6",
+        ),
+        (changed(WEIBULL, "sector_probability.data", [0.2] * 6), "the frequencies sum to 1.2, not to 1"),
+        (
+            changed(WEIBULL, "wind_direction", [0, 30, 60, 90, 120, 150]),
+            "6 sectors at 0, 30, 60, 90, ..., which are not even",
+        ),
+        (changed(WEIBULL, "wind_direction.5", 60), "has a direction twice"),
+        (changed(WEIBULL, "wind_direction.5", 400), "is not between 0 and 360 (got 400.0)"),
+        (changed(WEIBULL, "weibull_a.dims", ["sector"]), "depends on sector, which is no axis of windIO"),
+        (
+            changed(WEIBULL, "weibull_a.dims", ["wind_direction", "height"]),
+            "has 1 levels of lists, but dims wind_direction, height",
+        ),
+        (changed(WEIBULL, "weibull_a.data.2", "nine"), "data[2]: must be a number (got 'nine')"),
+        (changed(WEIBULL, "weibull_a.data.2", float("nan")), "data[2]: is not finite"),
+        (
+            {**WEIBULL, "probability": ROSE["probability"], "wind_speed": [8, 11]},
+            "has 4 values along wind_direction",
+        ),
+        (
+            {**WEIBULL, "time": [f"2023-07-0{day}" for day in range(1, 7)]},
+            "gives time and weibull_a, which exclude each other",
+        ),
+        ({"wind_direction": [0]}, "describes no wind"),
+        (
+            changed(changed(WEIBULL, "wind_direction.5", 360), "weibull_a.data.5", 8.0),
+            "differs between the directions 0 and 360",
+        ),
+        (changed(ROSE, "probability.data.0", [0.9, 0.9]), "the probabilities sum to 2.6, not to 1"),
+        (
+            changed(ROSE, "probability.data", [[0.5, 0.5]] * 4),
+            "sums to 1 in each sector, 4 in all, and there is no sector_probability",
+        ),
+        (changed(ROSE, "probability.data.0", [0.3, -0.1]), "has a negative value (got -0.1)"),
+        (changed(ROSE, "probability.data.0", [0.2]), "has 2, but the first row has 1"),
+        (changed(ROSE, "wind_speed", None), "wind_speed is missing"),
+        (changed(SERIES, "wind_direction", None), "wind_direction is missing"),
+        (changed(SERIES, "wind_speed", [8, 9]), "has 2 values, but time has 3"),
+        (changed(SERIES, "wind_speed.1", -3), "is negative (got -3.0)"),
+        (changed(SERIES, "time.2", "2023-07-24T00:00:00Z"), "entry 2 is not after the one before"),
+        (
+            {**SERIES, "height": [10, 20], "wind_speed": {"data": [[1, 2]] * 3, "dims": ["time", "height"]}},
+            "has 10, 20 m, but the hub height is 90 m",
+        ),
+        (
+            {
+                **SERIES,
+                "wind_turbine": [0, 1],
+                "wind_speed": {"data": [[1, 2]] * 3, "dims": ["time", "wind_turbine"]},
+            },
+            "is given at each turbine of one layout",
+        ),
+        ("!include nowhere.nc", "no such file"),
+        ("!include system.yaml", "includes itself"),
+        ("just text", "must be a mapping"),
+    ],
+)
+def test_resources(resource: Any, told: str, tmp_path: Path) -> None:
+    message = refusal(tmp_path, with_resource(resource))
+    assert told in message, message
+
+
+@pytest.mark.parametrize(
+    ("dotted", "value", "told"),
+    [
+        ("performance", None, "performance is missing"),
+        ("hub_height", None, "hub_height is missing"),
+        ("rotor_diameter", -100, "rotor_diameter: must be above 0 (got -100.0)"),
+        ("performance.Ct_curve", None, "performance: Ct_curve is missing"),
+        ("performance.power_curve", None, "does not say how much power the turbine gives"),
+        (
+            "performance.power_curve.power_values",
+            [1, 2],
+            "power_values has 2 numbers and power_wind_speeds has 6",
+        ),
+        ("performance.power_curve.power_wind_speeds", [4, 6, 8, 10, 10, 25], "must increase, but entry 4"),
+        (
+            "performance.power_curve.power_values",
+            [120, 500, 1250, 2400, 3000, 3000],
+            "the largest power is 3000 W",
+        ),
+        (
+            "performance.power_curve.power_values",
+            [1.2e6, 5e6, 12.5e6, 24e6, 30e6, 30e6],
+            "above the limit of 0.593",
+        ),
+        (
+            "performance.rated_power",
+            3000,
+            "rated_power: is far from the largest power of the curve, 3.00004 MW",
+        ),
+        ("performance.Ct_curve.Ct_values", "high", "Ct_values: must be a number"),
+    ],
+)
+def test_turbines(dotted: str, value: Any, told: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "turbine.yaml", changed(TURBINE, dotted, value))
+    with pytest.raises(CampaignError) as raised:
+        read_turbine(path)
+    assert str(raised.value).startswith(str(path))
+    assert told in str(raised.value), str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("dotted", "value", "told"),
+    [
+        ("layouts", [{"positions": []}], "coordinates is missing"),
+        ("layouts", {}, "layouts: has no layout"),
+        ("layouts.0.coordinates.x", [1, 2, 3], "x has 3 numbers and y has 4"),
+        ("layouts.0.coordinates.x", [], "x: is empty"),
+        ("layouts.0.turbine_types", [0, 0, 0, 1], "entry 0 is no type of the farm"),
+        ("layouts.0.turbine_types", [0, 0], "has 2 entries, but there are 4 turbines"),
+        ("turbines", [TURBINE, TURBINE], "must be one turbine"),
+        ("turbines", "!include ../../../etc/passwd", "is not a kind of file that is included"),
+        ("turbines", "!include /tmp/turbine.yaml", "is no relative path of a file"),
+        ("turbines", "!include https://example.org/turbine.yaml", "is no relative path of a file"),
+        ("turbines", "!include nowhere.yaml", "no such file"),
+        ("name", ["a"], "name: must be text"),
+    ],
+)
+def test_farms(dotted: str, value: Any, told: str, tmp_path: Path) -> None:
+    message = refusal(tmp_path, changed(SYSTEM, f"wind_farm.{dotted}", value))
+    assert told in message, message
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("site: !!python/object/apply:os.system [ls]\nwind_farm: {}\n", "YAML tags are not supported"),
+        ("site: {\nwind_farm: 3", "not valid YAML"),
+        ("site: &a [*a]\nwind_farm: {}\n", "alias *a stands for nothing complete"),
+        ("name: s\nsite: {}\nsite: {}\nwind_farm: {}\n", "duplicate key 'site'"),
+        ("site: !include [a, b]\nwind_farm: {}\n", "YAML tags are not supported"),
+    ],
+)
+def test_text_that_is_no_plain_yaml(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(text)
+    with pytest.raises(CampaignError) as raised:
+        read_system(path)
+    assert told in str(raised.value), str(raised.value)
+
+
+def test_files_that_include_each_other_in_a_circle(tmp_path: Path) -> None:
+    write(tmp_path / "a.yaml", {"wind_resource": "!include b.yaml"})
+    (tmp_path / "b.yaml").write_text("!include a.yaml\n")
+    assert "includes itself" in refusal(tmp_path, changed(SYSTEM, "site.energy_resource", "!include a.yaml"))
+
+
+def test_more_includes_than_any_system_needs(tmp_path: Path) -> None:
+    write(tmp_path / "farm.yaml", SYSTEM["wind_farm"])
+    many = ["!include farm.yaml"] * (MOST_INCLUDES + 1)
+    assert "more than" in refusal(tmp_path, {**SYSTEM, "wind_farm": many})
+
+
+def test_a_netcdf_file_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "wind.nc").write_bytes(b"\x89HDF\r\n\x1a\nnothing behind the signature")
+    assert "cannot be read" in refusal(tmp_path, with_resource("!include wind.nc"))
+    (tmp_path / "wind.nc").write_bytes(b"CDF\x01")
+    assert "classic netCDF-3" in refusal(tmp_path, with_resource("!include wind.nc"))
