@@ -43,7 +43,7 @@ def test_turbines_without_internal_wakes_stand_as_if_each_were_alone(wake: str) 
     rng = np.random.default_rng(1)
     asked = Campaign.from_data({**campaign(2).to_data(), "site": series(12), "wake": wake})
     own, others = (Layout(rng.uniform(0, 1500, n), rng.uniform(0, 1500, n), np.arange(n) % 2) for n in (4, 6))
-    energies = Energies(asked, asked.turbines, "float64")
+    energies = Energies(asked, asked.turbines, "float64", without_internal=True)
     together = energies.among(own, [others], (0, 12), internal=False)
     for index in range(4):
         single = Layout(own.x[[index]], own.y[[index]], own.types[[index]])
@@ -109,7 +109,8 @@ def test_a_mix_is_evaluated_with_the_types_of_its_turbines(tmp_path: Path) -> No
     study = {"layouts": {"farms": "farm b"}, "neighbours": {"together": [{"farm": "farm a"}]}}
     (record,) = evaluated(made, study, tmp_path / "s.h5")
     assert record.types.tolist() == [0, 0, 1, 1, 1]
-    alone = wind_farm(mixed, [0, 1]).aep(*record.layout, record.types)
+    x, y = record.layout
+    alone = wind_farm(mixed, [0, 1]).aep(x, y, record.types)
     assert record.aep_alone == pytest.approx(alone, rel=1e-12)
     assert record.aep < alone
 

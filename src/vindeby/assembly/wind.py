@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -91,6 +92,7 @@ def _state_by_state(
     )
 
 
+@lru_cache(maxsize=256)  # the curves of a generic type take a millisecond, and many farms share a type
 def turbine_of(turbine: Turbine) -> wake.Turbine:
     """A turbine type with its curves."""
     match turbine.description:

@@ -45,10 +45,24 @@ class Given:
 
 
 class Energies:
-    """Evaluates layouts in the wind and with the wakes of a campaign; ``turbines`` are all types, by number."""
+    """Evaluates layouts in the wind and with the wakes of a campaign; ``turbines`` are all types, by number.
 
-    def __init__(self, campaign: Campaign, turbines: Sequence[Turbine], power_type: str | None) -> None:
-        everything = (*turbines, *(passive(turbine) for turbine in turbines))
+    ``without_internal`` says whether internal wakes will be switched off. ``power_type`` is that of the powers that are
+    kept; none are where it is None.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        turbines: Sequence[Turbine],
+        power_type: str | None = None,
+        *,
+        without_internal: bool = False,
+    ) -> None:
+        everything = tuple(turbines)
+        if without_internal:
+            everything += tuple(passive(turbine) for turbine in turbines)
+        self._all = tuple(range(len(everything)))
         self._campaign = campaign.model_copy(update={"turbines": everything, "neighbours": None})
         self._types, self._power_type = len(turbines), power_type
         series = campaign.site.time_series
@@ -66,17 +80,18 @@ class Energies:
             np.concatenate(parts)
             for parts in zip((own.x, own.y, own_types), *((o.x, o.y, o.types) for o in others), strict=True)
         )
-        kinds, index = np.unique(types, return_inverse=True)
-        engine = self._engine(*period, tuple(kinds.tolist()))
-        if not self.steps:
-            return Given(engine.turbine_aep(x, y, index)[: len(own)])
-        return self._by_step(engine, (x, y, index), len(own), *period)
+        if self.steps:
+            return self._by_step(self._engine(*period, self._all), (x, y, types), len(own), *period)
+        kinds, index = np.unique(types, return_inverse=True)  # tables of pairs are for few types
+        engine = self._engine(0, 0, tuple(kinds.tolist()))
+        return Given(engine.turbine_aep(x, y, index)[: len(own)])
 
     def free_gwh(self, own: Layout) -> float:
         """AEP if no turbine stood in a wake."""
+        if self.steps:
+            return self._engine(0, self.steps, self._all).free_aep_at(own.x, own.y, own.types)
         kinds, index = np.unique(own.types, return_inverse=True)
-        engine = self._engine(0, self.steps, tuple(kinds.tolist()))
-        return engine.free_aep_at(own.x, own.y, index)
+        return self._engine(0, 0, tuple(kinds.tolist())).free_aep_at(own.x, own.y, index)
 
     def _by_step(
         self, engine: WindFarm, layout: tuple[FloatArray, FloatArray, Any], own: int, first: int, last: int

@@ -70,7 +70,8 @@ class EvaluationMethod:
         places = np.array([[one.x, one.y] for one in fixed]).reshape(-1, 2)
         numbers = np.array([types.index(one.turbine) for one in fixed], np.int64)
         around = Layout(places[:, 0], places[:, 1], numbers)
-        return Energies(self.campaign, types, self.power_type), around
+        switched_off = self.internal != "on"
+        return Energies(self.campaign, types, self.power_type, without_internal=switched_off), around
 
 
 class _Prepared:
