@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 import vindeby
 from tests.interop.engine_campaigns import data, weibull
-from vindeby.assembly.engine_names import engine_name
+from vindeby.assembly.engine_names import engine_name, engine_warning
 from vindeby.assembly.physics import physics_checks
 from vindeby.campaign import Campaign
+from vindeby.cli.app import build
+from vindeby.plots.layout import prepare
 
 MODEL = """
 from pathlib import Path
@@ -46,80 +49,82 @@ def cone(site, wind_turbines, k=0.05):
 """
 
 
-def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [Path(sys.executable).parent / "vindeby", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign that has run, with its model beside it."""
+    folder = tmp_path_factory.mktemp("cone")
     given = data(
         {"pywake": "mycone:cone", "options": {"k": 0.06}},
         site=weibull(direction_step=90.0),
         method=["random-start", {"gradient": {"max_iterations": 2}}],
         seeds=2,
     )
-    (tmp_path / "campaign.yaml").write_text(yaml.safe_dump(given))
-    (tmp_path / "mycone.py").write_text(MODEL)
-    return tmp_path
-
-
-def test_a_model_of_ones_own_goes_through_every_command(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked = command(folder, "check", "campaign.yaml")
-    assert looked.returncode == 0, looked.stderr
-    assert "wake model pywake mycone:cone" in looked.stdout
-    assert not (folder / "executed").exists()
-
-    done = command(folder, "run", "campaign.yaml", "-o", "out.h5", "-j", "1")
-    assert done.returncode == 0, done.stderr
-    assert (
-        f"mycone:cone is not from an installed package: {folder / 'mycone.py'} will be executed"
-        in done.stderr
+    (folder / "campaign.yaml").write_text(yaml.safe_dump(given))
+    (folder / "mycone.py").write_text(MODEL)
+    done = subprocess.run(
+        [Path(sys.executable).parent / "vindeby", "run", "campaign.yaml", "-o", "out.h5", "-j", "1"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=250,
+        check=False,
     )
-    (folder / "executed").unlink()
-    with vindeby.open(folder / "out.h5") as database:
-        engine = str(database["farm0_t0_s1"].attributes["engine"])
+    assert done.returncode == 0, done.stderr
+    assert (folder / "executed").exists()
+    logs = "".join(log.read_text() for log in (folder / "out.h5.run" / "logs").iterdir())
+    assert "makes room for a fresh one" not in logs  # as it would where PyWake is first imported by a task
+    (folder / "messages").write_text(done.stderr)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "executed").unlink(missing_ok=True)
+    (folder / "mycone.py").write_text(MODEL)
+
+
+def test_run_says_which_file_it_executes_and_results_which_engine_they_are_of(folder: Path) -> None:
+    told = f"mycone:cone is not from an installed package: {folder / 'mycone.py'} will be executed"
+    assert told in (folder / "messages").read_text()
+    campaign = Campaign.load("campaign.yaml")
+    assert told in engine_warning(campaign)  # what validate --deep says
+    engine = engine_name(campaign)
     assert engine.startswith("py_wake 2.")
     assert "mycone:cone (mycone.py " in engine
-
-    monkeypatch.chdir(folder)
-    campaign = Campaign.load("campaign.yaml")
-    assert engine_name(campaign) == engine
-    for key, words in (("farm0_t0_s0", []), ("farm0_t0_s1", ["but the layout gives"])):
-        with vindeby.open("out.h5") as database:
-            record = database[key]
-        wrong = record.arrays["aep"] * 0.999 if words else record.arrays["aep"]
-        record = type(record)(key, record.fingerprint, {**record.arrays, "aep": wrong}, record.attributes)
-        deep = physics_checks(campaign, deep=True)
-        assert [word for text in deep[1](record) for word in words if word in text] == words
-        if not words:
-            assert list(deep[1](record)) == []
+    with vindeby.open("out.h5") as database:
+        assert [database[key].attributes["engine"] for key in sorted(database)] == [engine] * 2
 
 
-def test_looking_at_results_executes_nothing_and_a_changed_model_is_said(folder: Path) -> None:
-    started = command(folder, "run", "campaign.yaml", "-o", "out.h5", "-j", "1", "--seeds", "1")
-    assert started.returncode == 0, started.stderr
-    (folder / "executed").unlink()
-    for words in (["validate", "out.h5"], ["show", "out.h5", "farm0_t0_s0"], ["monitor", "out.h5"]):
-        seen = command(folder, *words)
-        assert seen.returncode == 0, seen.stderr
+def test_looking_at_a_campaign_and_its_results_executes_nothing(folder: Path) -> None:
+    assert CliRunner().invoke(build(), ["check", "campaign.yaml"]).exit_code == 0
+    assert CliRunner().invoke(build(), ["validate", "out.h5"]).exit_code == 0
+    results = vindeby.ResultSet("out.h5")
+    losses = results.wake_losses()
+    assert ((losses > 0.0) & (losses < 0.1)).all()
+    drawn = prepare(results, "farm0_t0_s0")
+    assert ("wakes not drawn", "by pywake") in drawn.facts
+    vindeby.plots.layout(results, "farm0_t0_s0")
     assert not (folder / "executed").exists()
 
-    (folder / "mycone.py").write_text(MODEL + "# changed\n")
-    resumed = command(folder, "run", "campaign.yaml", "-o", "out.h5", "-j", "1")
-    assert resumed.returncode == 0, resumed.stderr
-    assert "1 result there already come from another engine than py_wake" in resumed.stderr
-    assert "1 results are there already" in resumed.stderr
-    (folder / "executed").unlink()
-    deep = command(folder, "validate", "out.h5", "--deep")
-    assert deep.returncode == 0, deep.stdout
-    assert "will be executed" in deep.stderr
+
+def test_deep_validation_computes_energies_again_with_the_model(folder: Path) -> None:
+    with vindeby.open("out.h5") as database:
+        record = database["farm0_t0_s0"]
+    check = physics_checks(Campaign.load("campaign.yaml"), deep=True)[1]
+    assert list(check(record)) == []
     assert (folder / "executed").exists()
+    wrong = {**record.arrays, "aep": record.arrays["aep"] * (1.0 - 1e-6)}
+    told = list(check(type(record)(record.key, record.fingerprint, wrong, record.attributes)))
+    assert len(told) == 1
+    assert "but the layout gives" in told[0]
+
+
+def test_a_resumed_run_says_that_the_model_has_changed() -> None:
+    said: list[str] = []
+    assert vindeby.run("campaign.yaml", "out.h5", on_message=said.append).complete
+    assert not [text for text in said if "another engine" in text]
+    Path("mycone.py").write_text(MODEL + "# changed\n")
+    assert vindeby.run("campaign.yaml", "out.h5", on_message=said.append).complete
+    (told,) = [text for text in said if "another engine" in text]
+    assert told.startswith("2 results there already come from another engine than py_wake")

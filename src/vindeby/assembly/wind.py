@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -195,8 +196,16 @@ def foreign_farm(campaign: Campaign, beside: Around, *, with_engine: bool) -> Fo
     neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
     if not with_engine:
         return ForeignFarm(site, turbines, None, given.title, neighbours=neighbours)
-    # The engines stand above this part, so that imports go one way.
-    made: ForeignFarm = importlib.import_module("vindeby.interop.engines").engine_farm(
-        given, site, turbines, neighbours
-    )
+    made: ForeignFarm = _engines().engine_farm(given, site, turbines, neighbours)
     return made
+
+
+def load_engine(campaign: Campaign) -> None:
+    """Import the campaign's engine, if it has one; InputError where it cannot be used."""
+    if campaign.wake.engine is not None:
+        _engines().load(campaign.wake.engine)
+
+
+def _engines() -> Any:
+    """The engines stand above this part, so that imports go one way."""
+    return importlib.import_module("vindeby.interop.engines")

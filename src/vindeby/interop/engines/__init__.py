@@ -29,3 +29,17 @@ def engine_farm(
 
         engine = Floris(given, turbines)
     return ForeignFarm(site, turbines, engine, given.title, neighbours=neighbours)
+
+
+def load(given: PyWakeEngine | FlorisEngine) -> None:
+    """Import all that an engine needs; InputError says what is missing or wrong."""
+    if isinstance(given, PyWakeEngine):
+        from vindeby.interop.engines.loading import find_model
+
+        find_model(given.model)
+        import vindeby.interop.pywake_objects.sites
+        import vindeby.interop.pywake_objects.turbines  # noqa: F401
+    else:
+        from vindeby.interop.engines.loading import need_floris
+
+        need_floris()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vindeby.assembly import pipeline_of, problem_of
 from vindeby.assembly.engine_names import engine_name
 from vindeby.assembly.search import method_of
+from vindeby.assembly.wind import load_engine
 from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
@@ -23,6 +24,9 @@ class SearchMethod:
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
+        load_engine(
+            campaign
+        )  # now, as PyWake replaces functions of NumPy when it is imported, and no task may
         self._pipeline = pipeline_of(campaign)
         self._words = " -> ".join(step.chosen[0] for step in campaign.method)
         self._engine = engine_name(campaign)
