@@ -43,10 +43,7 @@ def read_shapefile(named: Named) -> Layer:
     with tempfile.TemporaryDirectory() as folder:
         for suffix, content in parts.items():
             (Path(folder) / f"area{suffix}").write_bytes(content)
-        layer = _features(Path(folder) / "area.shp", None, named)
-    if ".prj" not in parts:
-        layer.crs = None
-    return layer
+        return _features(Path(folder) / "area.shp", None, named)
 
 
 def read_geopackage(named: Named) -> Layer:
