@@ -1,4 +1,4 @@
-"""The tutorials in docs/: each runs from the first cell to the last, in a folder of its own, and ends with a picture."""
+"""The tutorials in docs/: each runs from the first cell to the last, in its own folder, and ends with a picture."""
 
 from __future__ import annotations
 

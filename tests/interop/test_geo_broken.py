@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,17 @@ import pytest
 import shapely
 
 from tests.campaign.test_boundary_privacy import CONTENTS, SECRET
-from tests.interop.geo_files import AREA, collection, loaded, read, refused, write_geojson, write_vector
-from vindeby.errors import CampaignError
+from tests.interop.geo_files import (
+    AREA,
+    collection,
+    loaded,
+    read,
+    refused,
+    write_any,
+    write_geojson,
+    write_vector,
+)
+from vindeby.errors import CampaignError, InputError
 from vindeby.interop.geo import bounded_files
 
 BOW_TIE = shapely.Polygon([(8.0, 55.0), (8.1, 55.1), (8.1, 55.0), (8.0, 55.1)])
@@ -268,3 +278,15 @@ def test_no_message_shows_the_content_of_a_file_that_is_no_boundary(suffix: str,
         told = refused(tmp_path, {"file": f"other{suffix}"})
         assert SECRET not in told, case
         assert f"other{suffix}: farms[0].boundary: " in told, case
+
+
+@pytest.mark.parametrize(("missing", "name"), [("pyproj", "a.geojson"), ("pyogrio", "a.gpkg")])
+def test_a_library_that_is_not_installed_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, name: str
+) -> None:
+    write_any(tmp_path / name, AREA)
+    for module in [one for one in sys.modules if one.startswith("vindeby.interop.geo.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(InputError, match=rf"need {missing}: pip install 'vindeby\[geo\]'"):
+        loaded(tmp_path, {"file": name})

@@ -43,10 +43,7 @@ def read_shapefile(named: Named) -> Layer:
     with tempfile.TemporaryDirectory() as folder:
         for suffix, content in parts.items():
             (Path(folder) / f"area{suffix}").write_bytes(content)
-        layer = _features(Path(folder) / "area.shp", None, named)
-    if ".prj" not in parts:
-        layer.crs = None
-    return layer
+        return _features(Path(folder) / "area.shp", None, named)
 
 
 def read_geopackage(named: Named) -> Layer:
@@ -66,8 +63,9 @@ def read_geopackage(named: Named) -> Layer:
 
 
 def _layer_name(path: Path, named: Named) -> str:
+    pyogrio = _pyogrio()
     try:
-        listed = _pyogrio().list_layers(path)
+        listed = pyogrio.list_layers(path)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
         named.refuse("cannot be read as a GeoPackage", "write it again, with QGIS for example")
     names = [str(name) for name, kind in listed if kind is not None]
