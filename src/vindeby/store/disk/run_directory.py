@@ -7,6 +7,7 @@ logs/           one log per worker             events/      who started, finishe
 quarantine/     what was found bad, kept       audit/       one record per merge
 replaced/       databases and records that a merge replaced, kept
 campaigns/      former texts of the campaign   verdicts.json results known to be invalid
+adopted/        reports of adoptions, and a file of another script that stood in the place of OUT.h5
 ```
 It may stand on a file system that several machines share. Small files in it are replaced as a whole
 (temporary file, fsync, rename, fsync of the directory): after a crash the old text or the new one is there.
