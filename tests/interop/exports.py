@@ -12,7 +12,7 @@ import numpy as np
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.outline import write_outline
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.record import Record
+from vindeby.store.format.record import Attribute, Record
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.publish import ShardWriter
 
@@ -119,7 +119,7 @@ def record(asked: Campaign, task: Task) -> Record:
         arrays["zone"] = np.repeat(np.arange(len(cell.zones)), cell.zones)
     if cell.mix:
         arrays["types"] = np.repeat([kind for kind, _ in cell.mix], [count for _, count in cell.mix])
-    attributes = {
+    attributes: dict[str, Attribute] = {
         "farm_idx": task.farm_idx,
         "type_idx": task.type_idx,
         "ss_seed": task.seed,

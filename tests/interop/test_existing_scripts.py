@@ -149,7 +149,7 @@ def test_h5dump_prints_the_layout_exactly(asked: Campaign, output: Path) -> None
         "-y",
         "-d",
         "/farm1_t1_s0/layout",
-        output,
+        str(output),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     (body,) = re.findall(r"DATA \{(.*?)\}", done.stdout, flags=re.DOTALL)
@@ -160,7 +160,7 @@ def test_h5dump_prints_the_layout_exactly(asked: Campaign, output: Path) -> None
 
 def test_h5repack_keeps_what_scripts_read(output: Path) -> None:
     repacked = output.with_name("repacked.h5")
-    command = [program("h5repack", "Debian package hdf5-tools"), "-f", "GZIP=4", output, repacked]
+    command = [program("h5repack", "Debian package hdf5-tools"), "-f", "GZIP=4", str(output), str(repacked)]
     subprocess.run(command, capture_output=True, timeout=60, check=True)
     for text in (ANALYSIS, MONITOR, VALIDATOR):
         assert script(text, repacked) == script(text, output)

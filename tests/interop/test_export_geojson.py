@@ -102,7 +102,7 @@ def test_the_file_is_geojson_by_rfc_7946(results: ResultSet, tmp_path: Path) -> 
     assert data["vindeby"]["campaign_crs"] == CRS
     assert data["features"][0]["properties"]["farm"] == AWKWARD
     for feature in data["features"]:
-        shape = shapely.geometry.shape(feature["geometry"])
+        shape: Any = shapely.geometry.shape(feature["geometry"])
         assert shape.is_valid
         assert feature["geometry"]["type"] == "Point" or shape.exterior.is_ccw
         west, south, east, north = shape.bounds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import resource
@@ -19,7 +20,6 @@ from tests.cli.test_init_and_check import vindeby
 from tests.interop.exports import campaign, database, record
 from tests.store.examples import foreign_file
 from vindeby.errors import ArgumentError, DataError, InputError, ShortfallError, StorageError
-from vindeby.interop.export import libraries
 from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import FORMATS, Options, export
 from vindeby.results.result_set import ResultSet
@@ -225,14 +225,14 @@ def test_a_missing_library_is_named_with_its_extra(
     module: str,
     extra: str,
 ) -> None:
-    there = libraries.importlib.import_module
+    there = importlib.import_module
 
     def without(name: str) -> object:
         if name == module:
             raise ImportError(name)
         return there(name)
 
-    monkeypatch.setattr(libraries.importlib, "import_module", without)
+    monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(InputError, match=rf"needs {module}.*pip install 'vindeby\[{extra}\]'"):
         export(results, file_format, tmp_path / "out", ONE, CRS)
     assert names(tmp_path) == []

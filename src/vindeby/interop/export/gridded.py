@@ -18,6 +18,11 @@ NOT_ASKED, MISSING, DONE = 0, 1, 2
 _STANDARD_NAMES = {"x": "projection_x_coordinate", "y": "projection_y_coordinate"}
 _OF_THE_FILE = {"array_attributes", "format_version", "layout", "own_fields", "root_checksum"}
 """Root attributes that say how OUT.h5 is written, not what it holds."""
+_ADDED = (
+    *("status", "turbine_type_idx", "zone_idx", "zone_name"),
+    *("turbine_name", "rotor_diameter", "hub_height", "rated_power"),
+)
+"""The variables that are added here; something of the same name in a record gets ``record_`` before it."""
 _PER_TURBINE = (*TASK, "turbine")
 
 
@@ -27,6 +32,7 @@ def dataset(chosen: Chosen, crs: str | None) -> Any:
     root = {name: value for name, value in chosen.attributes.items() if name not in _OF_THE_FILE}
     data = dataset_by_task(chosen.segments, chosen.outline, root)
     data = data.drop_vars([name for name in ("types", "zone") if name in data])
+    data = data.rename({name: f"record_{name}" for name in _ADDED if name in data.variables})
     _add_status(data, chosen)
     _add_turbines(data, chosen)
     _add_names(data, chosen)

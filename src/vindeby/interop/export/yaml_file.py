@@ -30,19 +30,19 @@ class _Dumper(_Base):  # type: ignore[misc]
         return not isinstance(data, Include)
 
 
-def _float(dumper: _Dumper, value: float) -> yaml.ScalarNode:
+def _float(dumper: _Dumper, value: float) -> Any:
     text = repr(value)
     if "e" in text and "." not in text:
         text = text.replace("e", ".0e")  # 1e-05 is a text in YAML 1.1
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-def _list(dumper: _Dumper, value: list[Any]) -> yaml.SequenceNode:
+def _list(dumper: _Dumper, value: list[Any]) -> Any:
     flat = not any(isinstance(item, dict | Include) for item in value)
     return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flat)
 
 
-def _include(dumper: _Dumper, value: Include) -> yaml.ScalarNode:
+def _include(dumper: _Dumper, value: Include) -> Any:
     return dumper.represent_scalar("!include", value.path)
 
 
