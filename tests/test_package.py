@@ -25,7 +25,7 @@ PUBLIC = {
     ),
     *("Boundary", "Layout", "Problem", "Result"),
     *("Annealing", "Gradient", "Hopping", "Method", "Pipeline", "RandomSearch", "RandomStart", "SmartStart"),
-    *("VindebyError", "errors", "plots"),
+    *("VindebyError", "errors", "evaluate", "plots"),
 }
 
 
