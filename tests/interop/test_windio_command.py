@@ -61,17 +61,22 @@ def test_init_wants_one_or_the_other(tmp_path: Path) -> None:
 def test_a_system_is_run_directly_and_kept_whole_with_the_results(tmp_path: Path) -> None:
     write(tmp_path / "parts/rose.yaml", {"name": "r", "wind_resource": ROSE})
     write(tmp_path / "system.yaml", changed(SYSTEM, "site.energy_resource", "!include parts/rose.yaml"))
-    words = ("system.yaml", "--set", "method=random-start", "--seeds", "1")
-    done = vindeby(tmp_path, "run", *words, "-o", "out.h5", "-j", "1")
+    given = ("method=random-start", "seeds=1")
+    words = [word for one in given for word in ("--set", one)]
+    done = vindeby(tmp_path, "run", "system.yaml", *words, "-o", "out.h5", "-j", "1")
     assert done.returncode == 0, done.stderr
     assert "vindeby: chosen: min_spacing 2 D" in done.stderr
     assert "taken:" not in done.stderr
-    (tmp_path / "parts/rose.yaml").unlink()
-    monitored = vindeby(tmp_path, "monitor", "out.h5", "--json")
-    assert monitored.returncode == 0, monitored.stderr
-    refused = vindeby(tmp_path, "check", "system.yaml")
-    assert (refused.returncode, "Traceback" in refused.stderr) == (2, False)
-    assert "system.yaml:9: site.energy_resource: no such file" in refused.stderr
+    kept = Campaign.load(tmp_path / "out.h5.run/campaign.yaml")
+    assert kept.fingerprints() == Campaign.load(tmp_path / "system.yaml", given).fingerprints()
+    assert kept.site.table is not None  # nothing refers to the files any more
+    assert kept.site.table.probability[3] == (0.3, 0.1)
+
+
+def test_an_include_that_is_needed_and_not_there_is_named_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "system.yaml", {"name": "s", "site": "!include nowhere.yaml", "wind_farm": {}})
+    told = str(in_process("check", str(path)).exception)
+    assert told.startswith(f"{path}:2: site: no such file (got {tmp_path / 'nowhere.yaml'})")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray
-from py_wake.deficit_models.gaussian import BastankhahGaussianDeficit
 from py_wake.literature.gaussian_models import Bastankhah_PorteAgel_2014
 from py_wake.site import XRSite
 from py_wake.wind_turbines import WindTurbine
@@ -20,7 +19,6 @@ from tests.interop.windio_examples import (
     SYSTEM,
     TURBINE,
     WEIBULL,
-    changed,
     with_resource,
     write,
 )
@@ -50,7 +48,6 @@ def turbine() -> WindTurbine:
 
 def pywake(site: XRSite, **flow: Any) -> float:
     model = Bastankhah_PorteAgel_2014(site, turbine(), k=K)
-    assert isinstance(model.wake_deficitModel, BastankhahGaussianDeficit)
     return float(model(X, Y, **flow).aep().sum())
 
 
@@ -104,9 +101,3 @@ def test_a_time_series(tmp_path: Path) -> None:
     flow = {"wd": SERIES["wind_direction"], "ws": SERIES["wind_speed"], "time": True}
     expected = pywake(site, **flow)
     assert energy(tmp_path, with_resource(SERIES)) == pytest.approx(expected, rel=1e-10)
-
-
-def test_a_file_in_kilowatts_would_be_another_energy_and_is_no_secret(tmp_path: Path) -> None:
-    """The same curve in W, with the wind speeds of thrust its own, is what PyWake interpolates."""
-    shifted = changed(SYSTEM, "wind_farm.turbines.performance.power_curve.power_values.0", 240000)
-    assert energy(tmp_path, shifted) > energy(tmp_path, SYSTEM) * 1.001

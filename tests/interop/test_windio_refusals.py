@@ -60,6 +60,7 @@ def test_systems(data: Any, told: str, tmp_path: Path) -> None:
         (f"{POLYGON}.y", None, "polygons[0]: y is missing"),
         (f"{POLYGON}.x", [0, "4000 m", 4000, 0], "x[1]: must be a number (got '4000 m')"),
         (f"{POLYGON}.x", [0, [1], 4000, 0], "x[1]: must be a number"),
+        (f"{POLYGON}.x.1", 4e9, "has a point that is no place in metres"),
         (f"{POLYGON}.crs", "EPSG:4326", "crs: is not in metres (got 'EPSG:4326')"),
         ("site.boundaries", {"square": 3}, "has neither polygons nor circle"),
         ("site.boundaries", {"polygons": []}, "polygons: the list is empty"),
@@ -170,6 +171,9 @@ def test_resources(resource: Any, told: str, tmp_path: Path) -> None:
         ("performance", None, "performance is missing"),
         ("hub_height", None, "hub_height is missing"),
         ("rotor_diameter", -100, "rotor_diameter: must be above 0 (got -100.0)"),
+        ("rotor_diameter", 10**400, "rotor_diameter: is not finite"),
+        ("hub_height", 9000, "hub_height: is above 1000 (got 9000.0)"),
+        ("performance.Ct_curve.Ct_wind_speeds.3", 2500, "Ct_wind_speeds is not between 0 and 200 m/s"),
         ("performance.Ct_curve", None, "performance: Ct_curve is missing"),
         ("performance.power_curve", None, "does not say how much power the turbine gives"),
         (

@@ -51,7 +51,7 @@ def _areas(node: Node, notes: Notes) -> tuple[list[Ring], dict[str, Any] | None]
 def _circle(node: Node) -> dict[str, Any]:
     center = node.need("center", "give center: {x, y} and radius")
     x, y = center.need("x").number(), center.need("y").number()
-    return {"center": [x, y], "radius_m": node.need("radius", "give the radius in metres").positive()}
+    return {"center": [x, y], "radius_m": node.need("radius", "give the radius in metres").positive(1e8)}
 
 
 def _exclusions(site: Node, notes: Notes) -> list[Any]:

@@ -8,6 +8,7 @@ from vindeby.interop.windio.nodes import Node
 from vindeby.interop.windio.notes import Notes
 
 _DEGREES = re.compile(r"(longlat|latlong|EPSG:+4326\b|EPSG:+4258\b|OGC:CRS84)", re.IGNORECASE)
+_FARTHEST_M = 1e8
 _REMEDY = "give an x and a y for each point; write decimals with a point, since commas separate numbers"
 
 
@@ -17,6 +18,8 @@ def points(node: Node, notes: Notes) -> list[list[float]]:
     y = node.need("y", "give lists x and y").numbers()
     if len(x) != len(y):
         node.refuse(f"x has {len(x)} numbers and y has {len(y)}", _REMEDY)
+    if max(map(abs, [*x, *y])) > _FARTHEST_M:
+        node.refuse("has a point that is no place in metres", "give coordinates in metres, UTM for example")
     _note_crs(node, notes)
     return [[east, north] for east, north in zip(x, y, strict=True)]
 

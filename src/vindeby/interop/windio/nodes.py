@@ -79,15 +79,21 @@ class Node:
         """The value as a finite number."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self.refuse("must be a number", "write a number, without quotes", self.value)
-        if not math.isfinite(self.value):
-            self.refuse("is not finite", "write a number", self.value)
-        return float(self.value)
+        try:
+            number = float(self.value)
+        except OverflowError:  # an integer of hundreds of digits
+            number = math.inf
+        if not math.isfinite(number):
+            self.refuse("is not finite", "write a number", number)
+        return number
 
-    def positive(self) -> float:
-        """The value as a number above 0."""
+    def positive(self, most: float = math.inf) -> float:
+        """The value as a number above 0, and not above ``most``."""
         number = self.number()
         if number <= 0.0:
             self.refuse("must be above 0", "correct it", number)
+        if number > most:
+            self.refuse(f"is above {most:g}", "check its unit", number)
         return number
 
     def text(self) -> str:

@@ -15,14 +15,15 @@ _ABOVE_BETZ = 1.2
 """Measured curves exceed the limit a little, by turbulence or dense air; other units exceed it by far."""
 _HARDLY_ANY = 0.01
 _NAME_LENGTH = 120
+_TALLEST_M, _FASTEST = 1000.0, 200.0
 
 
 def read_turbine(node: Node, notes: Notes) -> dict[str, Any]:
     """One turbine type as a campaign file has it."""
     performance = node.need("performance", "give hub_height, rotor_diameter and performance")
     common = {
-        "rotor_diameter_m": node.need("rotor_diameter", "give it in metres").positive(),
-        "hub_height_m": node.need("hub_height", "give it in metres").positive(),
+        "rotor_diameter_m": node.need("rotor_diameter", "give it in metres").positive(_TALLEST_M),
+        "hub_height_m": node.need("hub_height", "give it in metres").positive(_TALLEST_M),
     }
     name_node = node.get("name")
     name = printable_name(name_node.text() if name_node is not None else "turbine")
@@ -70,6 +71,8 @@ def _curve(
     given = node.need(values, f"give {speeds} and {values}").numbers()
     if len(axis) != len(given):
         node.refuse(f"{values} has {len(given)} numbers and {speeds} has {len(axis)}", "give one for each")
+    if min(axis) < 0.0 or max(axis) > _FASTEST:
+        node.refuse(f"{speeds} is not between 0 and {_FASTEST:g} m/s", "give wind speeds in m/s")
     if len(axis) < 2:
         node.refuse("has one point", "a curve needs two points or more")
     for index in range(1, len(axis)):

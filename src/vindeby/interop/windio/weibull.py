@@ -84,6 +84,8 @@ def _on_a_grid(found: Quantities, notes: Notes) -> dict[str, Any]:
             f"depends on {', '.join(sorted(axes))}", "use x, y, height, wind_direction"
         )
     frequency = found.by_name["sector_probability"]
+    if "wind_direction" not in frequency.axes:
+        frequency.refuse("does not depend on wind_direction", "give it by wind_direction")
     total = float(frequency.values.sum(axis=frequency.axes.index("wind_direction")).mean())
     refuse_uneven(found, total)
     found = _sorted(found)
