@@ -115,10 +115,14 @@ def test_classic_files_hold_the_same(form: Any, tmp_path: Path) -> None:
         assert old == new
 
 
-def test_classic_files_are_unpacked(tmp_path: Path) -> None:
+def test_packed_records_of_classic_files_are_unpacked(tmp_path: Path) -> None:
     packed = {"Weibull_A": {"dtype": "int16", "scale_factor": 0.5, "add_offset": 1.0, "_FillValue": -1}}
     examples.dataset().to_netcdf(
-        tmp_path / "site.nc", format="NETCDF3_CLASSIC", engine="netcdf4", encoding=packed
+        tmp_path / "site.nc",
+        format="NETCDF3_CLASSIC",
+        engine="netcdf4",
+        encoding=packed,
+        unlimited_dims=["wd"],  # records of 2 bytes, padded to 4 because there are others
     )
 
     sectors = read_site_file(tmp_path / "site.nc", {}).data["weibull"]["sectors"]
