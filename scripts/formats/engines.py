@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import yaml
-
 from formats.check import Check, number
+
 from vindeby.assembly import wind_farm
 from vindeby.campaign import Campaign
 
