@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-PARTS = ("windio", "files", "boundaries")
+PARTS = ("windio", "files", "boundaries", "engines")
 """Modules of ``scripts/formats``, each with ``checks(folder) -> Iterator[Check]``."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def gridded(*, turning: bool = False, **options: Any) -> XRSite:
     return few_directions(XRSite(made, default_ws=np.array([6.0, 9.0, 12.0]), **options))
 
 
-SITES = {
+SITES: dict[str, Callable[[], Any]] = {
     "UniformWeibullSite": lambda: few_directions(
         UniformWeibullSite([0.2, 0.3, 0.5], [9.0, 10.0, 8.0], [2.0, 2.1, 1.9], 0.08)
     ),

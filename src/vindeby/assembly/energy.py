@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vindeby.assembly.done import Judge, judge, not_done
+from vindeby.assembly.engine_names import engine_warning
 from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
@@ -50,6 +51,8 @@ def fill_in_energies(
     run: RunDirectory, campaign: Campaign, progress: Callable[[str], None] = lambda _: None
 ) -> Filled:
     """Give every result of a database that lacks only its energy the one that the campaign's engine gives."""
+    if told := engine_warning(campaign):
+        progress(told)
     filled, invalid = Filled(), set[str]()
     judge_, check = Judge(campaign), CampaignCheck(campaign)
     with Database(run) as database:

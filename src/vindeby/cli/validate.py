@@ -52,9 +52,9 @@ def command(
     run = RunDirectory(output)
     given = given_campaign(campaign, set_, seeds)
     loaded = campaign_of(run, given, None if output.is_dir() else kept_campaign(output))
-    if loaded is not None and (deep or fix_aep):
-        _say_what_is_executed(loaded)
     filled = _filled(run, loaded) if fix_aep else None
+    if loaded is not None and deep and not fix_aep:
+        _say_what_is_executed(loaded)
     checks = physics_checks(loaded, deep=deep)
     expected = None if loaded is None else loaded.fingerprints()
     report = validate(run, expected=expected, checks=checks)
