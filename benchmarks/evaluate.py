@@ -125,7 +125,7 @@ def beside_pywake(source: Path, asked: Campaign, wind: dict[str, Any], how_many:
     print(
         f"vindeby: {1e3 * np.mean(seconds[1:]):.1f} ms per combination ({1e3 * seconds[0]:.0f} ms for the first)"
     )
-    chosen = np.linspace(1, len(found) - 1, how_many).astype(int) if how_many else []
+    chosen: Any = np.linspace(1, len(found) - 1, how_many).astype(int) if how_many else []
     worst, ratios = 0.0, []
     for number in chosen:
         theirs, took, count = pywake(source, found[number], wind, steps)

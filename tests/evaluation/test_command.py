@@ -63,7 +63,6 @@ def test_an_evaluation_that_was_killed_twice_ends_as_if_it_had_not_been(source: 
     done = json.loads(vindeby(tmp_path, "monitor", "study.h5", "--json").stdout)
     assert done["expected"] == 64
     assert 5 <= done["done"] < 64
-    assert vindeby(tmp_path, "missing", "study.h5").returncode == 1
     again = vindeby(tmp_path, *words)
     assert again.returncode == 0, again.stderr
     assert "results are there already" in again.stderr
