@@ -24,7 +24,9 @@ def wakes(model: WakeModel) -> tuple[dict[str, Any], list[str]]:
             "losses differ"
         )
     else:
-        notes.append(f"the input uses FLORIS' model {velocity} for {key}; wake losses differ slightly")
+        notes.append(
+            f"the input uses FLORIS' model {velocity} for {key}; wake losses are not exactly the same"
+        )
     if model.blockage is not None:
         notes.append("FLORIS has no blockage: that of the campaign is left out")
     return {
