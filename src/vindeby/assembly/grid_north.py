@@ -16,7 +16,15 @@ from vindeby import wake
 
 def turned(site: wake.Site, convergence_deg: float | None) -> wake.Site:
     """The site with its directions relative to grid north, which lies ``convergence_deg`` clockwise of true north."""
-    return TurnedSite(site, convergence_deg) if convergence_deg else site
+    if not convergence_deg:
+        return site
+    if isinstance(site, wake.TimeSeriesSite):  # stays one: what is written by step needs its steps
+        return replace(site, wind_direction=_from_grid_north(site.wind_direction, convergence_deg))
+    return TurnedSite(site, convergence_deg)
+
+
+def _from_grid_north(direction: npt.ArrayLike, convergence_deg: float) -> npt.NDArray[np.float64]:
+    return np.mod(np.asarray(direction, np.float64) - convergence_deg, 360.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,4 +39,4 @@ class TurnedSite:
     ) -> wake.WindStates:
         """The same wind states, chosen by their true directions, with directions relative to grid north."""
         states = self.rose.states(directions, speeds)
-        return replace(states, direction=np.mod(states.direction - self.convergence_deg, 360.0))
+        return replace(states, direction=_from_grid_north(states.direction, self.convergence_deg))

@@ -10,6 +10,7 @@ import xarray as xr
 from py_wake.site import XRSite
 from py_wake.site.distance import StraightDistance
 
+from vindeby.assembly.grid_north import TurnedSite
 from vindeby.errors import ArgumentError
 from vindeby.wake import (
     GriddedSite,
@@ -38,8 +39,8 @@ def pywake_site(site: Site) -> XRSite:
 
 
 def engine_site(site: Site) -> XRSite:
-    """The same for an engine, which is given the turbulence state by state."""
-    return _made(site, with_turbulence=False)
+    """The same for an engine, which is given direction, probability and turbulence state by state."""
+    return _made(site.rose if isinstance(site, TurnedSite) else site, with_turbulence=False)
 
 
 def _made(site: Site, *, with_turbulence: bool) -> XRSite:
@@ -70,6 +71,11 @@ def _rose(site: Site) -> tuple[xr.Dataset, str]:
         return _over_sectors({"P": site.frequency}), site.interpolation
     if isinstance(site, TimeSeriesSite):  # PyWake is called with its steps
         return _over_sectors({"P": [1.0]}), "nearest"
+    if isinstance(site, TurnedSite):
+        raise ArgumentError(
+            f"site.grid_convergence_deg is {site.convergence_deg:g}: sectors of a PyWake site cannot be turned; convert "
+            "the campaign without it, and turn the layout clockwise by this angle"
+        )
     raise ArgumentError(f"a {type(site).__name__} cannot be converted to a PyWake site; make one in PyWake")
 
 
