@@ -73,8 +73,8 @@ def _rose(site: Site) -> tuple[xr.Dataset, str]:
         return _over_sectors({"P": [1.0]}), "nearest"
     if isinstance(site, TurnedSite):
         raise ArgumentError(
-            f"site.grid_convergence_deg is {site.convergence_deg:g}: sectors of a PyWake site cannot be turned; convert "
-            "the campaign without it, and turn the layout clockwise by this angle"
+            f"site.grid_convergence_deg is {site.convergence_deg:g}: sectors of a PyWake site cannot be turned; "
+            "convert the campaign without it, and turn the layout clockwise by this angle"
         )
     raise ArgumentError(f"a {type(site).__name__} cannot be converted to a PyWake site; make one in PyWake")
 
