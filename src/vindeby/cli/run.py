@@ -35,6 +35,14 @@ def command(
         str | None,
         typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS|FILE|local",
+            help="Compute on a Dask cluster: its scheduler's address or file, or local for one started here.",
+        ),
+    ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
     ] = False,
@@ -87,6 +95,7 @@ def command(
             max_failures=_failures(max_failures),
             take_over=take_over,
             merge_every_s=merge_every,
+            pool=dask,
             on_progress=on_progress,
             on_message=(lambda _: None) if quiet else say,
         )

@@ -25,7 +25,9 @@ from vindeby.runner.protocol import (
     Instruction,
     KillWorker,
     MethodUnusable,
+    MoreSlots,
     Outcome,
+    PoolLost,
     Seen,
     SetAside,
     StartWorker,
@@ -37,7 +39,10 @@ from vindeby.runner.protocol import (
 )
 
 FRUITLESS_DEATHS = 25
-"""Workers that may die in a row, on no task and without any progress, before the run is given up."""
+"""Workers that may die in a row, on no task and without any progress, before the run is given up.
+
+Three for each slot where there are more slots than that: a node that is lost takes all its workers at once.
+"""
 _NOW_S = 3.0
 _LEAVING_S = 10.0
 """How long workers without tasks have to leave."""
@@ -89,6 +94,7 @@ class Plan:
         self._hands: dict[int, _Hand] = {}
         self._attempts: dict[tuple[int, Kind], int] = {}
         self._fruitless = 0
+        self._slots = 0
         self.done = 0
         self.set_aside = 0
         self._ending: Outcome | None = None
@@ -102,9 +108,9 @@ class Plan:
         if not self.open:
             self.finished = True
             return [Finish(Outcome.COMPLETE)]
-        slots = range(min(self.policy.workers, self.open))
-        self._hands = {slot: _Hand() for slot in slots}
-        return [StartWorker(slot) for slot in slots]
+        self._slots = min(self.policy.workers, self.open)
+        self._hands = {slot: _Hand() for slot in range(self._slots)}
+        return [StartWorker(slot) for slot in range(self._slots)]
 
     def handle(self, event: Event, now: float) -> list[Instruction]:
         """What to do about an event; ``now`` is a time in seconds that only grows."""
@@ -126,10 +132,22 @@ class Plan:
                 self._end(Outcome.STORAGE, reason, now, out)
             case MethodUnusable(reason):
                 self._end(Outcome.UNUSABLE, reason, now, out)
+            case MoreSlots(slots):
+                self._grow(slots, out)
+            case PoolLost(reason):
+                self._end(Outcome.POOL_LOST, reason, now, out)
             case Tick():
                 pass
         self._go_on(now, out)
         return out
+
+    def _grow(self, slots: int, out: list[Instruction]) -> None:
+        """Fill slots that were not there before, if there are tasks for them."""
+        if self._ending is None:
+            for slot in range(self._slots, min(slots, self._slots + self.open - len(self._hands))):
+                self._hands[slot] = _Hand()
+                self._slots = slot + 1
+                out.append(StartWorker(slot))
 
     def _wants_work(self, worker: int, seconds: float | None) -> None:
         if hand := self._hands.get(worker):
@@ -168,7 +186,7 @@ class Plan:
         elif not event.by_itself or (held and not hand.fruitful):
             self._fruitless += 1  # also one that retired and gives back everything it was given
         self._deal_again(held)
-        if self._ending is None and self._fruitless > FRUITLESS_DEATHS:
+        if self._ending is None and self._fruitless > max(FRUITLESS_DEATHS, 3 * self._slots):
             self._end(
                 Outcome.WORKERS,
                 f"{self._fruitless} workers died in a row without finishing a task; the last: {event.failure}",

@@ -56,6 +56,7 @@ class Supervisor:
         self._finish: Finish | None = None
         self.failures: Counter[Kind] = Counter()
         self.last_failures: dict[str, Failure] = {}
+        self._places: dict[int, tuple[str, str]] = {}
         self._looked = self._shown = self._speed = 0.0
 
     def run(self) -> Finish:
@@ -141,8 +142,9 @@ class Supervisor:
 
     def _heard(self, event: pools.PoolEvent) -> None:
         match event:
-            case pools.WorkerReady(slot, pid, log):
-                self._log.write("worker started", worker=slot, pid=pid, log=log)
+            case pools.WorkerReady(slot, pid, log, node, job):
+                self._places[slot] = node, job
+                self._log.write("worker started", worker=slot, pid=pid, log=log, node=node, job=job)
             case pools.TasksDurable(slot, tasks, shard, seconds):
                 self._log.write(
                     "published", worker=slot, tasks=len(tasks), shard=shard, seconds=round(seconds, 3)
@@ -156,7 +158,7 @@ class Supervisor:
                 self._disk(event)
             case pools.PoolNote(name, details):
                 self._log.write(name, **details)
-            case protocol.WantsWork() | protocol.Failed() | protocol.MethodUnusable():
+            case _:
                 self._happened(event)
 
     def _worker_gone(self, event: pools.WorkerGone) -> None:
@@ -184,7 +186,10 @@ class Supervisor:
         for seen in self._pool.observe():
             self._happened(seen)
             key = self._space.key(seen.task) if seen.task is not None else None
-            views.append(WorkerView(seen.worker, seen.pid, key, seen.seconds, seen.silent_s, seen.memory))
+            place = self._places.get(seen.worker, ("", ""))
+            views.append(
+                WorkerView(seen.worker, seen.pid, key, seen.seconds, seen.silent_s, seen.memory, *place)
+            )
         self._happened(protocol.Tick())
         self._meanwhile(self._plan.done)
         self._report(tuple(views), now)

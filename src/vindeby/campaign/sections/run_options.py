@@ -60,3 +60,5 @@ class RunOptions(Section):
     """A worker on a task that has not stirred for so long is taken for stuck."""
     start_method: Literal["spawn", "forkserver"] = "spawn"
     on_full_disk: Literal["stop", "wait"] = "stop"
+    wait_for_workers_s: Positive = 300.0
+    """How long a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
