@@ -19,6 +19,7 @@ COMMANDS = {
     "init": "Write a campaign file to start from.",
     "check": "Check a campaign file, and list what it would run.",
     "run": "Run what is missing, then merge and validate.",
+    "slurm": "Run a campaign as an array of SLURM jobs.",
     "monitor": "Show how far a campaign is.",
     "missing": "List what has no valid result, and why.",
     "merge": "Bring finished results into the database.",
