@@ -25,7 +25,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=15
 CredType=cred/munge
 SlurmctldPort={controller_port}
 SlurmdPort={node_port}
@@ -91,7 +91,10 @@ def missing() -> str:
 
 @contextmanager
 def running(folder: Path) -> Iterator[Slurm]:
-    """Start it, and end it with everything that runs in it."""
+    """Start it, and end it with everything that runs in it.
+
+    A job that is requeued waits until its credential has expired; ``cred_expire`` makes that a short time.
+    """
     if why := missing():
         pytest.skip(why)
     folder.chmod(0o755)
