@@ -14,7 +14,7 @@ import pytest
 from tests.cluster.slurm import Slurm
 from tests.contracts.test_pools import steered
 from tests.runner.campaigns import ROOT, equal, results
-from vindeby.batch.slurm import read_note
+from vindeby.batch.submitted import read_note
 from vindeby.campaign import Campaign
 from vindeby.runner import run
 from vindeby.store.disk.events import read_events

@@ -45,19 +45,25 @@ def client() -> Iterator[Any]:
         yield client
 
 
-class TestDaskPool(PoolContract):
-    @pytest.fixture(autouse=True)
-    def _client(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.client = client
-        monkeypatch.syspath_prepend(str(ROOT))
+class DaskContract(PoolContract):
+    """With a client of whatever Dask cluster."""
+
+    client: Any
 
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
         setup = Setup(campaign, str(directory.output), OPTIONS, _search_path(), 0.1, None)
         session = Session.of(setup, "forkserver", "contract")
         return DaskPool(directory, session, self.client)
 
-    def left_over(self) -> list[Any]:
-        return processes_below()
-
     def let_orders_arrive(self) -> None:
         time.sleep(_TO_A_PROCESS_S)
+
+
+class TestDaskPool(DaskContract):
+    @pytest.fixture(autouse=True)
+    def _client(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.client = client
+        monkeypatch.syspath_prepend(str(ROOT))
+
+    def left_over(self) -> list[Any]:
+        return processes_below()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +17,20 @@ from vindeby.cli.options import (
     load_campaign,
 )
 from vindeby.cli.output import echo_text, say
+from vindeby.cli.slurm_options import (
+    AccountOption,
+    CoresOption,
+    DirectiveOption,
+    MemoryOption,
+    NodesOption,
+    PartitionOption,
+    TimeOption,
+    given_options,
+)
 from vindeby.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
 
 DEFAULT_OUTPUT = Path("layouts.h5")
 
@@ -43,6 +56,19 @@ def command(
             help="Compute on a Dask cluster: its scheduler's address or file, or local for one started here.",
         ),
     ] = None,
+    slurm: Annotated[
+        bool,
+        typer.Option(
+            "--slurm", help="Compute on SLURM jobs that this process submits and keeps, through Dask."
+        ),
+    ] = False,
+    nodes: NodesOption = None,
+    time: TimeOption = None,
+    cores: CoresOption = None,
+    memory: MemoryOption = None,
+    partition: PartitionOption = None,
+    account: AccountOption = None,
+    directive: DirectiveOption = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
     ] = False,
@@ -81,6 +107,16 @@ def command(
     from vindeby.runner.running import run
 
     loaded = load_campaign(campaign, set_, seeds)
+    jobs = {
+        "nodes": nodes,
+        "time": time,
+        "cores": cores,
+        "memory": memory,
+        "partition": partition,
+        "account": account,
+        "directives": directive,
+    }
+    pool = _pool(loaded, dask, slurm, jobs)
     on_progress, held = watching(quiet=quiet, interval_s=interval)
     with held:
         summary = run(
@@ -95,7 +131,7 @@ def command(
             max_failures=_failures(max_failures),
             take_over=take_over,
             merge_every_s=merge_every,
-            pool=dask,
+            pool=pool,
             on_progress=on_progress,
             on_message=(lambda _: None) if quiet else say,
         )
@@ -103,6 +139,19 @@ def command(
         echo_text(summary_text(summary, _command()))
     if not summary.complete:
         raise typer.Exit(1)
+
+
+def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any]) -> object | None:
+    """Where the work is done, if not on this machine."""
+    if not slurm:
+        if given := [name.removesuffix("s") for name, value in jobs.items() if value is not None]:
+            raise ArgumentError(f"--{given[0]}: is about SLURM jobs; give --slurm too, or use vindeby slurm")
+        return dask
+    if dask is not None:
+        raise ArgumentError("--slurm and --dask exclude each other; give one of them")
+    from vindeby.runner.cluster.slurm_jobs import SlurmJobs
+
+    return SlurmJobs(given_options(campaign, **jobs))
 
 
 def _failures(text: str | None) -> int | str | None:

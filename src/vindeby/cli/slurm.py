@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vindeby.cli.options import CampaignArgument, SeedsOption, SetOption, load_campaign
 from vindeby.cli.output import echo, say
+from vindeby.cli.slurm_options import (
+    AccountOption,
+    CoresOption,
+    DirectiveOption,
+    MemoryOption,
+    NodesOption,
+    PartitionOption,
+    TimeOption,
+    given_options,
+)
 from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
     from vindeby.batch.script import Job
     from vindeby.campaign import Campaign
-    from vindeby.campaign.sections.slurm_options import SlurmOptions
     from vindeby.store.disk.run_directory import RunDirectory
-
-NodesOption = Annotated[int | None, typer.Option("--nodes", metavar="N", help="Jobs, each on one node.")]
-TimeOption = Annotated[
-    str | None, typer.Option("--time", metavar="HH:MM:SS", help="How long a job may take.")
-]
-CoresOption = Annotated[
-    int | None, typer.Option("--cores", metavar="N", help="Cores, and workers, of a job.")
-]
-MemoryOption = Annotated[str | None, typer.Option("--memory", metavar="16GB", help="Memory of a job.")]
-PartitionOption = Annotated[
-    str | None, typer.Option("--partition", metavar="NAME", help="SLURM's partition.")
-]
-AccountOption = Annotated[str | None, typer.Option("--account", metavar="NAME", help="Whom SLURM charges.")]
-DirectiveOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--directive", metavar="OPTION", help="Another option of sbatch, e.g. --qos=low; repeatable."
-    ),
-]
 
 
 def command(
@@ -97,21 +87,6 @@ def command(
         echo(f"that job: sbatch --dependency=afterany:NUMBER {job.merge_script}")
 
 
-def given_options(campaign: Campaign, **given: Any) -> SlurmOptions:
-    """What the campaign says about jobs, with what the command line says before it."""
-    from pydantic import ValidationError
-
-    try:
-        return campaign.run.slurm.overridden(**given)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]).rstrip("s") if first["loc"] else ""
-        told = first.get("ctx", {})
-        remedy = f"; {told['remedy']}" if "remedy" in told else ""
-        message = told.get("message") or first["msg"]
-        raise ArgumentError(f"--{name}: {first.get('input')!r}: {message}{remedy}") from None
-
-
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
     from vindeby.assembly.same_campaign import refuse_another_campaign
@@ -132,7 +107,7 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
 
 
 def _refuse_while_running(run: RunDirectory) -> None:
-    from vindeby.batch.slurm import refuse_while_running
+    from vindeby.batch.submitted import refuse_while_running
 
     refuse_while_running(run)
 
@@ -143,7 +118,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def _submit(job: Job, parts: list[int]) -> None:
-    from vindeby.batch.slurm import submit, write_note
+    from vindeby.batch.submitted import write_note
+    from vindeby.slurm_commands import submit
 
     array = submit(job.array_script)
     write_note(job.run, array, "", parts, job.parts)

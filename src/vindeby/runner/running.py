@@ -307,7 +307,7 @@ class OtherPool:
         from vindeby.runner.cluster.dask_pool import DaskPool
         from vindeby.runner.cluster.orders import Session
 
-        with connected(self.where, options, self.workers, say) as connection:
+        with connected(self.where, options, self.workers, directory.logs, say) as connection:
             yield DaskPool(
                 directory,
                 Session.of(setup, options.start_method, name),

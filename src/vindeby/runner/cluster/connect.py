@@ -10,6 +10,7 @@ from typing import Any
 
 from vindeby.campaign import RunOptions
 from vindeby.errors import ArgumentError
+from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 from vindeby.runner.cluster.versions import PACKAGES, here, mismatch
 from vindeby.runner.linux import usable_cores
 
@@ -30,12 +31,12 @@ class Connection:
 
 @contextmanager
 def connected(
-    pool: object, options: RunOptions, workers: int | None, say: Callable[[str], None]
+    pool: object, options: RunOptions, workers: int | None, logs: Path, say: Callable[[str], None]
 ) -> Iterator[Connection]:
     """A client for what ``pool`` names, and its end where it was made here; ArgumentError when nothing answers."""
     distributed = _imported()
     with ExitStack() as stack:
-        connection = _connection(distributed, pool, options, workers, stack, say)
+        connection = _connection(distributed, pool, options, workers, stack, logs, say)
         if problems := _mismatches(connection.client):
             raise ArgumentError(*problems)
         yield connection
@@ -47,6 +48,7 @@ def _connection(
     options: RunOptions,
     workers: int | None,
     stack: ExitStack,
+    logs: Path,
     say: Callable[[str], None],
 ) -> Connection:
     if isinstance(pool, distributed.Client):
@@ -61,6 +63,10 @@ def _connection(
         client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
         say(f"a Dask cluster of {count} workers was started here: {client.scheduler.address}")
         return Connection(client, workers)
+    if isinstance(pool, SlurmJobs):
+        keeper = stack.enter_context(pool.running(logs, say))
+        client = stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False))
+        return Connection(client, workers, keeper.help_comes)
     if isinstance(pool, str | Path):
         return Connection(_to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack), workers)
     raise ArgumentError(
