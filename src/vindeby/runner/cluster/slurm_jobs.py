@@ -79,16 +79,19 @@ class JobKeeper:
                 self._look()
 
     def _look(self) -> None:
+        """Find out which jobs are gone, and submit others instead.
+
+        A job is gone when it is missing in two listings, as one may lag behind; dask-jobqueue itself forgets a job some
+        time after its worker left, and then has fewer than were asked for.
+        """
         jobs = {name: str(job.job_id) for name, job in list(self.cluster.workers.items()) if job.job_id}
         there = set(still_there(jobs.values()))
         gone = {name for name, job in jobs.items() if job not in there}
-        lost, self._suspects = (
-            gone & self._suspects,
-            gone - self._suspects,
-        )  # twice, as a listing may lag behind
+        lost, self._suspects = gone & self._suspects, gone - self._suspects
+        forgotten = self._count - len(self.cluster.workers)
         if self.cluster.scheduler_info["workers"]:
             self._fruitless = 0
-        if not lost:
+        if not lost and forgotten <= 0:
             self._expecting = bool(there) or self._fruitless <= _FRUITLESS
             return
         self._fruitless += not there
@@ -99,9 +102,7 @@ class JobKeeper:
                 )
             self._expecting = False
             return
-        self._say(
-            f"{len(lost)} SLURM jobs are gone ({', '.join(jobs[name] for name in sorted(lost))}); submitted again"
-        )
+        self._say(f"{len(lost) + forgotten} SLURM jobs are gone; as many are submitted again")
         self.cluster.sync(self.cluster.scale_down, lost)
         self.cluster.scale(jobs=self._count)
 
