@@ -26,6 +26,7 @@ from vindeby.cli.slurm_options import (
     PartitionOption,
     TimeOption,
     given_options,
+    option_name,
 )
 from vindeby.errors import ArgumentError
 
@@ -144,7 +145,7 @@ def command(
 def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any]) -> object | None:
     """Where the work is done, if not on this machine."""
     if not slurm:
-        if given := [name.removesuffix("s") for name, value in jobs.items() if value is not None]:
+        if given := [option_name(name) for name, value in jobs.items() if value is not None]:
             raise ArgumentError(f"--{given[0]}: is about SLURM jobs; give --slurm too, or use vindeby slurm")
         return dask
     if dask is not None:

@@ -40,8 +40,13 @@ def given_options(campaign: Campaign, **given: Any) -> SlurmOptions:
         return campaign.run.slurm.overridden(**given)
     except ValidationError as error:
         first = error.errors()[0]
-        name = str(first["loc"][0]).rstrip("s") if first["loc"] else ""
+        name = option_name(str(first["loc"][0])) if first["loc"] else ""
         told = first.get("ctx", {})
         remedy = f"; {told['remedy']}" if "remedy" in told else ""
         message = told.get("message") or first["msg"]
         raise ArgumentError(f"--{name}: {first.get('input')!r}: {message}{remedy}") from None
+
+
+def option_name(field: str) -> str:
+    """The option that gives a field of the section."""
+    return "directive" if field == "directives" else field

@@ -71,7 +71,6 @@ class _Hand:
     tasks: dict[int, int] = field(default_factory=dict)
     """The tasks it holds, each with its group."""
     group: int | None = None
-    wants_work: bool = False
     seconds_per_task: float | None = None
     delicate: bool = False
     """It holds a suspect, and gets nothing beside it."""
@@ -92,6 +91,8 @@ class Plan:
         self._suspects: deque[tuple[int, int]] = deque()
         self._outsized: deque[tuple[int, int]] = deque()
         self._hands: dict[int, _Hand] = {}
+        self._asking: dict[int, None] = {}
+        """Workers that want tasks, those who asked first in front: with a thousand workers, few of all."""
         self._attempts: dict[tuple[int, Kind], int] = {}
         self._fruitless = 0
         self._slots = 0
@@ -151,7 +152,7 @@ class Plan:
 
     def _wants_work(self, worker: int, seconds: float | None) -> None:
         if hand := self._hands.get(worker):
-            hand.wants_work = True
+            self._asking[worker] = None
             hand.seconds_per_task = seconds if seconds is not None else hand.seconds_per_task
 
     def _done(self, worker: int, tasks: Sequence[int]) -> None:
@@ -176,6 +177,7 @@ class Plan:
 
     def _died(self, event: Died, now: float, out: list[Instruction]) -> None:
         hand = self._hands.pop(event.worker, None)
+        self._asking.pop(event.worker, None)
         if hand is None:
             return
         held = dict(hand.tasks)
@@ -281,8 +283,11 @@ class Plan:
             out.append(Finish(self._ending, self._reason))
 
     def _deal(self, out: list[Instruction]) -> None:
-        for worker, hand in self._hands.items():
-            if not hand.wants_work or hand.delicate or hand.killed:
+        if not (self._pending or self._suspects or self._outsized):
+            return
+        for worker in list(self._asking):
+            hand = self._hands[worker]
+            if hand.delicate or hand.killed:
                 continue
             if self._pending:
                 tasks = self._take(worker, hand)
@@ -295,7 +300,7 @@ class Plan:
                 self._give(worker, hand, self._outsized.popleft(), out, alone=True)
             else:
                 continue
-            hand.wants_work = False
+            del self._asking[worker]
 
     def _give(
         self, worker: int, hand: _Hand, suspect: tuple[int, int], out: list[Instruction], *, alone: bool
