@@ -71,18 +71,18 @@ def measured(client: Any, tasks: int, folder: Path) -> None:
     asked, output = campaign(tasks), folder / "out.h5"
     files = Files(RunDirectory(output))
     files.start()
-    moments: list[tuple[float, int]] = []
+    moments: list[tuple[float, int, float]] = []
 
     def watch(progress: Any) -> None:
-        moments.append((time.monotonic(), progress.done))
+        moments.append((time.monotonic(), progress.done, time.process_time()))
 
     cpu = time.process_time()
     began = time.monotonic()
     summary = vindeby.run(asked, output, pool=client, on_progress=watch, checks=())
-    spent = time.process_time() - cpu
     files.over = True
-    ended = next(at for at, done in moments if done == tasks)
-    ramp = next((at, done) for at, done in moments if done >= tasks // 10)
+    ended, _, last_cpu = next(moment for moment in moments if moment[1] == tasks)
+    ramp = next(moment for moment in moments if moment[1] >= tasks // 10)
+    spent = last_cpu - cpu
     rate = (tasks - ramp[1]) / (ended - ramp[0])
     assert summary.safe == tasks, summary
     (log,) = RunDirectory(output).events.glob("*.jsonl")
