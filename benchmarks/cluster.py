@@ -166,8 +166,8 @@ def main() -> None:
             hosts = [subprocess.Popen([*words, str(count)]) for count in counts]
             try:
                 client.wait_for_workers(asked.workers)
-                plain(client, asked.tasks)
                 measured(client, asked.tasks, folder)
+                plain(client, asked.tasks)
             finally:
                 for process in hosts:
                     process.kill()

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from tests.runner.campaigns import ROOT
 from tests.runner.test_plan import KILLED, of_kind, plan
-from vindeby.runner.plan import FRUITLESS_DEATHS
+from vindeby.runner.plan import CROWD, FRUITLESS_DEATHS
 from vindeby.runner.protocol import (
     Assign,
     Died,
@@ -70,6 +70,16 @@ def test_who_asked_first_is_served_first() -> None:
         (given,) = of_kind(it.handle(WantsWork(slot), 0.0), Assign)
         assert given.worker == slot
         it.handle(Done(slot, given.tasks), 0.0)
+
+
+def test_many_workers_are_given_more_at_once_so_that_they_do_not_ask_more_often() -> None:
+    sizes = {}
+    for workers in (CROWD, 10 * CROWD):
+        it = plan([list(range(10_000_000))], workers=workers, batch_s=2.0)
+        it.begin()
+        (given,) = of_kind(it.handle(WantsWork(0, 0.01), 0.0), Assign)
+        sizes[workers] = len(given.tasks)
+    assert sizes == {CROWD: 200, 10 * CROWD: 2000}
 
 
 def _benchmark() -> ModuleType:

@@ -43,6 +43,8 @@ FRUITLESS_DEATHS = 25
 
 Three for each slot where there are more slots than that: a node that is lost takes all its workers at once.
 """
+CROWD = 100
+"""With more workers than this, each is given more at once, so that the coordinator hears no more often."""
 _NOW_S = 3.0
 _LEAVING_S = 10.0
 """How long workers without tasks have to leave."""
@@ -336,8 +338,9 @@ class Plan:
         if hand.seconds_per_task is None:
             return 1
         fair = -(-self.open // (2 * max(1, len(self._hands))))
-        wanted = int(self.policy.batch_s / max(hand.seconds_per_task, 1e-9))
-        return max(1, min(wanted, fair, self.policy.most_in_batch))
+        crowd = max(1.0, len(self._hands) / CROWD)
+        wanted = int(crowd * self.policy.batch_s / max(hand.seconds_per_task, 1e-9))
+        return max(1, min(wanted, fair, int(crowd * self.policy.most_in_batch)))
 
     def _next_group(self, worker: int, hand: _Hand) -> int:
         """Its own group, else one that nobody is on, else the fullest of those that others are on."""
