@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -57,9 +60,15 @@ def _connection(
         return Connection(pool, workers)
     if pool == LOCAL:
         count = workers or (usable_cores() if options.workers == "auto" else int(options.workers))
-        cluster = stack.enter_context(
-            distributed.LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
-        )
+        with _interrupts_ignored():
+            cluster = stack.enter_context(
+                distributed.LocalCluster(
+                    n_workers=count,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            )
         client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
         say(f"a Dask cluster of {count} workers was started here: {client.scheduler.address}")
         return Connection(client, workers)
@@ -73,6 +82,19 @@ def _connection(
         f"pool: {type(pool).__name__} is no pool; give a distributed.Client, the address of a Dask scheduler, a "
         f"scheduler file, or {LOCAL!r}"
     )
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Processes that are started meanwhile ignore Ctrl-C: it is for the coordinator, which ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitStack) -> Any:
