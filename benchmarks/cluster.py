@@ -100,7 +100,8 @@ def measured(client: Any, tasks: int, folder: Path) -> None:
         f"  {shards:,} shards, {tasks / shards:,.1f} tasks each; at most {files.most:,} files in the run directory"
     )
     print(
-        f"  coordinator: {1e6 * spent / tasks:,.0f} µs of processor time per task before the merge, client and scheduler included"
+        f"  coordinator: {1e6 * spent / tasks:,.0f} µs of processor time per task before the merge, "
+        "client and scheduler included"
     )
     print(
         f"  peak memory of the coordinator {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB"
