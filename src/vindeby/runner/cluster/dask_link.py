@@ -242,6 +242,8 @@ class DaskLink:
     async def _end(self) -> None:
         for task in list(self._tasks):
             task.cancel()
+        if self._client.status != "running":  # nobody can be told; the agents end for want of news
+            return
         closing = [
             asyncio.wait_for(self._run_there(address, agent.close_session, self._session.token), _ANSWER_S)
             for address in self._opened
