@@ -3,8 +3,9 @@
     python slow_mount.py FOLDER MOUNT_POINT
 
 FUSE passes every call on to FOLDER, after a delay. A listing of a directory is kept for STALE_S, unless this mount
-itself changed the directory; the kernel keeps attributes and names (also those that are not there) for as long. A file
-whose path contains the text in ``FOLDER/../estale`` cannot be opened once: ESTALE, as when a server forgot its handle.
+itself changed the directory; the kernel keeps attributes and names (also those that are not there) for as long. The
+first openings of files whose path contains the text in ``FOLDER/../estale`` fail with ESTALE, as when a server forgot a
+handle.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ except ImportError:
 
 DELAY_S = 0.001
 STALE_S = 2.0
+EXPIRES = 3
+"""Openings that fail on each mount; the kernel itself tries each a second time."""
 
 
 class SlowMount(fuse.Operations):  # type: ignore[misc]
@@ -31,7 +34,7 @@ class SlowMount(fuse.Operations):  # type: ignore[misc]
         self.folder = folder
         self.listings: dict[str, tuple[float, list[str]]] = {}
         self.estale = Path(folder).parent / "estale"
-        self.expired: set[str] = set()
+        self.expired = 0
 
     def __call__(self, operation: str, path: str, *arguments: Any) -> Any:
         time.sleep(DELAY_S)
@@ -65,8 +68,10 @@ class SlowMount(fuse.Operations):  # type: ignore[misc]
     def open(self, path: str, flags: int) -> int:
         if self.estale.exists():
             text = self.estale.read_text()
-            if text in path and path not in self.expired:
-                self.expired.add(path)
+            if text in path and self.expired < EXPIRES:
+                self.expired += 1
+                sys.stderr.write(f"ESTALE {path}\n")
+                sys.stderr.flush()
                 raise fuse.FuseOSError(errno.ESTALE)
         return os.open(path, flags)
 
