@@ -29,20 +29,20 @@ class Machines:
         self.environment = os.environ | QUIET | {"VINDEBY_MARK": self.mark}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start_scheduler(self) -> None:
+    def start_scheduler(self, host: str = "127.0.0.1") -> None:
         self.file.unlink(missing_ok=True)
-        words = ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+        words = ["distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--no-dashboard"]
         self._start("scheduler", [*words, "--scheduler-file", str(self.file)])
         wait_until(self.file.exists)
 
-    def start_worker(self, name: str, *before: str, threads: int = 1) -> None:
+    def start_worker(self, name: str, *before: str, host: str | None = None) -> None:
         local = self.folder / name
         local.mkdir()
         words = [
             "distributed.cli.dask_worker", "--scheduler-file", str(self.file), "--no-nanny", "--no-dashboard",
-            "--nthreads", str(threads), "--name", name, "--local-directory", str(local), "--death-timeout", "10",
+            "--nthreads", "1", "--name", name, "--local-directory", str(local), "--death-timeout", "10",
         ]  # fmt: skip
-        self._start(name, words, before)
+        self._start(name, words + (["--host", host] if host else []), before)
 
     @property
     def address(self) -> str:
