@@ -37,14 +37,17 @@ if TYPE_CHECKING:
     from vindeby.store.read.database import open_database as open_database
     from vindeby.wake import MODELS as wake_models  # noqa: N811  (read as vindeby.wake_models)
     from vindeby.wake import FlowMap as FlowMap
+    from vindeby.wake import GriddedSite as GriddedSite
     from vindeby.wake import Neighbours as Neighbours
     from vindeby.wake import TableSite as TableSite
     from vindeby.wake import TimeSeriesSite as TimeSeriesSite
     from vindeby.wake import Turbine as Turbine
+    from vindeby.wake import TurbulenceTable as TurbulenceTable
     from vindeby.wake import UniformSite as UniformSite
     from vindeby.wake import WakeModel as WakeModel
     from vindeby.wake import WeibullSite as WeibullSite
     from vindeby.wake import WindFarm as WindFarm
+    from vindeby.wake import WindGrid as WindGrid
 
     open = open_database  # noqa: A001  (read as vindeby.open)
 
@@ -57,6 +60,7 @@ _HOMES = {
     "Database": (_DATABASE, "Database"),
     "FlowMap": (_WAKE, "FlowMap"),
     "Gradient": (_LAYOUT, "Gradient"),
+    "GriddedSite": (_WAKE, "GriddedSite"),
     "Hopping": (_LAYOUT, "Hopping"),
     "Layout": (_LAYOUT, "Layout"),
     "Method": (_LAYOUT, "Method"),
@@ -72,12 +76,14 @@ _HOMES = {
     "Summary": ("vindeby.runner", "Summary"),
     "TableSite": (_WAKE, "TableSite"),
     "TimeSeriesSite": (_WAKE, "TimeSeriesSite"),
+    "TurbulenceTable": (_WAKE, "TurbulenceTable"),
     "Turbine": (_WAKE, "Turbine"),
     "UniformSite": (_WAKE, "UniformSite"),
     "VindebyError": ("vindeby.errors", "VindebyError"),
     "WakeModel": (_WAKE, "WakeModel"),
     "WeibullSite": (_WAKE, "WeibullSite"),
     "WindFarm": (_WAKE, "WindFarm"),
+    "WindGrid": (_WAKE, "WindGrid"),
     "errors": ("vindeby.errors", None),
     "open": (_DATABASE, "open_database"),
     "open_database": (_DATABASE, "open_database"),
@@ -94,6 +100,7 @@ __all__ = [
     "Database",
     "FlowMap",
     "Gradient",
+    "GriddedSite",
     "Hopping",
     "Layout",
     "Method",
@@ -110,11 +117,13 @@ __all__ = [
     "TableSite",
     "TimeSeriesSite",
     "Turbine",
+    "TurbulenceTable",
     "UniformSite",
     "VindebyError",
     "WakeModel",
     "WeibullSite",
     "WindFarm",
+    "WindGrid",
     "__version__",
     "errors",
     "open_database",

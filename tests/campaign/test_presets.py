@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from vindeby.campaign import Campaign, presets
-from vindeby.campaign.survey import survey
+from vindeby.campaign.checks.survey import survey
 
 
 @pytest.mark.parametrize("name", presets.names())
@@ -17,6 +17,8 @@ def test_the_presets_are_those_that_are_promised() -> None:
     assert presets.names() == (
         "energy-island",
         "energy-island-quick",
+        "iea-2200-22",
+        "iea-740-10",
         "iea37-cs1-16",
         "iea37-cs1-36",
         "iea37-cs1-64",
@@ -61,3 +63,10 @@ def test_the_case_study_presets_have_the_published_figures(count: int, radius: f
     assert (turbine.rated_power_mw, turbine.cut_in, turbine.rated_speed, turbine.ct) == (3.35, 4, 9.8, 8 / 9)
     assert sum(map(sum, table.probability)) == pytest.approx(1.0, abs=1e-12)
     assert table.wind_directions == tuple(22.5 * index for index in range(16))
+
+
+def test_the_reference_plants_have_the_turbines_of_their_rating() -> None:
+    (small,) = Campaign.load("iea-740-10").cells()
+    (large,) = Campaign.load("iea-2200-22").cells()
+    assert (small.n_turbines, small.spacing_m) == (74, 396)
+    assert (large.n_turbines, large.zones, large.spacing_m) == (100, (33, 33, 34), 1704)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.campaign.examples import changed
 from vindeby.campaign import Campaign
-from vindeby.campaign.survey import survey
+from vindeby.campaign.checks.survey import survey
 from vindeby.errors import CampaignError
 
 MEASURED_KW = 10_000.04166
@@ -18,7 +18,7 @@ def with_curve(largest_kw: float, capacity_mw: float, **table: Any) -> dict[str,
     data = changed("capacity_mw", capacity_mw)
     curve = {"wind_speed": [3, 11, 25], "power_kw": [0, largest_kw, largest_kw], "ct": [0.8, 0.7, 0.1]}
     data["turbines"] = [
-        {"name": "ten", "table": {"rotor_diameter_m": 80, "hub_height_m": 70, **curve, **table}}
+        {"name": "ten", "table": {"rotor_diameter_m": 198, "hub_height_m": 119, **curve, **table}}
     ]
     data["farms"][0]["boundary"] = [[0, 0], [90000, 0], [90000, 90000], [0, 90000]]
     data["farms"] = data["farms"][:1]
@@ -95,7 +95,7 @@ def test_a_rated_power_far_from_the_curve_is_refused(rated: float) -> None:
 
 
 def test_a_table_without_a_rating_keeps_its_fingerprints() -> None:
-    without = Campaign.from_data(with_curve(MEASURED_KW, 740))
+    without = Campaign.from_data(with_curve(MEASURED_KW, 740, rotor_diameter_m=80, hub_height_m=70))
     assert (
         without.tasks()[0].fingerprint == "05a5ddd838d60ff322ba4be72505ec6933203d1ebcb1ae6a76d17499795efdfb"
     )

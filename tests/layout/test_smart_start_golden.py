@@ -37,6 +37,10 @@ CHOSEN = [
 ]
 
 
+# TopFarm's figures were made before these models; the loops that place turbines are the same for all of them.
+WITHOUT_TOPFARM = {"bastankhah-2016", "cumulative-curl", "turbopark-2020"}
+
+
 @pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.name)
 def test_smart_start_chooses_the_points_that_topfarm_chose(case: Case) -> None:
     expected = GOLDEN[case.name]
@@ -51,7 +55,7 @@ def test_there_are_enough_configurations_to_speak_of_identity() -> None:
     assert {case.name for case in CASES} == set(GOLDEN)
     for interpolation in ("linear", "nearest"):
         models = {case.model for case in CASES if case.interpolation == interpolation}
-        assert models == set(MODELS)
+        assert models == set(MODELS) - WITHOUT_TOPFARM
 
 
 def test_the_interpolation_of_the_site_decides_where_topfarm_puts_turbines() -> None:

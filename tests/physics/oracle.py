@@ -51,6 +51,8 @@ def pywake_generic(rated_power_mw: float, diameter: float, hub_height: float) ->
 
 def pywake_model(name: str, site: Any, turbines: Any) -> Any:
     from py_wake.deficit_models.gaussian import IEA37SimpleBastankhahGaussianDeficit
+    from py_wake.deficit_models.noj import TurboNOJDeficit
+    from py_wake.deficit_models.utils import ct2a_mom1d
     from py_wake.literature.gaussian_models import Bastankhah_PorteAgel_2014, Niayifar_PorteAgel_2016
     from py_wake.literature.noj import Jensen_1983
     from py_wake.literature.turbopark import Nygaard_2022
@@ -65,6 +67,8 @@ def pywake_model(name: str, site: Any, turbines: Any) -> Any:
             return Bastankhah_PorteAgel_2014(site, turbines, k=0.0324555)
         if name == "niayifar-2016":
             return Niayifar_PorteAgel_2016(site, turbines)
+        if name == "turbopark-2020":
+            return PropagateDownwind(site, turbines, TurboNOJDeficit(ct2a=ct2a_mom1d), SquaredSum())
         if name == "jensen":
             return Jensen_1983(site, turbines)
         return PropagateDownwind(site, turbines, IEA37SimpleBastankhahGaussianDeficit(), SquaredSum())

@@ -13,6 +13,7 @@ from vindeby.wake import MODELS, Neighbours, TimeSeriesSite, Turbine, WeibullSit
 
 SITE = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K)
 DIRECTIONS = np.arange(0, 360, 30.0)
+WITH_GRADIENT = sorted(set(MODELS) - {"cumulative-curl"})  # it refuses, which test_cumulative_curl.py checks
 
 
 def smooth_turbine(diameter: float = 240.0, height: float = 150.0) -> Turbine:
@@ -42,7 +43,7 @@ def central_differences(
 
 
 @pytest.mark.parametrize(
-    ("model", "tabulate"), [("nygaard-2022", True), *((model, False) for model in sorted(MODELS))]
+    ("model", "tabulate"), [("nygaard-2022", True), *((model, False) for model in WITH_GRADIENT)]
 )
 def test_gradient_equals_central_differences(model: str, tabulate: bool) -> None:
     farm = WindFarm(
@@ -51,7 +52,9 @@ def test_gradient_equals_central_differences(model: str, tabulate: bool) -> None
     x, y = spread_out(11, 10, 700, 4200)
     aep, along_x, along_y = farm.aep_and_gradient(x, y)
     assert aep == pytest.approx(farm.aep(x, y), rel=1e-13)
-    expected = central_differences(farm, x - x.mean(), y - y.mean(), 0.05)
+    # A top hat has kinks where its edge touches a rotor; the step must stay on one side of them.
+    step = 0.01 if model == "turbopark-2020" else 0.05
+    expected = central_differences(farm, x - x.mean(), y - y.mean(), step)
     gradient = np.concatenate([along_x, along_y])
     assert np.abs(expected).max() > 1e-4
     np.testing.assert_allclose(gradient, expected, atol=1e-6 * np.abs(expected).max(), rtol=1e-6)

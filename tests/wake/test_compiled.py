@@ -11,7 +11,7 @@ import pytest
 
 SCRIPT = """
 import numpy as np
-from vindeby.wake import overlap
+from vindeby.wake.models import overlap
 from vindeby.wake.compiling.compiled import cache_folder
 overlap.overlap_table()
 dispatcher = overlap._fill

@@ -18,11 +18,14 @@ from vindeby.errors import ArgumentError
 from vindeby.layout import grid_wakes, one_move, placing, relocating, steady_moves
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
-from vindeby.wake.direct import direct_kernels
+from vindeby.wake.loops.by_width.by_width import by_width_kernels
+from vindeby.wake.loops.direct.direct import direct_kernels
+from vindeby.wake.loops.tabulated.pair_tables import _fill_kernel
+from vindeby.wake.loops.tabulated.tabulated import tabulated_kernels
+from vindeby.wake.loops.wind_access import Locality
 from vindeby.wake.models.contract import ModelData, without_slopes
-from vindeby.wake.pair_tables import _fill_kernel
-from vindeby.wake.tabulated import tabulated_kernels
 
+LOCALITIES: tuple[Locality, ...] = ("local", "turned")
 DEPTH = 0.1
 TABLE = np.array([0.1])
 
@@ -97,6 +100,10 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
         {"growth_constants": (0,), "constants": (1.0,)},
         {"reach": scalar(lambda data, downwind, diameter, rotor, thrust, turbulence: 1e5)},
         {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
+        {"free_wind_of": "target"},
+        {"added_turbulence_free_slope": deficit},
+        {"blockage": "self-similar-2020"},
+        {"widths": model_named("nygaard-2022").widths},
     ],
     ids=lambda changes: next(iter(changes)),
 )
@@ -114,11 +121,15 @@ def test_every_field_is_tried_above() -> None:
         "averages_gaussian",
         "needs_turbulence",
         "growth_constants",
+        "free_wind_of",
+        "blockage",
+        "widths",
     }
     functions = {
         "reach",
         "added_turbulence",
         "added_turbulence_with_slopes",
+        "added_turbulence_free_slope",
         "deficit",
         "deficit_with_slopes",
     }
@@ -182,8 +193,18 @@ def _loops(model: WakeModel) -> list[Any]:
     return [
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
         placing.placing_kernel(model, True), placing.placing_kernel(model, False), *moves, *steady,
-        relocating._walk_kernel(moves, model.identity), relocating._walk_kernel(steady, f"{model.identity} steady"),
+        *(relocating._walk_kernel(moves, model.identity, swapping) for swapping in (False, True)),
+        relocating._walk_kernel(steady, f"{model.identity} steady", False),
+        *(() if model.widths is None else by_width_kernels(model)),
+        *(loop for locality in LOCALITIES for loop in _local_loops(model, locality)),
     ]  # fmt: skip
+
+
+def _local_loops(model: WakeModel, locality: Locality) -> list[Any]:
+    if model.superposition == "cumulative":  # not defined in local wind
+        return []
+    moves = one_move.move_kernels(model, locality)
+    return [*direct_kernels(model, locality), placing.placing_kernel(model, False, locality), *moves]
 
 
 @pytest.mark.parametrize("name", [*sorted(MODELS), "mine"])
@@ -231,7 +252,10 @@ def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"superposition": "square"}, "superposition must be 'linear' or 'squares', not 'square'"),
+        (
+            {"superposition": "square"},
+            "superposition must be 'linear' or 'squares' or 'cumulative', not 'square'",
+        ),
         ({"reference": None}, "reference must be 'free' or 'source', not None"),
         ({"added_turbulence": deficit}, "give both or neither"),
         ({"growth_constants": (0,)}, "growth_constants holds 0, but the model has 0 constants"),

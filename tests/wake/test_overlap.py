@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vindeby.wake.overlap import overlap, overlap_exact, overlap_table, overlap_with_slopes
+from vindeby.wake.models.overlap import overlap, overlap_exact, overlap_table, overlap_with_slopes
 
 
 def by_quadrature(rho: float, kappa: float) -> float:

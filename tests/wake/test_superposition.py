@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from vindeby.wake import UniformSite
-from vindeby.wake.rotation import downwind_of, turn, turn_arrays, turn_back
-from vindeby.wake.superposition import Superposition, superposition_of_words, turbulence_in_wakes
-from vindeby.wake.wind import wind_of
+from vindeby.wake.loops.rotation import downwind_of, turn, turn_arrays, turn_back
+from vindeby.wake.loops.superposition import (
+    Superposition,
+    local_superposition_of_words,
+    superposition_of_words,
+    turbulence_in_wakes,
+)
+from vindeby.wake.loops.wind import wind_of
 
 FREE, AT_SOURCE, DEFICITS = 10.0, 8.0, (0.2, 0.3)
 WORDS = [("squares", "free"), ("squares", "source"), ("linear", "free"), ("linear", "source")]
@@ -21,6 +26,30 @@ EXPECTED = {
     ("linear", "free"): FREE - FREE * (0.2 + 0.3),
     ("linear", "source"): FREE - AT_SOURCE * (0.2 + 0.3),
 }
+
+
+LOCAL = {
+    ("squares", "free", "target"): 12.0 * (1 - sqrt(0.2**2 + 0.3**2)),
+    ("squares", "free", "source"): 12.0 - FREE * sqrt(0.2**2 + 0.3**2),
+    ("squares", "source", "source"): 12.0 - AT_SOURCE * sqrt(0.2**2 + 0.3**2),
+    ("linear", "free", "target"): 12.0 * (1 - 0.5),
+    ("linear", "free", "source"): 12.0 - FREE * 0.5,
+    ("linear", "source", "source"): 12.0 - AT_SOURCE * 0.5,
+}
+"""The wind at a rotor whose free wind is 12 m/s, behind sources whose free wind is FREE."""
+
+
+@pytest.mark.parametrize("words", LOCAL)
+def test_wakes_add_up_where_the_free_wind_differs(words: tuple[str, str, str]) -> None:
+    functions = local_superposition_of_words(*words)
+    together = Superposition(*(function.py_func for function in functions))  # type: ignore[attr-defined]
+    scale = together.scale(AT_SOURCE, FREE)
+    summed = sum(together.term(deficit * scale) for deficit in DEFICITS)
+    assert together.wind_speed(12.0, summed) == pytest.approx(LOCAL[words], rel=1e-14)
+    by_free = (together.wind_speed(12.01, summed) - together.wind_speed(11.99, summed)) / 0.02
+    assert together.wind_speed_slope_free(summed) == pytest.approx(by_free, rel=1e-9)
+    by_source = (together.scale(AT_SOURCE, 10.01) - together.scale(AT_SOURCE, 9.99)) / 0.02
+    assert together.scale_slope_free(FREE) == pytest.approx(by_source, abs=1e-9)
 
 
 def formulas(words: tuple[str, str]) -> Superposition:
@@ -88,6 +117,7 @@ def test_a_place_is_turned_into_the_wind_and_a_gradient_back(
 def test_the_four_ways_have_names_of_their_own_for_the_compiler() -> None:
     made = [function for words in WORDS for function in superposition_of_words(*words)]
     names = {function.py_func.__qualname__ for function in made}  # type: ignore[attr-defined]
-    # Each function is a closure over one word or both, so that two or four of the same name are needed.
-    assert len(names) == 2 * 5 + 2 * 4
+    # Each function is a closure over one word or both, so that two or four of the same name are needed. The slopes
+    # with a free wind that is the same everywhere are one function, a closure over nothing.
+    assert len(names) == 2 * 5 + 2 * 4 + 1
     assert superposition_of_words("squares", "free") is superposition_of_words("squares", "free")

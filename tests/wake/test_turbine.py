@@ -8,7 +8,7 @@ import pytest
 from tests.physics.oracle import needs_pywake, pywake_generic
 from vindeby.errors import ArgumentError
 from vindeby.wake import Turbine, iea37_10mw, iea37_335mw
-from vindeby.wake.curves import curves_at, curves_with_slopes, machines_of, thrust_variable
+from vindeby.wake.turbines.curves import curves_at, curves_with_slopes, machines_of, thrust_variable
 
 
 @needs_pywake

@@ -44,14 +44,21 @@ class Area:
 
 def closest_pair(x: FloatArray, y: FloatArray) -> tuple[float, int, int]:
     """The least distance between two points and which they are; infinity for fewer than two."""
-    found = (np.inf, 0, 0)
+    short, one, other = worst_pair(x, y, np.zeros(len(x)))
+    return 0.0 - short, one, other  # -short of coincident points would be -0.0, and read "-0 m"
+
+
+def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray) -> tuple[float, int, int]:
+    """By how much (m) a pair is nearer than the mean of what its two need, and which; for the worst pair."""
+    found = (-np.inf, 0, 0)
     count = len(x)
     step = max(1, _MOST_DISTANCES // max(1, count))
     for start in range(0, count if count > 1 else 0, step):
         rows = slice(start, min(start + step, count))
-        distance = np.hypot(x[rows, None] - x[None, :], y[rows, None] - y[None, :])
-        distance[np.arange(len(distance)), np.arange(rows.start, rows.stop)] = np.inf
-        one, other = np.unravel_index(int(np.argmin(distance)), distance.shape)
-        if distance[one, other] < found[0]:
-            found = (float(distance[one, other]), start + int(one), int(other))
+        short = 0.5 * (need[rows, None] + need[None, :])
+        short -= np.hypot(x[rows, None] - x[None, :], y[rows, None] - y[None, :])
+        short[np.arange(len(short)), np.arange(rows.start, rows.stop)] = -np.inf
+        one, other = np.unravel_index(int(np.argmax(short)), short.shape)
+        if short[one, other] > found[0]:
+            found = (float(short[one, other]), start + int(one), int(other))
     return found

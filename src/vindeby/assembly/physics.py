@@ -13,13 +13,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vindeby import units
-from vindeby.assembly.distances import Area, FloatArray, closest_pair
+from vindeby.assembly.distances import Area, FloatArray, closest_pair, worst_pair
+from vindeby.assembly.standing import Around, around
+from vindeby.assembly.zones_and_types import (
+    IntArray,
+    areas_of,
+    check_inside,
+    check_types,
+    check_zone,
+    kinds_of,
+    largest_diameter_m,
+    own_types,
+)
 from vindeby.campaign import Campaign, task_key
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.store.format.record import Record
@@ -86,8 +96,10 @@ class CampaignCheck:
         self._own_energy = not any(step.call for step in campaign.method)
         self._deep = deep
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
-        self._areas: dict[int, Area] = {}
-        self._farms: dict[int, _Worth] = {}
+        self._areas: dict[int, list[tuple[str, Area]]] = {}
+        self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
+        self._of_one_gwh: dict[WindFarm, FloatArray] = {}
+        self._around: dict[tuple[int, int], Around] = {}
         self.not_computed_again: Counter[str] = Counter()
         """How many records ``deep`` did not compute again, by reason."""
 
@@ -98,13 +110,19 @@ class CampaignCheck:
             self._skip("not in the campaign" if cell is None else "no layout")
             return
         x, y = layout
-        yield from self._check_places(cell, x, y)
+        types = own_types(record, cell, len(x))
+        yield from check_zone(cell, record)
+        yield from check_types(self._campaign, cell, record, len(x))
+        yield from self._check_places(cell, x, y, types)
         yield from self._check_turbine(cell, record)
         energy = record.arrays.get("aep")
         if energy is None or energy.size != 1 or not 0.0 < float(energy.ravel()[0]) < np.inf:
             self._skip("no energy")
             return
-        yield from self._check_worth(cell, x, y, float(energy.ravel()[0]))
+        if types is None:
+            self._skip("no types")
+            return
+        yield from self._check_worth(cell, x, y, types, float(energy.ravel()[0]))
 
     def cell_of(self, key: str) -> Cell | None:
         """The farm and type that a key names; None where the campaign has none such."""
@@ -114,71 +132,108 @@ class CampaignCheck:
     def energy_gwh(self, record: Record) -> float | None:
         """What the layout gives with the campaign's engine; None where it is no good layout of the campaign."""
         cell, layout = self.cell_of(record.key), layout_of(record)
-        if cell is None or layout is None or any(self._check_places(cell, *layout)):
+        if cell is None or layout is None:
             return None
-        return float(self._worth(cell).farm.aep(*layout))
+        types = own_types(record, cell, len(layout[0]))
+        if types is None or any(check_types(self._campaign, cell, record, len(types))):
+            return None
+        if any(self._check_places(cell, *layout, types)):
+            return None
+        return float(self._engine(cell).aep(*layout, types))
 
     def _skip(self, why: str) -> None:
         if self._deep:
             self.not_computed_again[why] += 1
 
-    def _check_places(self, cell: Cell, x: FloatArray, y: FloatArray) -> Iterator[str]:
+    def _check_places(
+        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray | None
+    ) -> Iterator[str]:
         if len(x) != cell.n_turbines:
             yield f"has {len(x)} turbines, but the campaign asks for {cell.n_turbines}"
-        if cell.farm_idx not in self._areas:
-            self._areas[cell.farm_idx] = Area(self._campaign.farms[cell.farm_idx].boundary)
-        outside = self._areas[cell.farm_idx].distance_outside(x, y)
-        worst = int(np.argmax(outside))
-        if outside[worst] > TOLERANCE_M:
-            yield (
-                f"{int((outside > TOLERANCE_M).sum())} turbines stand outside the boundary, "
-                f"turbine {worst} by {outside[worst]:.6g} m"
+        if len(x) == cell.n_turbines or not cell.zones:
+            if cell.farm_idx not in self._areas:
+                self._areas[cell.farm_idx] = areas_of(self._campaign.farms[cell.farm_idx])
+            yield from check_inside(self._areas[cell.farm_idx], cell, x, y)
+        if cell.mix and types is not None:
+            yield from self._check_mixed_spacing(cell, x, y, types)
+        else:
+            gap, one, other = closest_pair(x, y)
+            if gap < cell.spacing_m - TOLERANCE_M:
+                yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {cell.spacing_m:g} m"
+        yield from self._check_neighbours(cell, x, y, types)
+
+    def _check_neighbours(
+        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray | None
+    ) -> Iterator[str]:
+        beside = self._beside(cell)
+        if not len(beside) or types is None:
+            return
+        short_m, one, other = beside.closest(x, y, types, beside.spacing_m(self._campaign))
+        if short_m > TOLERANCE_M:
+            yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other}"
+
+    def _beside(self, cell: Cell) -> Around:
+        place = (cell.farm_idx, cell.type_idx)
+        if place not in self._around:
+            own = [self._campaign.turbines[kind] for kind in kinds_of(cell)]
+            self._around[place] = around(self._campaign, own, cell.farm_idx)
+        return self._around[place]
+
+    def _check_mixed_spacing(
+        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray
+    ) -> Iterator[str]:
+        turbines = [self._campaign.turbines[kind] for kind in kinds_of(cell)]
+        each = [self._campaign.min_spacing.in_metres(one.rotor_diameter_m) for one in turbines]
+        need = np.array(each)[types]
+        short, one, other = worst_pair(x, y, need)
+        if short > TOLERANCE_M:
+            gap, least = (
+                float(np.hypot(x[one] - x[other], y[one] - y[other])),
+                0.5 * (need[one] + need[other]),
             )
-        gap, one, other = closest_pair(x, y)
-        if gap < cell.spacing_m - TOLERANCE_M:
-            yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {cell.spacing_m:g} m"
+            yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m"
 
     def _check_turbine(self, cell: Cell, record: Record) -> Iterator[str]:
         said = record.attributes.get("diameter")
-        diameter = self._campaign.turbines[cell.type_idx].rotor_diameter_m
+        diameter = largest_diameter_m(self._campaign, cell)
         if said is not None and said != diameter:
             yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
 
-    def _check_worth(self, cell: Cell, x: FloatArray, y: FloatArray, stored_gwh: float) -> Iterator[str]:
-        rated_mw = self._campaign.turbines[cell.type_idx].rated_power_mw
-        full_gwh = units.capacity_to_largest_aep_gwh(rated_mw * len(x))
+    def _check_worth(
+        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray, stored_gwh: float
+    ) -> Iterator[str]:
+        each_mw = [self._campaign.turbines[kind].rated_power_mw for kind in kinds_of(cell)]
+        full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
         if stored_gwh > full_gwh:
             yield f"aep is {stored_gwh:.6f} GWh, but at rated power all year it would be {full_gwh:.6f} GWh"
         if not self._own_energy:
             self._skip("method call")
             return
-        worth = self._worth(cell)
-        most_gwh = worth.of_one_gwh * len(x)
+        engine = self._engine(cell)
+        most_gwh = self._without_wakes_gwh(engine, x, y, types)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
         if self._deep:
-            again_gwh = worth.farm.aep(x, y)
+            again_gwh = engine.aep(x, y, types)
             if abs(again_gwh - stored_gwh) > TOLERANCE_AEP * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
 
-    def _worth(self, cell: Cell) -> _Worth:
-        if cell.type_idx not in self._farms:
-            self._farms[cell.type_idx] = _Worth(self._campaign, cell.type_idx)
-        return self._farms[cell.type_idx]
+    def _engine(self, cell: Cell) -> WindFarm:
+        # Without neighbours all farms are alike.
+        place = tuple(kinds_of(cell)), cell.farm_idx if len(self._beside(cell)) else None
+        if place not in self._farms:
+            from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
 
+            self._farms[place] = wind_farm(self._campaign, *place)
+        return self._farms[place]
 
-class _Worth:
-    """What layouts of one turbine type are worth; the engine is loaded when it is first asked."""
-
-    def __init__(self, campaign: Campaign, type_idx: int) -> None:
-        from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
-
-        self.farm: WindFarm = wind_farm(campaign, type_idx)
-
-    @cached_property
-    def of_one_gwh(self) -> float:
-        """A single turbine's yearly energy without wakes."""
-        return self.farm.wake_free_aep(1)
+    def _without_wakes_gwh(self, engine: WindFarm, x: FloatArray, y: FloatArray, types: IntArray) -> float:
+        if engine.locality != "uniform":
+            return engine.free_aep_at(x, y, types)
+        if engine not in self._of_one_gwh:
+            kinds = range(len(engine.turbines))
+            self._of_one_gwh[engine] = np.array([engine.wake_free_aep(1, kind) for kind in kinds])
+        return float(self._of_one_gwh[engine][types].sum())
 
 
 def layout_of(record: Record) -> tuple[FloatArray, FloatArray] | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from vindeby import layout
+from vindeby.assembly.standing import around
 from vindeby.assembly.wind import wind_farm
-from vindeby.campaign import Boundary, Campaign, Circle
+from vindeby.assembly.zones_and_types import kinds_of
+from vindeby.campaign import Boundary, Campaign, Circle, Farm
+from vindeby.campaign.checks.search_wind import turbulence_speeds
 from vindeby.campaign.sections.method import (
     Annealing,
     Gradient,
@@ -15,6 +18,7 @@ from vindeby.campaign.sections.method import (
     Step,
 )
 from vindeby.campaign.tasks import Cell
+from vindeby.layout.methods.smart_start import DEFAULT_SPEEDS
 
 
 def boundary_of(boundary: Boundary) -> layout.Boundary:
@@ -34,14 +38,45 @@ def _disc(circle: Circle) -> tuple[tuple[float, float], float]:
 
 def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
     """What is searched for in a cell of the campaign."""
-    farm = campaign.farms[cell.farm_idx]
+    farm, kinds = campaign.farms[cell.farm_idx], kinds_of(cell)
+    beside = around(campaign, [campaign.turbines[kind] for kind in kinds], cell.farm_idx)
+    others = len(beside.turbines) - len(kinds)  # the types of neighbours are not to choose from
     return layout.Problem(
-        farm=wind_farm(campaign, cell.type_idx),
-        boundary=boundary_of(farm.boundary),
+        farm=wind_farm(campaign, kinds, cell.farm_idx),
+        boundary=_grounds(farm, cell),
         n_turbines=cell.n_turbines,
-        spacing_m=cell.spacing_m,
+        spacing_m=beside.spacing_m(campaign),
         name=farm.name,
+        mix=_mix(campaign, cell, others) if cell.mix or others else None,
     )
+
+
+def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
+    """The farm's boundary, or its zones with their counts."""
+    if farm.zones is None:
+        return boundary_of(farm.boundary)
+    pairs = zip(farm.zones, cell.zones, strict=True)
+    return layout.Zones([layout.Zone(boundary_of(zone.boundary), n, zone.name) for zone, n in pairs])
+
+
+def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:
+    """How many of each type of the cell there are, in the farm or in each of its zones; and none of the others."""
+    kinds, zones = kinds_of(cell), campaign.farms[cell.farm_idx].zones or ()
+    none = [0] * others
+    if zones and zones[0].mix is not None:
+        rows = [dict(campaign.in_order(zone.mix or {})) for zone in zones]
+        return [[row.get(kind, 0) for kind in kinds] + none for row in rows]
+    if zones and not cell.mix:
+        return [[count, *none] for count in cell.zones]
+    return [count for _, count in cell.mix or ((0, cell.n_turbines),)] + none
+
+
+def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
+    """The search of a cell: all turbines together, or zone by zone."""
+    farm = campaign.farms[cell.farm_idx]
+    if farm.search == "in-turn":
+        return layout.InTurn(pipeline.steps, farm.rounds or 1)
+    return pipeline
 
 
 def pipeline_of(campaign: Campaign) -> layout.Pipeline:
@@ -71,4 +106,6 @@ def _smart_start(campaign: Campaign, step: SmartStart) -> layout.Method:
     if (table := campaign.site.table) is not None:  # a table has no speeds but its own
         speeds = table.wind_speeds if speeds is None else speeds
         directions = table.wind_directions if directions is None else directions
+    elif speeds is None and (known := turbulence_speeds(campaign.site)) is not None:
+        speeds = tuple(speed for speed in DEFAULT_SPEEDS if known[0] <= speed <= known[-1]) or known
     return layout.SmartStart(step.grid_size, step.random_pct, speeds, directions)

@@ -2,40 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from vindeby import units, wake
+from vindeby import wake
+from vindeby.assembly.local_wind import gridded_site
+from vindeby.assembly.standing import around
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import ProbabilityTable, Weibull
+from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
+from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.wake_model import WakeModel
 
 
 def site_of(campaign: Campaign) -> wake.Site:
-    """The campaign's wind."""
-    site = campaign.site.weibull or campaign.site.table
-    return _weibull(site) if isinstance(site, Weibull) else _table(site)
+    """The campaign's wind, with what is local about it."""
+    local = campaign.site.local
+    if local is None:
+        return _same_everywhere(campaign)
+    return gridded_site(campaign.site, local, None if local.has_weibull else _same_everywhere(campaign))
+
+
+def _same_everywhere(campaign: Campaign) -> wake.Site:
+    match campaign.site.chosen[1]:
+        case Weibull() as given:
+            return _weibull(given)
+        case ProbabilityTable() as given:
+            return _table(given)
+        case TimeSeries() as given:
+            return _state_by_state(given, given.weight)
+        case States() as given:
+            return _states(given)
+    raise AssertionError("the campaign's check lets no site without a description through")
 
 
 def _weibull(site: Weibull) -> wake.Site:
+    total = site.total if site.normalise else 1.0
     return wake.WeibullSite(
-        frequency=[sector.frequency for sector in site.sectors],
+        frequency=[sector.frequency / total for sector in site.sectors],
         weibull_a=[sector.a for sector in site.sectors],
         weibull_k=[sector.k for sector in site.sectors],
-        turbulence_intensity=site.turbulence_intensity,
+        turbulence_intensity=_turbulence(site.turbulence_intensity),
         interpolation=site.interpolation,
         default_directions=np.arange(round(360.0 / site.direction_step)) * site.direction_step,
         default_speeds=np.array(site.wind_speeds),
     )
 
 
-def _table(site: ProbabilityTable | None) -> wake.Site:
-    assert site is not None, "the campaign's check lets no site without a description through"
+def _table(site: ProbabilityTable) -> wake.Site:
     return wake.TableSite(
-        probability=site.probability,
+        probability=np.array(site.probability) / (site.total if site.normalise else 1.0),
         wind_speed=site.wind_speeds,
-        turbulence_intensity=site.turbulence_intensity,
+        turbulence_intensity=_turbulence(site.turbulence_intensity),
         interpolation=site.interpolation,
+    )
+
+
+def _turbulence(given: float | TurbulenceTable) -> float | wake.TurbulenceTable:
+    if isinstance(given, TurbulenceTable):
+        return wake.TurbulenceTable(given.values, given.wind_directions, given.wind_speeds)
+    return given
+
+
+def _states(site: States) -> wake.Site:
+    if site.normalise:
+        return _state_by_state(site, site.probability)
+    return _state_by_state(site, site.probability, relative=False)
+
+
+def _state_by_state(
+    site: TimeSeries | States, weight: tuple[float, ...] | None, *, relative: bool = True
+) -> wake.Site:
+    return wake.TimeSeriesSite(
+        wind_speed=np.array(site.wind_speed),
+        wind_direction=np.array(site.wind_direction),
+        turbulence_intensity=np.array(site.turbulence_intensity),
+        weight=None if weight is None else np.array(weight),
+        relative=relative,
     )
 
 
@@ -52,8 +97,10 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 given.rotor_diameter_m,
                 given.hub_height_m,
                 given.wind_speed,
-                [units.kw_to_w(power) for power in given.power_kw],
+                given.power_w,
                 given.ct,
+                thrust_wind_speed=given.ct_wind_speed,
+                outside=given.outside or "hold",
             )
         case Cubic() as given:
             return wake.Turbine.cubic(
@@ -65,11 +112,17 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 rated_speed=given.rated_speed,
                 cut_out=given.cut_out,
                 thrust_coefficient=given.ct,
+                thrust_wind_speed=given.ct_wind_speed,
+                outside=given.outside or "hold",
             )
 
 
 def wake_model_of(model: WakeModel) -> wake.WakeModel:
-    """The wake model with the campaign's parameters."""
+    """The wake model with the campaign's parameters, and with blockage if it asks for that."""
+    return _wakes_of(model).with_blockage(model.blockage)
+
+
+def _wakes_of(model: WakeModel) -> wake.WakeModel:
     if model.nygaard_2022 is not None:
         return wake.models.nygaard_2022(expansion=model.nygaard_2022.a)
     if model.bastankhah_2014 is not None:
@@ -78,15 +131,32 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
         return wake.models.niayifar_2016(growth=(model.niayifar_2016.a0, model.niayifar_2016.a1))
     if model.iea37 is not None:
         return wake.models.iea37(growth=model.iea37.k)
+    if model.turbopark_2020 is not None:
+        turbopark = model.turbopark_2020
+        return wake.models.turbopark_2020(turbopark.a, turbopark.induction, turbopark.rotor)
+    if model.bastankhah_2016 is not None:
+        gauss = model.bastankhah_2016
+        return wake.models.bastankhah_2016((gauss.ka, gauss.kb), (gauss.alpha, gauss.beta))
+    if model.cumulative_curl is not None:
+        curl = model.cumulative_curl
+        return wake.models.cumulative_curl((curl.ka, curl.kb), curl.turbulence)
     assert model.jensen is not None, "the campaign's check lets none but these through"
-    return wake.models.jensen(growth=model.jensen.k)
+    return wake.models.jensen(model.jensen.k, model.jensen.induction, model.jensen.rotor)
 
 
-def wind_farm(campaign: Campaign, type_idx: int, *, threads: int = 1) -> wake.WindFarm:
-    """What a layout of this turbine type is worth, in the campaign's wind and with its wake model."""
+def wind_farm(
+    campaign: Campaign, types: int | Sequence[int], farm_idx: int | None = None, *, threads: int = 1
+) -> wake.WindFarm:
+    """What a layout of this turbine type, or of these, is worth, in the campaign's wind and with its wake model.
+
+    ``farm_idx`` says which neighbours stand around it; without it there are none. The farm's own types come first.
+    """
+    kinds = [types] if isinstance(types, int) else types
+    beside = around(campaign, [campaign.turbines[kind] for kind in kinds], farm_idx)
     return wake.WindFarm(
         site_of(campaign),
-        turbine_of(campaign.turbines[type_idx]),
+        [turbine_of(turbine) for turbine in beside.turbines],
         wake=wake_model_of(campaign.wake),
+        neighbours=wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None,
         threads=threads,
     )

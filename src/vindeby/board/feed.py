@@ -75,6 +75,11 @@ class Feed:
             "generation": self.generation,
             "farms": [packed.farm_data(campaign, index, packed.frame_of(campaign, index)) for index in farms],
             "types": [packed.type_data(campaign, index) for index in types],
+            "mixed": {
+                f"{cell.farm_idx}/{cell.type_idx}": packed.type_data(campaign, cell.type_idx, cell)
+                for cell in axes.cells
+                if cell.mix
+            },
         }
         return message("areas", data)
 
@@ -100,6 +105,7 @@ class Feed:
 
     def _state(self, snapshot: Snapshot) -> dict[str, Any]:
         data = snapshot.to_json()
+        data["counts"] = snapshot.counts_by(("farm", "turbine"), every=True)
         data["failures"] = [
             {**asdict(failure), "traceback": failure.traceback[-_TRACEBACK:]}
             for failure in snapshot.failures[:_FAILURES]

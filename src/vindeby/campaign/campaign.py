@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
@@ -16,11 +16,20 @@ from pydantic import (
     model_validator,
 )
 
+from vindeby.campaign.cells import cells_of
+from vindeby.campaign.checks.local_wind_cover import refuse_outside_local_wind
+from vindeby.campaign.checks.mixes import refuse_empty_zones, refuse_mixes
+from vindeby.campaign.checks.search_wind import refuse_unknown_wind
+from vindeby.campaign.checks.wake_suits import refuse_unsuitable_wake_model
+from vindeby.campaign.neighbours import refuse_bad_neighbours
 from vindeby.campaign.reading import source
+from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.sections.farm import MAX_TURBINES, Amount, Farm
+from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
+from vindeby.campaign.sections.neighbours import Neighbours
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.spacing import Spacing
@@ -58,6 +67,7 @@ class Campaign(Amount):
     description: Text = ""
     farms: Annotated[tuple[Farm, ...], Field(min_length=1)]
     turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)]
+    neighbours: Neighbours | None = None
     min_spacing: Spacing
     site: Site
     wake: WakeModel
@@ -99,14 +109,18 @@ class Campaign(Amount):
 
     def to_data(self) -> dict[str, Any]:
         """The campaign as plain data, complete: nothing in it refers to another file."""
-        data = self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=False)
+        return self._plain_data()
+
+    def _plain_data(self, context: dict[str, Any] | None = None) -> dict[str, Any]:
+        data = self.model_dump(mode="json", by_alias=True, exclude_none=True, context=context)
         if self.seeds == tuple(range(len(self.seeds))):
             data["seeds"] = len(self.seeds)
         return data
 
     def dumps(self) -> str:
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
-        return write(self.to_data())
+        aside: dict[str, str] = {}
+        return put_back(write(set_aside(self._plain_data({PACKED: True}), aside)), aside)
 
     def root_attributes(self) -> dict[str, str | int | float | bool]:
         """What a database says in its root attributes about the campaign it holds."""
@@ -131,16 +145,18 @@ class Campaign(Amount):
 
     @property
     def counts(self) -> str:
-        """For example ``6 tasks = 3 farms x 2 types x 1 seed``."""
-        kinds = ("task", "farm", "type", "seed")
-        numbers = (self.total_configs, len(self.farms), len(self.turbines), len(self.seeds))
-        tasks, *axes = (plural(number, kind) for number, kind in zip(numbers, kinds, strict=True))
-        return f"{tasks} = {' x '.join(axes)}"
+        """For example ``6 tasks = 3 farms x 2 types x 1 seed``; with mixed farms, ``4 tasks = 4 cells x 1 seed``."""
+        axes = [plural(len(self.farms), "farm"), plural(len(self.turbines), "type")]
+        if any(self.mix_of(farm) is not None for farm in self.farms):
+            axes = [plural(self.total_configs // len(self.seeds), "cell")]
+        axes.append(plural(len(self.seeds), "seed"))
+        return f"{plural(self.total_configs, 'task')} = {' x '.join(axes)}"
 
     @property
     def total_configs(self) -> int:
         """How many tasks there are."""
-        return len(self.farms) * len(self.turbines) * len(self.seeds)
+        cells = sum(len(self.turbines) if self.mix_of(farm) is None else 1 for farm in self.farms)
+        return cells * len(self.seeds)
 
     def tasks(self) -> tuple[Task, ...]:
         """Every task, in order of farm, turbine type and seed, whatever the order of keys in the file."""
@@ -155,25 +171,26 @@ class Campaign(Amount):
         shared = {
             "revision": RESULT_REVISION,
             "site": self.site.identity(),
-            "wake": self.wake.model_dump(by_alias=True, exclude_none=True),
+            "wake": self.wake.identity(),
             "method": [step.model_dump(by_alias=True, exclude_none=True) for step in self.method],
         }
-        common = digest(shared)
-        areas = [digest(farm.boundary.identity()) for farm in self.farms]
-        types = [digest(turbine.model_dump(exclude={"name"}, exclude_none=True)) for turbine in self.turbines]
-        cells = []
-        for farm_idx, farm in enumerate(self.farms):
-            for type_idx, turbine in enumerate(self.turbines):
-                count = self.turbine_count(farm, turbine)
-                spacing_m = self.min_spacing.in_metres(turbine.rotor_diameter_m)
-                decides = [common, areas[farm_idx], types[type_idx], count, spacing_m]
-                cells.append(Cell(farm_idx, type_idx, count, spacing_m, digest(decides)))
-        return tuple(cells)
+        return tuple(cells_of(self, digest(shared)))
 
     def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
         """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
+        if farm.zones is not None:
+            return sum(farm.zone_counts(turbine.rated_power_mw))
         level: Amount = farm if farm.amount_is_said else self
         return level.count(turbine.rated_power_mw)
+
+    def mix_of(self, farm: Farm) -> tuple[tuple[int, int], ...] | None:
+        """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type."""
+        mix = farm.whole_mix() if farm.amount_is_said else self.mix
+        return None if mix is None else self.in_order(mix)
+
+    def in_order(self, mix: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
+        """A mix by the numbers of its types, in the order of the campaign's list: that of keys never matters."""
+        return tuple((index, mix[one.name]) for index, one in enumerate(self.turbines) if one.name in mix)
 
     @field_validator("farms", "turbines", mode="after")
     @classmethod
@@ -204,15 +221,29 @@ class Campaign(Amount):
             if not farm.amount_is_said and not self.amount_is_said:
                 raise refusal(
                     f"how many turbines stand in farm {farm.name!r} is not said",
-                    remedy="give n_turbines or capacity_mw, for the campaign or for the farm",
+                    remedy="give n_turbines or capacity_mw, or a mix, for the campaign or for the farm",
                     at=("farms", index),
                 )
+        refuse_mixes(self)
         self._refuse_impossible_counts()
+        refuse_unknown_wind(self.site, self.method)
+        return self
+
+    @model_validator(mode="after")
+    def _neighbours_are_known(self) -> Self:
+        refuse_bad_neighbours(self)
+        refuse_outside_local_wind(self)
+        return self
+
+    @model_validator(mode="after")
+    def _wake_model_suits(self) -> Self:
+        refuse_unsuitable_wake_model(self)
         return self
 
     def _refuse_impossible_counts(self) -> None:
         for index, farm in enumerate(self.farms):
             for turbine in self.turbines:
+                refuse_empty_zones(farm, index, turbine)
                 count = self.turbine_count(farm, turbine)
                 if not 1 <= count <= MAX_TURBINES:
                     own = farm.capacity_mw is not None

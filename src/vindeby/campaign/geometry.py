@@ -26,14 +26,7 @@ _ARCS_ARE_CHORDS = 1.001
 
 def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     """The vertices without a repeated last one; refuses what does not enclose an area."""
-    for index, vertex in enumerate(vertices):
-        if max(map(abs, vertex)) > _FARTHEST_M:
-            raise refusal(
-                f"vertex {index} is farther than {_FARTHEST_M:g} m from the origin",
-                remedy="give coordinates in metres, UTM for example",
-                at=(index,),
-                value=list(vertex),
-            )
+    refuse_far_away(vertices, "vertex")
     kept = [vertex for index, vertex in enumerate(vertices) if index == 0 or vertex != vertices[index - 1]]
     if len(kept) > 1 and kept[0] == kept[-1]:
         kept.pop()
@@ -48,6 +41,18 @@ def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     _refuse_flat(kept)
     _refuse_crossing(kept)
     return tuple(kept)
+
+
+def refuse_far_away(points: Sequence[Vertex], what: str) -> None:
+    """Refuse coordinates that cannot be metres on a map."""
+    for index, point in enumerate(points):
+        if max(map(abs, point)) > _FARTHEST_M:
+            raise refusal(
+                f"{what} {index} is farther than {_FARTHEST_M:g} m from the origin",
+                remedy="give coordinates in metres, UTM for example",
+                at=(index,),
+                value=list(point),
+            )
 
 
 def _refuse_nearly_closed(ring: Sequence[Vertex], last: int) -> None:
@@ -118,9 +123,11 @@ def most_points(area: BaseGeometry, spacing_m: float) -> int:
     return total
 
 
-def grid_inside(area: BaseGeometry, grid_size: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """The points of a grid over the bounding box that lie in ``area``, shape (n, 2)."""
-    left, bottom, right, top = area.bounds
+def grid_inside(
+    area: BaseGeometry, grid_size: int, bounds: tuple[float, float, float, float] | None = None
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """The points of a grid over the bounding box, or over ``bounds``, that lie in ``area``, shape (n, 2)."""
+    left, bottom, right, top = area.bounds if bounds is None else bounds
     x, y = np.meshgrid(np.linspace(left, right, grid_size), np.linspace(bottom, top, grid_size))
     points = np.column_stack([x.ravel(), y.ravel()])
     inside: np.ndarray[tuple[int, int], np.dtype[np.float64]] = points[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vindeby.campaign.campaign import Campaign
+from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
 from vindeby.notebook import heading, table
 
 
@@ -14,6 +15,9 @@ def campaign_table(campaign: Campaign) -> str:
         + heading("", f"wake model {campaign.wake.chosen[0]}; search {steps}")
         + _types(campaign)
         + _farms(campaign)
+        + "".join(
+            heading("", f"neighbours of {where}: {what}") for where, what in neighbours_in_words(campaign)
+        )
     )
 
 
@@ -35,7 +39,10 @@ def _types(campaign: Campaign) -> str:
 def _farms(campaign: Campaign) -> str:
     rows = []
     for index, farm in enumerate(campaign.farms):
+        mix = campaign.mix_of(farm)
         counts = [campaign.turbine_count(farm, turbine) for turbine in campaign.turbines]
+        if mix is not None:
+            counts = [sum(count for _, count in mix)]
         few, many = min(counts), max(counts)
         turbines = f"{few:,}" if few == many else f"{few:,} to {many:,}"
         rows.append((f"farm{index}", farm.name, f"{farm.boundary.area_km2:.1f}", turbines))

@@ -60,10 +60,15 @@ def read_outline(outline: str | None, text: str) -> Outline | None:
         if not isinstance(data, dict) or any(data[name] != value for name, value in _binding(text).items()):
             return None
         seeds = range(data["seeds"]) if isinstance(data["seeds"], int) else data["seeds"]
-        cells = tuple(Cell(**cell) for cell in data["cells"])
+        cells = tuple(_cell(cell) for cell in data["cells"])
         return Outline(data["name"], tuple(data["farms"]), tuple(data["types"]), tuple(seeds), cells)
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def _cell(data: dict[str, Any]) -> Cell:
+    zones, mix = data.get("zones", ()), data.get("mix", ())
+    return Cell(**{**data, "zones": tuple(zones), "mix": tuple((kind, count) for kind, count in mix)})
 
 
 def _binding(text: str) -> dict[str, Any]:

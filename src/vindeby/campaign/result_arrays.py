@@ -7,5 +7,7 @@ from collections.abc import Mapping
 RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "aep": {"long_name": "annual energy production", "units": "GWh/year"},
     "layout": {"long_name": "turbine positions, x then y", "units": "m"},
+    "types": {"long_name": "turbine type of each turbine, by its number in the campaign", "units": "1"},
+    "zone": {"long_name": "zone of each turbine, by its number in the farm", "units": "1"},
 }
 """By the name of the array; written beside each of them into a database."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,14 @@ class Cell:
     spacing_m: float
     identity: str
     """Digest of everything that decides the cell's results, but for the seed."""
+    zones: tuple[int, ...] = ()
+    """How many turbines stand in each zone, where the farm has zones."""
+    mix: tuple[tuple[int, int], ...] = ()
+    """The types, by their numbers, of a farm that mixes them, and how many of each there are."""
+
+    def label(self, types: Sequence[str]) -> str:
+        """The name of its turbine type, or those of its mix, such as ``iea10+iea15``."""
+        return "+".join(types[kind] for kind, _ in self.mix) or types[self.type_idx]
 
     def tasks(self, seeds: Iterable[int]) -> Iterator[Task]:
         """One task for each seed, in their order."""

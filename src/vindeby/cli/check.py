@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from vindeby.campaign import Campaign
-    from vindeby.campaign.survey import Survey
+    from vindeby.campaign.checks.survey import CellSurvey, Survey
 
 _WIDTH_OF_A_FILE = 120
 
@@ -24,7 +25,7 @@ def command(
     campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, json_: JsonOption = False
 ) -> None:
     """Say whether a campaign file is right, and what it would run."""
-    from vindeby.campaign.survey import survey
+    from vindeby.campaign.checks.survey import survey
 
     loaded = load_campaign(campaign, set_, seeds)
     found = survey(loaded)
@@ -44,8 +45,10 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "farms": len(campaign.farms),
         "types": len(campaign.turbines),
         "seeds": len(campaign.seeds),
+        "site": _site(campaign),
         "wake": campaign.wake.chosen[0],
         "method": [step.chosen[0] for step in campaign.method],
+        "neighbours": [{"beside": where, "what": what} for where, what in _neighbours(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
         "warnings": list(found.warnings),
     }
@@ -56,23 +59,33 @@ def _print(campaign: Campaign, found: Survey) -> None:
 
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
     console.print(
-        f"{one_line(campaign.name)}: {_count(campaign.total_configs, 'task')} = "
-        f"{_count(len(campaign.farms), 'farm')} x "
-        f"{_count(len(campaign.turbines), 'type')} x {_count(len(campaign.seeds), 'seed')}",
+        f"{one_line(campaign.name)}: {campaign.counts}",
         markup=False,
     )
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
+    if campaign.site.chosen[0] in ("time_series", "states"):
+        console.print(f"wind: {_site(campaign)}", markup=False)
     console.print(f"wake model {campaign.wake.chosen[0]}; search {steps}\n", markup=False)
-    console.print(_types(campaign, found))
+    console.print(_types(campaign))
     console.print("\nturbines in each farm, by type")
     console.print(_farms(campaign, found))
+    for where, what in _neighbours(campaign):
+        console.print(f"neighbours of {one_line(where)}: {one_line(what)}", markup=False)
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+def _neighbours(campaign: Campaign) -> list[tuple[str, str]]:
+    from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
+
+    return neighbours_in_words(campaign)
 
 
-def _types(campaign: Campaign, found: Survey) -> Table:
+def _site(campaign: Campaign) -> str:
+    """The wind in words, with the sum of weights or probabilities where states are given one by one."""
+    given = campaign.site.chosen[1]
+    return str(getattr(given, "about", given.title))
+
+
+def _types(campaign: Campaign) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -86,7 +99,7 @@ def _types(campaign: Campaign, found: Survey) -> Table:
             f"{turbine.rated_power_mw:g}",
             f"{turbine.rotor_diameter_m:g}",
             f"{turbine.hub_height_m:g}",
-            f"{found.cells[index].spacing_m:g}",
+            f"{campaign.min_spacing.in_metres(turbine.rotor_diameter_m):g}",
         )
     return table
 
@@ -104,12 +117,35 @@ def _farms(campaign: Campaign, found: Survey) -> Table:
         cells = [cell for cell in found.cells if cell.farm_idx == index]
         densities = [cell.density_mw_per_km2 for cell in cells]
         low, high = f"{min(densities):.2f}", f"{max(densities):.2f}"
+        counts = {cell.type_idx: str(cell.n_turbines) for cell in cells}
+        if cells[0].mix:
+            names = [turbine.name for turbine in campaign.turbines]
+            counts = {names.index(name): str(count) for name, count in cells[0].mix}
         table.add_row(
             f"farm{index}",
             Text(one_line(farm.name)),
             f"{sum(cell.tasks for cell in cells):,}",
             f"{cells[0].area_km2:.1f}",
             low if low == high else f"{low} to {high}",
-            *(str(cell.n_turbines) for cell in cells),
+            *(counts.get(kind, "") for kind in range(len(campaign.turbines))),
         )
+        for number, zone in enumerate(cells[0].zones):
+            table.add_row(
+                "",
+                Text(f"  zone {one_line(zone.name)}"),
+                "",
+                f"{zone.area_km2:.1f}",
+                "",
+                *_zone_counts(campaign, cells, number),
+            )
     return table
+
+
+def _zone_counts(campaign: Campaign, cells: Sequence[CellSurvey], number: int) -> list[str]:
+    """How many turbines stand in a zone, by type; of a mix of the whole farm, only how many in all."""
+    if not cells[0].mix:
+        return [str(cell.zones[number].n_turbines) for cell in cells]
+    mix = (campaign.farms[cells[0].farm_idx].zones or ())[number].mix
+    if mix is not None:
+        return [str(mix.get(turbine.name, "")) for turbine in campaign.turbines]
+    return [f"{cells[0].zones[number].n_turbines} in all"]

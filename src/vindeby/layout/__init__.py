@@ -11,16 +11,19 @@ from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.hopping import Hopping
+from vindeby.layout.methods.in_turn import InTurn
 from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.zones import Zone, Zones
 
 __all__ = [
     "Annealing",
     "Boundary",
     "Gradient",
     "Hopping",
+    "InTurn",
     "Layout",
     "Method",
     "Pipeline",
@@ -31,4 +34,6 @@ __all__ = [
     "Search",
     "SmartStart",
     "Status",
+    "Zone",
+    "Zones",
 ]

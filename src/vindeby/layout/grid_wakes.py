@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake import WakeModel, WindFarm
+from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.rotation import turn_arrays
-from vindeby.wake.superposition import superposition_of
+from vindeby.wake.loops.local.local_wind import LocalWind
+from vindeby.wake.loops.rotation import turn_arrays
+from vindeby.wake.loops.superposition import superposition_of
 
 __all__ = ["COEFFICIENTS", "GridWakes", "can_be_tabulated", "grid_wakes"]
 
@@ -59,7 +60,7 @@ class GridWakes(NamedTuple):
 
 def thrust_range(farm: WindFarm) -> tuple[float, float]:
     """The smallest and largest thrust coefficient at any wind speed up to the farm's highest."""
-    top = float(farm.states.speed.max())
+    top = float(farm.states.speed.max()) * _highest_speedup(farm)
     values = []
     for turbine in farm.turbines:
         starts = turbine.start[turbine.start <= top]
@@ -70,13 +71,22 @@ def thrust_range(farm: WindFarm) -> tuple[float, float]:
     return float(together.min()), float(together.max())
 
 
+def _highest_speedup(farm: WindFarm) -> float:
+    speedup = farm.site.grid.speedup if isinstance(farm.site, GriddedSite) else None
+    return 1.0 if speedup is None else float(speedup.max())
+
+
 def can_be_tabulated(farm: WindFarm) -> bool:
     """Whether wakes depend on thrust and place alone in each wind direction, and smoothly."""
     model = farm.model
     if model.added_turbulence is not None or thrust_range(farm)[1] > min(0.955, model.thrust_limit):
         return False
+    if farm.locality == "turned":
+        return False
     if not model.needs_turbulence:
         return True
+    if isinstance(farm.site, GriddedSite) and farm.site.grid.turbulence_intensity is not None:
+        return False
     states = farm.states
     lowest = np.minimum.reduceat(states.turbulence, states.first[:-1])
     return bool((lowest == np.maximum.reduceat(states.turbulence, states.first[:-1])).all())
@@ -95,6 +105,8 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
     seen = np.zeros(far.shape, np.bool_)
     kernels = _kernels(farm.model)
     turbulence = np.maximum.reduceat(wind.turbulence, wind.first[:-1])
+    if isinstance(wind, LocalWind) and wind.grid.turbulence.size:
+        turbulence[:] = wind.grid.turbulence.max()
     if farm.model.added_turbulence is not None:
         turbulence = np.hypot(turbulence, _MOST_ADDED)
     kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)

@@ -13,6 +13,7 @@ touches two turbines at most, so hundreds of turbines are no matter.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import cos, hypot, sin, sqrt
 from typing import final
 
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from vindeby.layout.boundary import _nearest_edge
 from vindeby.layout.problem import FloatArray, IntArray, Problem
+from vindeby.layout.zones import areas_of
 from vindeby.wake.compiling.compiled import kernel, scalar
 
 __all__ = ["Limits"]
@@ -35,8 +37,11 @@ class Limits:
     """The rules of one problem. Positions are (2, n) arrays, relative to ``origin``."""
 
     def __init__(self, problem: Problem, types: IntArray) -> None:
-        self.edges, self.discs, self.inverted, self.origin = problem.boundary.parts
-        self.corners = _convex_corners(self.edges)
+        self.origin = problem.boundary.origin
+        self.areas = areas_of([zone.boundary for zone in problem.zones], self.origin)
+        self.zone = problem.zone_of
+        firsts = self.areas.first_edge.tolist()
+        self.corners = np.concatenate([_convex_corners(self.areas.edges[a:b]) for a, b in pairwise(firsts)])
         beside = problem.neighbours
         self.beside = np.stack([beside.x, beside.y]) - self.origin[:, None]
         self.need = problem.spacing_by_type[np.append(types, beside.types)]
@@ -72,7 +77,7 @@ class Limits:
         while True:
             rows, normals, rooms = np.empty((size, 2), np.int64), np.empty((size, 2)), np.empty(size)
             count = _gather(
-                self.edges, self.discs, self.inverted, self.corners, everyone, self.need, many, within,
+                self.areas, self.corners, self.zone, everyone, self.need, many, within,
                 rows, normals, rooms,
             )  # fmt: skip
             if count <= size:
@@ -131,13 +136,18 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
 
 
 @kernel("limits")
-def _gather(edges, discs, inverted, corners, place, need, movable, within, rows, normals, rooms):  # type: ignore[no-untyped-def]
+def _gather(areas, corners, zone, place, need, movable, within, rows, normals, rooms):  # type: ignore[no-untyped-def]
     """Fill in the rows as far as there is space; returns how many there are."""
     count = 0
     for i in range(movable):
         px, py = place[0, i], place[1, i]
-        count = _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals, rooms)
-        for c in range(discs.shape[0]):
+        z, discs = zone[i], areas.discs
+        first, last = areas.first_edge[z], areas.first_edge[z + 1]
+        count = _edge_rows(
+            areas.edges[first:last], areas.inverted[z], corners[first:last], px, py, within, i, count,
+            rows, normals, rooms,
+        )  # fmt: skip
+        for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
             dx, dy, sign = px - discs[c, 0], py - discs[c, 1], discs[c, 3]
             radius = hypot(dx, dy)
             room = sign * (discs[c, 2] - radius)

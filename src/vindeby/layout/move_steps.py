@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake import WakeModel
-from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.curves import curves_at
-from vindeby.wake.superposition import superposition_of
-from vindeby.wake.wind import clear
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row
+from vindeby.wake.loops.wind import clear
+from vindeby.wake.loops.wind_access import Locality, OwnWind, access_of, together_of
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = [
+    "FreeWinds",
     "Moves",
     "Trial",
     "almost_empty",
+    "free_winds",
     "make_add_wake",
     "make_differs",
     "make_remove_old_wakes",
@@ -38,7 +41,9 @@ class Moves(NamedTuple):
     """The layout in every direction; then room for a move. Turbines first, neighbours after them.
 
     ``along``, ``across``, ``order`` and ``watts`` are (directions, turbines); ``summed``, ``speed`` and
-    ``thrust`` (directions, turbines, wind speeds); those beginning with ``new`` (turbines, wind speeds).
+    ``thrust`` (directions, turbines, wind speeds); those beginning with ``new`` (turbines, wind speeds). ``free`` has
+    the free wind of every turbine where it differs from place to place, direction after direction, and in its last row
+    that of the moved turbine at its new place.
     """
 
     type_index: IntArray
@@ -59,6 +64,7 @@ class Moves(NamedTuple):
     new_along: FloatArray
     new_across: FloatArray
     touched: npt.NDArray[np.bool_]
+    free: LocalRows
 
 
 class Trial(NamedTuple):
@@ -70,15 +76,80 @@ class Trial(NamedTuple):
     across: float
 
 
-def make_add_wake(model: WakeModel) -> Callable[..., bool]:
+class FreeWinds(NamedTuple):
+    """Where the steps find the free wind of a turbine: all of compiled functions.
+
+    ``settled(moves, d, states, i)``: that of turbine ``i`` where it stands; ``tried(moves, trial, states, i)``: where
+    it would stand. ``fill(wind, d, moves, t, x, y, row)`` works it out, in a row of ``moves.free``.
+    """
+
+    settled: Callable[..., Any]
+    tried: Callable[..., Any]
+    fill: Callable[..., None]
+
+
+@inlined
+def _same_wind(moves, d, states, i):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return states
+
+
+@inlined
+def _nothing_to_fill(wind, d, moves, t, x, y, row):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return None
+
+
+@inlined
+def _row_of(free, count, row):  # type: ignore[no-untyped-def]
+    return OwnWind(
+        free.speed[row, :count], free.weight[row, :count], free.turbulence[row, :count],
+        free.cosine[row], free.sine[row],
+    )  # fmt: skip
+
+
+@inlined
+def _own_settled(moves, d, states, i):  # type: ignore[no-untyped-def]
+    return _row_of(moves.free, states.speed.size, d * moves.x.size + i)
+
+
+@inlined
+def _own_tried(moves, trial, states, i):  # type: ignore[no-untyped-def]
+    row = trial.d * moves.x.size + i
+    if i == trial.moved:
+        row = moves.free.cosine.size - 1
+    return _row_of(moves.free, states.speed.size, row)
+
+
+_FILL_ROW = make_fill_row(False)
+
+
+@scalar
+def _fill_own(wind, d, moves, t, x, y, row):  # type: ignore[no-untyped-def]
+    _FILL_ROW(wind, d, t, x, y, moves.free, row)
+
+
+def free_winds(locality: Locality) -> FreeWinds:
+    """The functions for a kind of wind."""
+    if locality == "uniform":
+        return FreeWinds(_same_wind, _same_wind, _nothing_to_fill)
+    return FreeWinds(_own_settled, _own_tried, _fill_own)
+
+
+def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[..., bool]:
     """Adding one wake to a sum, or taking it out."""
     deficit, reach = model.deficit, model.reach
-    together = superposition_of(model)
+    together, swing, turned_wakes = (
+        together_of(model, locality),
+        access_of(locality).swing,
+        locality == "turned",
+    )
     scale, term = together.scale, together.term
 
     @scalar
     def add_wake(data, machines, source, target, far, aside, states, speed, thrust, sign, summed):  # type: ignore[no-untyped-def]
-        """The wake of type ``source`` on type ``target``; ``speed`` and ``thrust`` are the source's."""
+        """The wake of type ``source`` on type ``target``; ``states``, ``speed`` and ``thrust`` are the source's."""
+        far, aside = swing(states, far, aside)
+        if turned_wakes and far <= 0.0:
+            return False
         free, turbulence = states.speed, states.turbulence
         diameter, rotor = machines.diameter[source], machines.diameter[target]
         most_thrust = most_turbulence = 0.0
@@ -101,9 +172,9 @@ def make_add_wake(model: WakeModel) -> Callable[..., bool]:
     return add_wake
 
 
-def make_settle_one(model: WakeModel) -> Callable[..., float]:
+def make_settle_one(model: WakeModel, locality: Locality = "uniform") -> Callable[..., float]:
     """Settling a turbine whose wakes are summed."""
-    wind_speed = superposition_of(model).wind_speed
+    wind_speed = together_of(model, locality).wind_speed
 
     @scalar
     def settle_one(machines, type_index, states, summed, speed, thrust):  # type: ignore[no-untyped-def]
@@ -155,8 +226,9 @@ def almost_empty(moves, d, i, count):  # type: ignore[no-untyped-def]
     return least < 0.0
 
 
-def make_sum_anew(add_wake: Callable[..., bool]) -> Callable[..., None]:
+def make_sum_anew(add_wake: Callable[..., bool], free: FreeWinds) -> Callable[..., None]:
     """Make the step for a turbine whose wakes are all gathered again."""
+    tried = free.tried
 
     @scalar
     def sum_anew(data, machines, moves, trial, a, states):  # type: ignore[no-untyped-def]
@@ -176,21 +248,23 @@ def make_sum_anew(add_wake: Callable[..., bool]) -> Callable[..., None]:
             if moves.touched[j]:
                 speed, thrust = moves.new_speed[j], moves.new_thrust[j]
             add_wake(
-                data, machines, moves.type_index[j], moves.type_index[i], far, aside, states,
-                speed, thrust, 1.0, moves.new_summed[i],
+                data, machines, moves.type_index[j], moves.type_index[i], far, aside,
+                tried(moves, trial, states, j), speed, thrust, 1.0, moves.new_summed[i],
             )  # fmt: skip
 
     return sum_anew
 
 
-def make_replace_wakes(add_wake: Callable[..., bool]) -> Callable[..., None]:
+def make_replace_wakes(add_wake: Callable[..., bool], free: FreeWinds) -> Callable[..., None]:
     """Make the step for a turbine whose thrust (or place) has changed."""
+    tried = free.tried
 
     @scalar
     def replace_wakes(data, machines, moves, trial, a, states):  # type: ignore[no-untyped-def]
         """The wakes of the turbine at ``a`` of the new order, new for old, on those after it."""
         d, order = trial.d, moves.new_order
         i = order[a]
+        own = tried(moves, trial, states, i)
         for b in range(a + 1, order.size):
             j = order[b]
             if j == trial.moved:
@@ -203,11 +277,11 @@ def make_replace_wakes(add_wake: Callable[..., bool]) -> Callable[..., None]:
                 far, aside = moves.along[d, j] - trial.along, moves.across[d, j] - trial.across
             else:
                 was = add_wake(
-                    data, machines, moves.type_index[i], moves.type_index[j], far, aside, states,
+                    data, machines, moves.type_index[i], moves.type_index[j], far, aside, own,
                     moves.speed[d, i], moves.thrust[d, i], -1.0, moves.new_summed[j],
                 )  # fmt: skip
             now = add_wake(
-                data, machines, moves.type_index[i], moves.type_index[j], far, aside, states,
+                data, machines, moves.type_index[i], moves.type_index[j], far, aside, own,
                 moves.new_speed[i], moves.new_thrust[i], 1.0, moves.new_summed[j],
             )  # fmt: skip
             moves.touched[j] = touched or was or now
@@ -215,13 +289,15 @@ def make_replace_wakes(add_wake: Callable[..., bool]) -> Callable[..., None]:
     return replace_wakes
 
 
-def make_remove_old_wakes(add_wake: Callable[..., bool]) -> Callable[..., None]:
+def make_remove_old_wakes(add_wake: Callable[..., bool], free: FreeWinds) -> Callable[..., None]:
     """Make the step that comes first: the moved turbine is taken away."""
+    settled = free.settled
 
     @scalar
     def remove_old_wakes(data, machines, moves, trial, states):  # type: ignore[no-untyped-def]
         """The wakes of the moved turbine, where it stood, on those after it."""
         d, moved = trial.d, trial.moved
+        own = settled(moves, d, states, moved)
         behind = False
         for a in range(moves.new_order.size):
             j = moves.order[d, a]
@@ -232,7 +308,7 @@ def make_remove_old_wakes(add_wake: Callable[..., bool]) -> Callable[..., None]:
                 aside = moves.across[d, j] - moves.across[d, moved]
                 touch(moves, d, j)
                 moves.touched[j] = add_wake(
-                    data, machines, moves.type_index[moved], moves.type_index[j], far, aside, states,
+                    data, machines, moves.type_index[moved], moves.type_index[j], far, aside, own,
                     moves.speed[d, moved], moves.thrust[d, moved], -1.0, moves.new_summed[j],
                 )  # fmt: skip
 

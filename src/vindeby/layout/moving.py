@@ -8,6 +8,7 @@ from vindeby.layout.one_move import MoveKernels, Moves, can_move_one, move_kerne
 from vindeby.layout.problem import FloatArray, IntArray
 from vindeby.layout.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.wake import WindFarm
+from vindeby.wake.loops.wind_access import identity_of
 
 __all__ = ["Mover", "can_move_one", "mover_of"]
 
@@ -23,7 +24,11 @@ class Mover(NamedTuple):
 def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int) -> Mover:
     """Make a layout (neighbours after its turbines, near the origin) ready for moves; ``settle`` it first."""
     model = farm.model
-    if is_steady(farm):
+    if farm.locality == "uniform" and is_steady(farm):
         steady = new_steady_moves(farm, x, y, type_index, counted)
         return Mover(steady, steady_kernels(model), f"{model.identity} steady")
-    return Mover(new_moves(farm, x, y, type_index, counted), move_kernels(model), model.identity)
+    return Mover(
+        new_moves(farm, x, y, type_index, counted),
+        move_kernels(model, farm.locality),
+        identity_of(model, farm.locality),
+    )

@@ -7,7 +7,7 @@ turbines that are touched and no others. A sum of which almost nothing is left i
 rounding stays below 1e-10 of the energy. Nothing is carried on from move to move: a kept move is followed by
 a whole evaluation.
 
-The loops stand on the wake model's functions, as those of ``vindeby.wake.direct`` do, for models that add no
+The loops stand on the wake model's functions, as those of ``vindeby.wake.loops.direct`` do, for models that add no
 turbulence. ``vindeby.wake`` has faster tables for whole layouts of some models; ``random_search`` says which
 is used when.
 """
@@ -21,9 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.move_steps import (
+    FreeWinds,
     Moves,
     Trial,
     almost_empty,
+    free_winds,
     make_add_wake,
     make_differs,
     make_remove_old_wakes,
@@ -35,8 +37,10 @@ from vindeby.layout.move_steps import (
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.rotation import turn, turn_into_wind
-from vindeby.wake.wind import clear, count_up, wind_from
+from vindeby.wake.loops.local.local_rows import rows_for
+from vindeby.wake.loops.rotation import turn, turn_into_wind
+from vindeby.wake.loops.wind import clear, count_up, wind_from
+from vindeby.wake.loops.wind_access import Locality, identity_of
 
 __all__ = ["MoveKernels", "Moves", "can_move_one", "move_kernels", "new_moves"]
 
@@ -58,8 +62,8 @@ class MoveKernels(NamedTuple):
 
 
 def can_move_one(model: WakeModel) -> bool:
-    """Whether the loops here hold for a model: turbulence that wakes add is not followed."""
-    return model.added_turbulence is None
+    """Whether the loops here hold for a model: neither turbulence that wakes add nor blockage is followed."""
+    return model.is_a_sum_of_pairs
 
 
 def new_moves(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int) -> Moves:
@@ -72,21 +76,25 @@ def new_moves(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray
         np.zeros((directions, n)), np.zeros(states), np.zeros(states), np.zeros(states),
         np.zeros(states[1:]), np.zeros(states[1:]), np.zeros(states[1:]), np.zeros(n, np.int64),
         np.zeros(n), np.zeros(n), np.zeros(n, np.bool_),
+        rows_for(0 if farm.locality == "uniform" else directions * n + 1, most),
     )  # fmt: skip
 
 
 @once_per_model
-def move_kernels(model: WakeModel) -> MoveKernels:
+def move_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
     """Compile, or load from disk, the loops for a model."""
-    add_wake, settle_one = make_add_wake(model), make_settle_one(model)
-    settle = _make_settle(model, add_wake, settle_one)
-    return MoveKernels(settle, _make_gained(model, add_wake, settle_one), _make_keep(model, settle))
+    steps = make_add_wake(model, locality), make_settle_one(model, locality), free_winds(locality)
+    identity = identity_of(model, locality)
+    settle = _make_settle(identity, *steps)
+    return MoveKernels(settle, _make_gained(model, identity, *steps), _make_keep(identity, settle))
 
 
 def _make_settle(
-    model: WakeModel, add_wake: Callable[..., bool], settle_one: Callable[..., float]
+    identity: str, add_wake: Callable[..., bool], settle_one: Callable[..., float], free: FreeWinds
 ) -> Callable[..., float]:
-    @kernel(model.identity, counts_references=False)
+    settled, fill = free.settled, free.fill
+
+    @kernel(identity, counts_references=False)
     def settle(data, machines, wind, moves):  # type: ignore[no-untyped-def]
         n = moves.x.size
         type_index, total = moves.type_index, 0.0
@@ -101,11 +109,12 @@ def _make_settle(
                 i = order[a]
                 moves.along[d, i], moves.across[d, i] = along[a], across[a]
                 clear(moves.summed[d, i])
+                fill(wind, d, moves, type_index[i], moves.x[i], moves.y[i], d * n + i)
             for a in range(n):
                 i = order[a]
-                speed, thrust = moves.speed[d, i], moves.thrust[d, i]
+                speed, thrust, own = moves.speed[d, i], moves.thrust[d, i], settled(moves, d, states, i)
                 moves.watts[d, i] = settle_one(
-                    machines, type_index[i], states, moves.summed[d, i], speed, thrust
+                    machines, type_index[i], own, moves.summed[d, i], speed, thrust
                 )
                 if i < moves.counted:
                     total += moves.watts[d, i]
@@ -113,7 +122,7 @@ def _make_settle(
                     j = order[b]
                     add_wake(
                         data, machines, type_index[i], type_index[j], along[b] - along[a], across[b] - across[a],
-                        states, speed, thrust, 1.0, moves.summed[d, j],
+                        own, speed, thrust, 1.0, moves.summed[d, j],
                     )  # fmt: skip
         return total
 
@@ -121,18 +130,24 @@ def _make_settle(
 
 
 def _make_gained(
-    model: WakeModel, add_wake: Callable[..., bool], settle_one: Callable[..., float]
+    model: WakeModel,
+    identity: str,
+    add_wake: Callable[..., bool],
+    settle_one: Callable[..., float],
+    free: FreeWinds,
 ) -> Callable[..., float]:
-    sum_anew, replace_wakes = make_sum_anew(add_wake), make_replace_wakes(add_wake)
-    remove_old_wakes, differs = make_remove_old_wakes(add_wake), make_differs(model)
+    sum_anew, replace_wakes = make_sum_anew(add_wake, free), make_replace_wakes(add_wake, free)
+    remove_old_wakes, differs = make_remove_old_wakes(add_wake, free), make_differs(model)
+    tried, fill = free.tried, free.fill
 
-    @kernel(model.identity, counts_references=False)
+    @kernel(identity, counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
             states = wind_from(wind, d)
             along, across = turn(wind.cosine[d], wind.sine[d], x, y)
             trial = Trial(d, moved, along, across)
+            fill(wind, d, moves, moves.type_index[moved], x, y, moves.free.cosine.size - 1)
             for i in range(n):
                 moves.touched[i] = False
             remove_old_wakes(data, machines, moves, trial, states)
@@ -144,7 +159,7 @@ def _make_gained(
                         sum_anew(data, machines, moves, trial, a, states)
                     moves.touched[i] = True
                     watts = settle_one(
-                        machines, moves.type_index[i], states,
+                        machines, moves.type_index[i], tried(moves, trial, states, i),
                         moves.new_summed[i], moves.new_speed[i], moves.new_thrust[i],
                     )  # fmt: skip
                     if i == moved or differs(moves, d, i, states.speed.size):
@@ -156,8 +171,8 @@ def _make_gained(
     return gained
 
 
-def _make_keep(model: WakeModel, settle: Callable[..., float]) -> Callable[..., None]:
-    @kernel(model.identity, counts_references=False)
+def _make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None]:
+    @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         moves.x[moved], moves.y[moved] = x, y
         settle(data, machines, wind, moves)

@@ -15,12 +15,14 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.boundary import Boundary
+from vindeby.layout.mix import Remaining, check_mix, same_mix
 from vindeby.layout.spacing import worst_pair
+from vindeby.layout.zones import Zone, Zones
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
-from vindeby.wake import WindFarm
+from vindeby.wake import GriddedSite, WindFarm, WindGrid
 
-__all__ = ["Layout", "Problem"]
+__all__ = ["Layout", "Problem", "joined"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -54,9 +56,28 @@ class Layout:
         return Layout(px, py, kind)
 
 
+def joined(first: Layout, second: Layout) -> Layout:
+    """The turbines of both layouts, in this order."""
+    return Layout(
+        np.append(first.x, second.x), np.append(first.y, second.y), np.append(first.types, second.types)
+    )
+
+
 def _extent(x: FloatArray, y: FloatArray) -> str:
     """How large an area positions cover, for a ``repr``."""
     return f", {np.ptp(x) / 1000:.3g} km x {np.ptp(y) / 1000:.3g} km" if len(x) else ""
+
+
+def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
+    """Raise ArgumentError if an area is not within the grid of the local wind, so that no search leaves it."""
+    if area.circle is None:
+        corners = area.edges[:, :2] + area.origin
+        what, x, y = "corner", corners[:, 0], corners[:, 1]
+    else:
+        west, south, east, north = area.bounds
+        what, (mid_x, mid_y) = "end (west, south, east, north)", area.circle[0]
+        x, y = np.array([west, mid_x, east, mid_x]), np.array([mid_y, south, mid_y, north])
+    grid.refuse_outside(x, y, f"farm {name}: boundary {what}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +88,20 @@ class Problem:
     distance between two turbines, or one such distance a turbine type, of which a pair keeps the mean;
     neighbours are kept clear of in the same way. ``types`` tells the type of each turbine, in the order in
     which they are placed; without it all are of type 0, or, for smart start with several types, of any.
+    ``mix`` says instead how many of each type there are: for the farm, or a row for each zone.
+
+    ``boundary`` may be ``Zones``: then the turbines stand zone by zone, each in its own. ``standing`` are
+    turbines of the same farm that this search does not move: their energy counts.
     """
 
     farm: WindFarm
-    boundary: Boundary
+    boundary: Boundary | Zones
     n_turbines: int
     spacing_m: float | Sequence[float] = 0.0
     name: str = "farm"
     types: Sequence[int] | None = None
+    mix: Sequence[int] | Sequence[Sequence[int]] | None = None
+    standing: Layout | None = None
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:
@@ -88,12 +115,25 @@ class Problem:
                 f"spacing_m must be one distance >= 0, or one for each of {len(self.farm.turbines)} turbine types, "
                 f"not {self.spacing_m!r}"
             )
+        if isinstance(self.boundary, Zones) and self.boundary.n_turbines != self.n_turbines:
+            raise ArgumentError(
+                f"n_turbines is {self.n_turbines}, but the zones have {self.boundary.n_turbines}"
+            )
+        if self.types is not None and (self.mix is not None or len(self.zones) > 1):
+            raise ArgumentError(
+                "types are for one boundary and no mix; with zones or several types, give a mix"
+            )
+        if self.mix is not None:
+            check_mix(self.mix, [zone.n_turbines for zone in self.zones], len(self.farm.turbines))
         if self.types is not None:
             kinds = np.asarray(self.types)
             if kinds.shape != (self.n_turbines,) or kinds.min() < 0 or kinds.max() >= len(self.farm.turbines):
                 raise ArgumentError(
                     f"types must hold one type index for each of {self.n_turbines} turbines, not {self.types!r}"
                 )
+        if isinstance(self.farm.site, GriddedSite):
+            for zone in self.zones:
+                _refuse_area_outside(self.farm.site.grid, zone.boundary, self.name)
 
     def __repr__(self) -> str:
         low, high = self.spacing_by_type.min(), self.spacing_by_type.max()
@@ -106,22 +146,61 @@ class Problem:
         return np.array(np.broadcast_to(np.asarray(self.spacing_m, np.float64), (len(self.farm.turbines),)))
 
     @cached_property
+    def zones(self) -> tuple[Zone, ...]:
+        """The zones of the farm; a plain boundary is one."""
+        if isinstance(self.boundary, Zones):
+            return self.boundary.zones
+        return (Zone(self.boundary, self.n_turbines),)
+
+    @cached_property
+    def zone_of(self) -> IntArray:
+        """The zone of each turbine."""
+        return np.repeat(np.arange(len(self.zones)), [zone.n_turbines for zone in self.zones])
+
+    @cached_property
     def neighbours(self) -> Layout:
-        """Turbines that stand already."""
+        """Turbines that stand already: first those of the same farm, then those of others."""
         beside = self.farm.neighbours
-        return Layout.of([], []) if beside is None else Layout.of(beside.x, beside.y, beside.types)
+        others = Layout.of([], []) if beside is None else Layout.of(beside.x, beside.y, beside.types)
+        return others if self.standing is None else joined(self.standing, others)
+
+    @property
+    def counted(self) -> int:
+        """How many turbines the energy is of: those placed, and those of the same farm that stand already."""
+        return self.n_turbines + (0 if self.standing is None else len(self.standing.x))
+
+    def remaining(self) -> Remaining:
+        """How many turbines are still to be placed in each zone and of each type, before any is."""
+        return Remaining([zone.n_turbines for zone in self.zones], self.mix, len(self.farm.turbines))
 
     def types_in_order(self) -> IntArray:
-        """The type of each turbine, where it is not free."""
+        """The type of each turbine, where it is not free; of a mix, one way to share it out."""
+        if self.mix is not None:
+            return self.remaining().types_in_order()
         return np.array(np.zeros(self.n_turbines) if self.types is None else self.types, np.int64)
 
     def aep(self, layout: Layout) -> float:
-        """What a layout is worth, in GWh a year."""
-        return self.farm.aep(layout.x, layout.y, layout.types)
+        """What a layout is worth, in GWh a year, with what stands of the same farm."""
+        whole = self.whole(layout)
+        return self.farm.aep(whole.x, whole.y, whole.types)
+
+    def whole(self, layout: Layout) -> Layout:
+        """The layout with what stands of the same farm after it."""
+        return layout if self.standing is None else joined(layout, self.standing)
+
+    def outside_m(self, layout: Layout) -> FloatArray:
+        """How far (m) each turbine is outside its zone; negative inside."""
+        if len(layout.x) != self.n_turbines:  # a layout of another size has no zones
+            return -np.max([zone.boundary.distances(layout.x, layout.y) for zone in self.zones], axis=0)
+        out = np.empty(self.n_turbines)
+        for z, zone in enumerate(self.zones):
+            mine = self.zone_of == z
+            out[mine] = -zone.boundary.distances(layout.x[mine], layout.y[mine])
+        return out
 
     def shortfalls(self, layout: Layout) -> tuple[float, float]:
         """How far (m) the outermost turbine is outside, and the nearest pair too near; 0 where all is well."""
-        outside = float(max(0.0, -self.boundary.distances(layout.x, layout.y).min()))
+        outside = float(max(0.0, self.outside_m(layout).max()))
         beside = self.neighbours
         x, y = np.append(layout.x, beside.x), np.append(layout.y, beside.y)
         need = self.spacing_by_type[np.append(layout.types, beside.types)]
@@ -129,13 +208,20 @@ class Problem:
 
     def is_feasible(self, layout: Layout) -> bool:
         """Whether a layout keeps to the rules, but for rounding."""
-        return len(layout.x) == self.n_turbines and max(self.shortfalls(layout)) <= TOLERANCE_M
+        if len(layout.x) != self.n_turbines or max(self.shortfalls(layout)) > TOLERANCE_M:
+            return False
+        return self.mix is None or same_mix(self.mix, self.zone_of, layout.types)
 
     def refuse_infeasible(self, layout: Layout, method: str) -> None:
         """Raise TaskError unless the layout keeps to the rules."""
         if len(layout.x) != self.n_turbines:
             raise TaskError(
                 f"farm {self.name}: {method} returned {len(layout.x)} turbines, not {self.n_turbines}; "
+                "this is a mistake in the method"
+            )
+        if self.mix is not None and not same_mix(self.mix, self.zone_of, layout.types):
+            raise TaskError(
+                f"farm {self.name}: {method} changed how many turbines of each type there are; "
                 "this is a mistake in the method"
             )
         outside, too_near = self.shortfalls(layout)

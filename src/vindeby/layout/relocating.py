@@ -6,7 +6,7 @@ al. 1953). At temperature 0 only gains are kept.
 
 Most moves are refused, so what counts is the time of a trial: ``moving`` evaluates only what the moved turbine
 changes. Where that does not hold (a model that adds turbulence), whole layouts are evaluated, with the same
-draws.
+draws. In a farm with a mix of types, a small share of the moves swap types instead (``swapping``).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from vindeby.layout.method import Result
 from vindeby.layout.moving import can_move_one, mover_of
 from vindeby.layout.one_move import MoveKernels
 from vindeby.layout.problem import FloatArray, Layout, Problem
+from vindeby.layout.swapping import Swaps, can_swap, exchange, make_swap, may_swap, never_swap
 from vindeby.wake.compiling.compiled import kernel, scalar
 
 __all__ = ["Walk", "walk"]
@@ -93,56 +94,64 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     type_index = np.append(start.types, problem.neighbours.types)
-    moves, kernels, identity = mover_of(farm, place[0], place[1], type_index, many)
-    draw, try_all = _draws(many, seed, how), _walk_kernel(kernels, identity)
-    best = place[:, :many].copy()
-    energy = most = kernels.settle(farm.data, farm.machines, farm.wind, moves)
-    hot, cold = how.hot * energy / many, how.cold * energy / many
+    moves, kernels, identity = mover_of(farm, place[0], place[1], type_index, problem.counted)
+    swaps = Swaps(problem, seed)
+    draw, try_all = _draws(many, seed, how), _walk_kernel(kernels, identity, swaps.wanted)
+    best, best_types = place[:, :many].copy(), start.types.copy()
+    wind = farm.wind_near(limits.origin)
+    energy = most = kernels.settle(farm.data, farm.machines, wind, moves)
+    hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
     trials = 0
     for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         trials, most = try_all(
-            farm.data, farm.machines, farm.wind, moves, limits.edges, limits.discs, limits.inverted,
-            limits.need, draw(), hot, cold, trials, how.budget, best, most,
+            farm.data, farm.machines, wind, moves, limits.areas, limits.zone, limits.need,
+            draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, most,
         )  # fmt: skip
         if trials >= how.budget:
             break
     x, y = best + limits.origin[:, None]
-    return Layout(x, y, start.types), trials
+    return Layout(x, y, best_types), trials
 
 
 def _as_a_whole(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
     many, origin = problem.n_turbines, limits.origin[:, None]
     here = np.hstack([np.stack([start.x, start.y]) - origin, limits.beside])
-    draw = _draws(many, seed, how)
-    best, trials = here.copy(), 0
+    types, need = start.types.copy(), limits.need
+    draw, swaps = _draws(many, seed, how), Swaps(problem, seed)
+    best, best_types, trials = here.copy(), types.copy(), 0
     energy = most = problem.aep(start)
-    hot, cold = how.hot * energy / many, how.cold * energy / many
+    hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
     for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
-        for turbine, east, north, chance in draw():
-            i = int(turbine)
+        for (turbine, east, north, chance), other in zip(draw(), swaps.draw(BATCH), strict=True):
+            i, j = int(turbine), int(other)
             px, py = here[0, i] + east, here[1, i] + north
-            if not allowed(
-                limits.edges, limits.discs, limits.inverted, here[0], here[1], limits.need, i, px, py
-            ):
-                continue
             before = here[:, i].copy()
-            here[:, i] = px, py
+            if j >= 0:
+                if not can_swap(types, swaps.group, here[0], here[1], need, i, j):
+                    continue
+                exchange(types, need, i, j)
+            elif not allowed(limits.areas, limits.zone, here[0], here[1], need, i, px, py):
+                continue
+            else:
+                here[:, i] = px, py
             x, y = here[:, :many] + origin
-            worth = problem.farm.aep(x, y, start.types)
+            worth = problem.aep(Layout(x, y, types))
             slack = chance * temperature(hot, cold, trials, how.budget)
             trials += 1
             if worth - energy > slack:
                 energy = worth
+            elif j >= 0:
+                exchange(types, need, i, j)
             else:
                 here[:, i] = before
             if energy > most:
-                best, most = here.copy(), energy
+                best, best_types, most = here.copy(), types.copy(), energy
             if trials >= how.budget:
                 break
         if trials >= how.budget:
             break
     x, y = best[:, :many] + origin
-    return Layout(x, y, start.types), trials
+    return Layout(x, y, best_types), trials
 
 
 @scalar
@@ -152,22 +161,23 @@ def _temperature(hot, cold, done, budget):  # type: ignore[no-untyped-def]
 
 
 @scalar
-def _is_allowed(edges, discs, inverted, x, y, need, i, px, py):  # type: ignore[no-untyped-def]
-    """Whether turbine ``i`` may stand at a place: inside, and far enough from all others."""
+def _is_allowed(areas, zone, x, y, need, i, px, py):  # type: ignore[no-untyped-def]
+    """Whether turbine ``i`` may stand at a place: inside its zone, and far enough from all others."""
     for j in range(x.size):
         if j != i and hypot(x[j] - px, y[j] - py) < 0.5 * (need[i] + need[j]):
             return False
-    for c in range(discs.shape[0]):
+    z, discs = zone[i], areas.discs
+    for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
         if discs[c, 3] * (discs[c, 2] - hypot(px - discs[c, 0], py - discs[c, 1])) < 0.0:
             return False
-    edge, _, _, inside = _nearest_edge(edges, px, py)
-    return edge < 0 or inside != inverted
+    edge, _, _, inside = _nearest_edge(areas.edges[areas.first_edge[z] : areas.first_edge[z + 1]], px, py)
+    return edge < 0 or inside != areas.inverted[z]
 
 
 @kernel("relocating")
-def allowed(edges, discs, inverted, x, y, need, i, px, py):  # type: ignore[no-untyped-def]
+def allowed(areas, zone, x, y, need, i, px, py):  # type: ignore[no-untyped-def]
     """``_is_allowed``, for callers that are not compiled."""
-    return _is_allowed(edges, discs, inverted, x, y, need, i, px, py)
+    return _is_allowed(areas, zone, x, y, need, i, px, py)
 
 
 @kernel("relocating")
@@ -176,9 +186,20 @@ def temperature(hot, cold, done, budget):  # type: ignore[no-untyped-def]
     return _temperature(hot, cold, done, budget)
 
 
+@scalar
+def _note(moves, best, best_types):  # type: ignore[no-untyped-def]
+    """Keep the layout as it is now."""
+    for j in range(best.shape[1]):
+        best[0, j], best[1, j] = moves.x[j], moves.y[j]
+        best_types[j] = moves.type_index[j]
+
+
 @cache
-def _walk_kernel(kernels: MoveKernels, identity: str) -> Callable[..., tuple[int, float]]:
+def _walk_kernel(kernels: MoveKernels, identity: str, swapping: bool) -> Callable[..., tuple[int, float]]:
+    """The walk of a farm; only in one of several types turbines swap types."""
     settle, gained, keep = kernels
+    identity = f"{identity} swapping" if swapping else identity
+    swap = make_swap(settle, identity) if swapping else never_swap
 
     @kernel(identity, counts_references=False)
     def try_all(  # type: ignore[no-untyped-def]
@@ -186,24 +207,41 @@ def _walk_kernel(kernels: MoveKernels, identity: str) -> Callable[..., tuple[int
         machines,
         wind,
         moves,
-        edges,
-        discs,
-        inverted,
+        areas,
+        zone,
         need,
         draws,
+        others,
+        group,
         hot,
         cold,
         trials,
         budget,
         best,
+        best_types,
         most,
     ):
         """Try all moves drawn, or until the budget is spent; returns the trials so far and the most energy (W)."""
         energy = settle(data, machines, wind, moves)
         for t in range(draws.shape[0]):
             i = int(draws[t, 0])
+            if swapping and others[t] >= 0:
+                j = others[t]
+                if not may_swap(moves.type_index, group, moves.x, moves.y, need, i, j):
+                    continue
+                slack = draws[t, 3] * _temperature(hot, cold, trials, budget)
+                trials += 1
+                gain = swap(data, machines, wind, moves, need, i, j, energy, slack)
+                if gain > slack:
+                    energy += gain
+                    if energy > most:
+                        most = energy
+                        _note(moves, best, best_types)
+                if trials == budget:
+                    break
+                continue
             px, py = moves.x[i] + draws[t, 1], moves.y[i] + draws[t, 2]
-            if not _is_allowed(edges, discs, inverted, moves.x, moves.y, need, i, px, py):
+            if not _is_allowed(areas, zone, moves.x, moves.y, need, i, px, py):
                 continue
             gain = gained(data, machines, wind, moves, i, px, py)
             slack = draws[t, 3] * _temperature(hot, cold, trials, budget)
@@ -213,8 +251,7 @@ def _walk_kernel(kernels: MoveKernels, identity: str) -> Callable[..., tuple[int
                 energy += gain
                 if energy > most:
                     most = energy
-                    for j in range(best.shape[1]):
-                        best[0, j], best[1, j] = moves.x[j], moves.y[j]
+                    _note(moves, best, best_types)
             if trials == budget:
                 break
         return trials, most

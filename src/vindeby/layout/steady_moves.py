@@ -23,10 +23,10 @@ from vindeby.layout.one_move import MoveKernels
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.curves import curves_at
-from vindeby.wake.rotation import turn
-from vindeby.wake.superposition import superposition_of
-from vindeby.wake.wind import clear, legs_of
+from vindeby.wake.loops.rotation import turn
+from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.wind import clear, legs_of
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["SteadyMoves", "is_steady", "new_steady_moves", "steady_kernels"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy.typing as npt
 
 from vindeby.layout.problem import Problem
-from vindeby.wake import WindFarm, WindStates
+from vindeby.wake import GriddedSite, Site, WindFarm, WindStates
 
 __all__ = ["stages", "widened"]
 
@@ -36,14 +36,20 @@ def widened(problem: Problem, factor: float) -> Problem | None:
     return replace(
         problem,
         farm=WindFarm(
-            _SameWind(farm.states),
+            _same_wind(farm),
             farm.turbines,
             model,
             neighbours=farm.neighbours,
             threads=farm.threads,
-            tabulate=farm.tabulated,
+            tabulate=farm.tabulated or farm.by_width,
         ),
     )
+
+
+def _same_wind(farm: WindFarm) -> Site:
+    """A site that has the farm's wind states, and its local wind if there is any."""
+    same = _SameWind(farm.states)
+    return replace(farm.site, rose=same) if isinstance(farm.site, GriddedSite) else same
 
 
 @dataclass(frozen=True, eq=False)

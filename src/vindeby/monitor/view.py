@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -145,7 +146,7 @@ def matrix(snapshot: Snapshot, most_rows: int | None = None) -> RenderableType |
     table.add_column(Text(f"done of {seeds:,}" if snapshot.axes.known else "results"), no_wrap=True)
     for index in range(len(snapshot.axes.types)):
         table.add_column(f"t{index}", justify="right", no_wrap=True)
-    rows = snapshot.counts_by(("farm", "turbine"))
+    rows = snapshot.counts_by(("farm", "turbine"), every=True)
     width = len(snapshot.axes.types)
     shown = snapshot.axes.farms if most_rows is None else snapshot.axes.farms[:most_rows]
     for farm_idx, farm in enumerate(shown):
@@ -157,7 +158,9 @@ def matrix(snapshot: Snapshot, most_rows: int | None = None) -> RenderableType |
     return table
 
 
-def _cell(cell: dict[str, int], expected: int | None) -> Text:
+def _cell(cell: dict[str, Any], expected: int | None) -> Text:
+    if cell["expected"] == 0:
+        return Text("")
     bad = cell["failed"] + cell["invalid"]
     sign = f"!{bad}" if bad else "*" if cell["running"] else ""
     text = f"{cell['done']:>4}{sign:<2}"

@@ -26,7 +26,7 @@ def compare(result_set: ResultSet, before: str, after: str, *, axes: Axes | None
         raise ArgumentError(f"{before} and {after} are in different farms; compare two layouts of one farm")
     with style():
         if axes is None:
-            left, bottom, right, top = shapes.frame(first.area, np.hstack([first.places, second.places]))
+            left, bottom, right, top = _box(first, second)
             width, height = shapes.paper_for(right - left, top - bottom)
             axes = figure(max(width, 5.6), height + 0.8).add_subplot()
             _draw(axes, first, second)
@@ -37,15 +37,30 @@ def compare(result_set: ResultSet, before: str, after: str, *, axes: Axes | None
     return axes
 
 
+def _box(first: Drawn, second: Drawn) -> tuple[float, ...]:
+    return shapes.frame(first.area, np.hstack([first.places, second.places, first.neighbours]))
+
+
 def _draw(axes: Axes, first: Drawn, second: Drawn) -> None:
+    box = _box(first, second)
     both = np.hstack([first.places, second.places])
-    box = shapes.frame(first.area, both)
     corner = first.area.bounds[:2] if first.area is not None else both.min(axis=1)
     origin = (float(corner[0]), float(corner[1]))
     old, new = ((drawn.places - np.array(origin)[:, None]) * shapes.KM for drawn in (first, second))
     if first.area is not None:
         axes.add_patch(
             shapes.area_patch(first.area, origin, facecolor="none", edgecolor=ink(), linewidth=1.4)
+        )
+    if first.neighbours.size:
+        beside = (first.neighbours - np.array(origin)[:, None]) * shapes.KM
+        axes.plot(
+            *beside,
+            "^",
+            markersize=5,
+            color="none",
+            markeredgecolor=ink(),
+            label="neighbours",
+            gid="neighbours",
         )
     axes.plot(
         *old, "o", markersize=6, markerfacecolor="none", markeredgecolor="#5b7fa6", label=f"{first.key}"

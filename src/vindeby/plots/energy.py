@@ -20,9 +20,9 @@ FloatArray = NDArray[np.float64]
 _MOST_FARMS = 24
 
 
-def type_label(result_set: ResultSet, kind: int) -> str:
-    """A turbine type in a legend: its short name, and the campaign's."""
-    name = result_set.type_name(kind)
+def type_label(result_set: ResultSet, kind: int, farm: int | None = None) -> str:
+    """A turbine type in a legend, or the mix of a farm: its short name, and the campaign's."""
+    name = result_set.type_name(kind) if farm is None else result_set.cell_name(farm, kind)
     return name if name == f"t{kind}" else f"t{kind} {name}"
 
 

@@ -12,6 +12,7 @@ from vindeby.errors import DataError
 from vindeby.plots import shapes
 from vindeby.plots.energy import type_label
 from vindeby.plots.style import MARKERS, figure, ink, paper, shades, strong, style
+from vindeby.results.neighbour_places import FloatArray, grown, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
@@ -37,7 +38,7 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes = figure(7.2, 4.6).add_subplot()
         for kind, colour in zip(types, shades(len(types)), strict=True):
             mine = (rows["type_idx"] == kind) & ~np.isnan(losses) & np.isin(rows["farm_idx"], list(areas))
-            rated = campaign.turbines[kind].rated_power_mw
+            rated = np.array([result_set.rated_mw(int(farm), kind) for farm in rows["farm_idx"][mine]])
             area = np.array([areas[int(farm)] for farm in rows["farm_idx"][mine]])
             axes.plot(rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine],
                       MARKERS[types.index(kind) % len(MARKERS)], markersize=3, color=colour,
@@ -51,10 +52,12 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
 def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """All areas in their places, each with its best layout."""
     campaign = _campaign_of(result_set)
-    shapes_of = [farm.boundary.shape() for farm in campaign.farms]
+    shapes_of = [farm.drawn_shape() for farm in campaign.farms]
     bounds = np.array([shape.bounds for shape in shapes_of])
     left, bottom = bounds[:, :2].min(axis=0)
     right, top = bounds[:, 2:].max(axis=0)
+    beside = _all_neighbours(campaign, (left, bottom, right, top))
+    left, bottom, right, top = grown((left, bottom, right, top), beside)
     origin = (float(left), float(bottom))
     with style(dark=dark):
         width, height = shapes.paper_for(right - left, top - bottom, 9.5)
@@ -66,6 +69,11 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
             places = result_set.layout(result_set.rows["key"][row].decode(errors="replace"))
             axes.plot(*((places - np.array(origin)[:, None]) * shapes.KM), "o", markersize=2.0, color=strong(),
                       markeredgewidth=0)  # fmt: skip
+        if beside.size:
+            at = (beside - np.array(origin)[:, None]) * shapes.KM
+            axes.plot(*at, "^", markersize=2.6, color="none", markeredgecolor=ink(), markeredgewidth=0.5,
+                      label=f"neighbours ({beside.shape[1]})", gid="neighbours")  # fmt: skip
+            axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
         for index, shape in enumerate(shapes_of):
             _number(axes, index, shape, origin)
         names = "\n".join(
@@ -80,6 +88,12 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         shapes.label_axes(axes, origin)
         axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
     return axes
+
+
+def _all_neighbours(campaign: Campaign, box: tuple[float, ...]) -> FloatArray:
+    """The neighbours of every farm, each position once, as far as they are near."""
+    every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
+    return nearby(np.unique(every, axis=1), box) if every.size else every
 
 
 def _number(axes: Axes, index: int, shape: BaseGeometry, origin: tuple[float, float]) -> None:
@@ -103,4 +117,5 @@ def _listed(result_set: ResultSet, index: int, best: dict[int, int]) -> str:
     if index not in best:
         return text
     row = result_set.rows[best[index]]
-    return f"{text}\n    {row['n_turbines']} x {type_label(result_set, int(row['type_idx']))}, {row['aep']:,.0f} GWh"
+    name = type_label(result_set, int(row["type_idx"]), int(row["farm_idx"]))
+    return f"{text}\n    {row['n_turbines']} x {name}, {row['aep']:,.0f} GWh"

@@ -38,7 +38,7 @@ def _chosen(result_set: ResultSet, pattern: str, keys: list[str]) -> NDArray[np.
     rows = [_best_median_worst(mine) for mine in shown]
     columns = max(len(row) for row in rows)
     drawn = [[(place, prepare(result_set, key)) for place, key in row] for row in rows]
-    left, bottom, right, top = shapes.frame(drawn[0][0][1].area, drawn[0][0][1].places)
+    left, bottom, right, top = drawn[0][0][1].box
     shape = min(max((top - bottom) / (right - left), 0.4), 2.2)
     with style():
         width = 3.4 if shape < 1.4 else 2.9
@@ -57,7 +57,7 @@ def _chosen(result_set: ResultSet, pattern: str, keys: list[str]) -> NDArray[np.
         )
         whole.suptitle(f"{pattern}{f': {name}' if name else ''}{more}", fontsize=10, fontweight="bold")
         if columns > 1:
-            whole.legend(handles=_legend(), loc="outside lower center", ncols=2, fontsize=8)
+            whole.legend(handles=_legend(drawn[0][0][1]), loc="outside lower center", ncols=2, fontsize=8)
     return np.array(
         [axes for line, row in zip(grid, drawn, strict=True) for axes in line[: len(row)]], object
     )
@@ -116,6 +116,9 @@ def _draw(axes: Axes, drawn: Drawn, best: Drawn, origin: tuple[float, float], si
             shapes.area_patch(drawn.area, origin, facecolor="none", edgecolor=ink(), linewidth=0.8)
         )
     axes.set_aspect("equal")
+    if drawn.neighbours.size:
+        axes.plot(*in_km(drawn.neighbours), "^", markersize=0.8 * size, color="none", markeredgecolor=ink(),
+                  markeredgewidth=0.6, gid="neighbours")  # fmt: skip
     if drawn.key == best.key:
         axes.plot(*in_km(drawn.places), "o", markersize=size, color=strong(), markeredgewidth=0)
         return
@@ -126,8 +129,11 @@ def _draw(axes: Axes, drawn: Drawn, best: Drawn, origin: tuple[float, float], si
     axes.plot(*in_km(drawn.places[:, ~same]), "o", markersize=size, color=strong(), markeredgewidth=0)
 
 
-def _legend() -> list[Line2D]:
+def _legend(drawn: Drawn) -> list[Line2D]:
+    beside = Line2D([], [], linestyle="none", marker="^", markersize=4, color="none", markeredgecolor=ink(),
+                    markeredgewidth=0.6, label="neighbours")  # fmt: skip
     return [
+        *([beside] if drawn.neighbours.size else []),
         Line2D([], [], linestyle="none", marker="o", markersize=4, color=strong(), markeredgewidth=0,
                label="not where the best has one (in the best: all)"),
         Line2D([], [], linestyle="none", marker="o", markersize=2.6, color=FAINT, markeredgewidth=0,
@@ -146,7 +152,7 @@ def _every(result_set: ResultSet, pattern: str, every: list[str], most: int) -> 
     keys = every[:most]
     drawn = [prepare(result_set, key) for key in keys]
     best = {cell: prepare(result_set, mine[0]) for cell, mine in _cells(result_set, keys).items()}
-    left, bottom, right, top = shapes.frame(drawn[0].area, drawn[0].places)
+    left, bottom, right, top = drawn[0].box
     shape = (top - bottom) / (right - left)
     columns = min(len(keys), max(1, round(math.sqrt(len(keys) * 1.5 * shape))), 10)
     lines = math.ceil(len(keys) / columns)
@@ -169,5 +175,5 @@ def _every(result_set: ResultSet, pattern: str, every: list[str], most: int) -> 
             more += f", {100 * (1 - worst / drawn[0].aep_gwh):.2f} % apart"
         name = drawn[0].title.rsplit(", seed", 1)[0] if len(best) == 1 else ""
         whole.suptitle(f"{pattern}{f': {name}' if name else ''}{more}", fontsize=10, fontweight="bold")
-        whole.legend(handles=_legend(), loc="outside lower center", ncols=2, fontsize=8)
+        whole.legend(handles=_legend(drawn[0]), loc="outside lower center", ncols=2, fontsize=8)
     return np.array(grid.flat[: len(keys)], object)

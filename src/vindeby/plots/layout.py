@@ -14,10 +14,13 @@ from vindeby import units
 from vindeby.assembly.distances import closest_pair
 from vindeby.errors import ArgumentError
 from vindeby.plots import shapes, wind
+from vindeby.plots.mixed_rotors import MixedTypes, draw_mixed
 from vindeby.plots.style import FAINT, figure, ink, paper, style
+from vindeby.results.neighbour_places import nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
     from vindeby.wake import WindFarm
 
 FloatArray = NDArray[np.float64]
@@ -36,12 +39,24 @@ class Drawn:
     diameter_m: float
     spacing_m: float | None
     rated_power_mw: float | None
+    """Of a mix the mean."""
+    neighbours: FloatArray
+    """Positions of turbines that stand already, as far as they are near enough to be drawn."""
+    neighbour_count: int
+    mixed: MixedTypes | None = None
+
+    @property
+    def box(self) -> tuple[float, ...]:
+        """Left, bottom, right and top of what is drawn."""
+        return shapes.frame(self.area, np.hstack([self.places, self.neighbours]))
 
     @property
     def facts(self) -> list[tuple[str, str]]:
         """What the layout is worth, as names and figures."""
         count = self.places.shape[1]
         facts = [("turbines", f"{count}")]
+        if self.mixed is not None:
+            facts += self.mixed.facts
         if self.rated_power_mw:
             facts.append(("capacity", f"{count * self.rated_power_mw:,.0f} MW"))
         if self.aep_gwh is not None:
@@ -58,6 +73,8 @@ class Drawn:
             facts.append(("closest pair", f"{closest_pair(*self.places)[0]:,.0f} m"))
         if self.spacing_m:
             facts.append(("least allowed", f"{self.spacing_m:,.0f} m"))
+        if self.neighbour_count:
+            facts.append(("neighbours", f"{self.neighbour_count}"))
         return facts
 
     @property
@@ -65,7 +82,9 @@ class Drawn:
         """The share of the wake-free energy that is lost, from the stored energy."""
         if self.farm is None or self.aep_gwh is None:
             return float("nan")
-        return 1.0 - self.aep_gwh / self.farm.wake_free_aep(self.places.shape[1])
+        types = 0 if self.mixed is None else self.mixed.types
+        x, y = self.places
+        return 1.0 - self.aep_gwh / self.farm.free_aep_at(x, y, types)
 
 
 def prepare(result_set: ResultSet, key: str) -> Drawn:
@@ -84,11 +103,15 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         and 0 <= type_idx < len(campaign.turbines)
     ):
         turbine = campaign.turbines[type_idx]
-        area = campaign.farms[farm_idx].boundary.shape()
-        diameter_m, rated = turbine.rotor_diameter_m, turbine.rated_power_mw
+        area = campaign.farms[farm_idx].drawn_shape()
+        diameter_m, rated = turbine.rotor_diameter_m, result_set.rated_mw(farm_idx, type_idx)
         spacing_m = campaign.min_spacing.in_metres(diameter_m)
+    beside = neighbour_places(campaign, farm_idx)
+    mixed = _mixed(result_set, key, campaign)
+    # Without its types, what a layout of several types is worth cannot be said.
+    known = area is not None and (mixed is not None or result_set.mixed_cell(farm_idx, type_idx) is None)
     names = (
-        f"{result_set.farm_name(farm_idx)}, {result_set.type_name(type_idx)}, seed {seed}"
+        f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}, seed {seed}"
         if seed >= 0
         else ""
     )
@@ -98,10 +121,27 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         places,
         float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
         area,
-        result_set.wind_farm(type_idx) if area is not None else None,
+        result_set.wind_farm(type_idx, farm_idx) if known else None,
         diameter_m or 100.0,
-        spacing_m,
+        None if mixed else spacing_m,
         rated,
+        nearby(beside, shapes.frame(area, places)),
+        beside.shape[1],
+        mixed,
+    )
+
+
+def _mixed(result_set: ResultSet, key: str, campaign: Campaign | None) -> MixedTypes | None:
+    """The types of a farm that mixes several; None for any other, and for a record that does not say them."""
+    cell, types = result_set.mixed_cell(*result_set.place(key)[:2]), result_set.own_types(key)
+    if campaign is None or cell is None or types is None:
+        return None
+    turbines = [campaign.turbines[kind] for kind, _ in cell.mix]
+    return MixedTypes(
+        types,
+        tuple(turbine.name for turbine in turbines),
+        tuple(turbine.rotor_diameter_m for turbine in turbines),
+        tuple(campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in turbines),
     )
 
 
@@ -123,7 +163,7 @@ def layout(
         _map(axes, drawn, *_wind(drawn, direction, speed), bar=False)
         return axes
     with style(dark=dark):
-        left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
+        left, bottom, right, top = drawn.box
         width, height = shapes.paper_for(right - left, top - bottom)
         whole = figure(width + 2.5 + 0.9 * (drawn.farm is not None), max(height, 4.6))
         side = whole.add_gridspec(2, 2, width_ratios=[width + 0.9, 2.3], height_ratios=[1.1, 1])
@@ -140,7 +180,7 @@ def layout_map(result_set: ResultSet, key: str, *, dark: bool = False) -> Axes:
     """The map of one result alone, small enough for a page; by its side a page can say the rest."""
     drawn = prepare(result_set, key)
     with style(dark=dark):
-        left, bottom, right, top = shapes.frame(drawn.area, drawn.places)
+        left, bottom, right, top = drawn.box
         width, height = shapes.paper_for(right - left, top - bottom, 4.6)
         axes = figure(max(width, 3.6) + 0.9 * (drawn.farm is not None), height + 0.4).add_subplot()
         _map(axes, drawn, *_wind(drawn, None, None), bar=True)
@@ -163,14 +203,15 @@ def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[f
 
 
 def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None, *, bar: bool) -> None:
-    box = shapes.frame(drawn.area, drawn.places)
+    box = drawn.box
     corner = drawn.area.bounds[:2] if drawn.area is not None else drawn.places.min(axis=1)
     origin = (float(corner[0]), float(corner[1]))
     places = (drawn.places - np.array(origin)[:, None]) * shapes.KM
     axes.set(xlim=((box[0] - origin[0]) * shapes.KM, (box[2] - origin[0]) * shapes.KM))
     axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
     if drawn.farm is not None and direction is not None and speed:
-        image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed)
+        types = 0 if drawn.mixed is None else drawn.mixed.types
+        image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed, types)
         if bar:
             label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:g}°"
             axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
@@ -182,7 +223,11 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
         shapes.draw_spacing(
             axes, places, drawn.spacing_m, edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2))
         )
-    shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
+    shapes.draw_neighbours(axes, drawn.neighbours, drawn.neighbour_count, origin, ink(), paper())
+    if drawn.mixed is None:
+        shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
+    else:
+        draw_mixed(axes, places, drawn.mixed, direction)
     shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
     axes.set_aspect("equal")
     axes.grid(visible=False)

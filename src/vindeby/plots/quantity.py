@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby import units
-from vindeby.results.campaign_lookup import turbine_of
 from vindeby.results.result_set import ResultSet
 
 FloatArray = NDArray[np.float64]
@@ -51,9 +50,7 @@ def comparable(result_set: ResultSet, rows: NDArray[Any]) -> Quantity:
 
 
 def _capacities_mw(result_set: ResultSet, rows: NDArray[Any]) -> FloatArray:
-    rated = {}
-    for kind in np.unique(rows["type_idx"]).tolist():
-        turbine = turbine_of(result_set.campaign, kind)
-        rated[kind] = turbine.rated_power_mw if turbine is not None else np.nan
-    each = np.array([rated[kind] for kind in rows["type_idx"].tolist()], np.float64)
+    places = list(zip(rows["farm_idx"].tolist(), rows["type_idx"].tolist(), strict=True))
+    rated = {place: result_set.rated_mw(*place) for place in set(places)}
+    each = np.array([rated[place] for place in places], np.float64)
     return np.asarray(each * rows["n_turbines"], np.float64)

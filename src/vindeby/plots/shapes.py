@@ -51,6 +51,36 @@ def draw_spacing(axes: Axes, places_km: FloatArray, spacing_m: float, **look: An
     axes.add_collection(PatchCollection(circles, facecolor="none", **look))
 
 
+def draw_neighbours(
+    axes: Axes,
+    places: FloatArray,
+    count: int,
+    origin: tuple[float, float],
+    colour: str,
+    halo: str,
+    size: float = 5.0,
+) -> None:
+    """Turbines that stand already (positions in metres), as open triangles with an entry in the legend.
+
+    ``count`` is how many there are; the positions may be fewer, where some are too far away.
+    """
+    if not count:
+        return
+    shown = places.shape[1]
+    label = (
+        f"neighbours ({count})"
+        if shown == count
+        else f"neighbours ({shown} of {count}, the others farther away)"
+    )
+    at = (places - np.array(origin)[:, None]) * KM
+    (line,) = axes.plot(
+        *at, "^", markersize=size, markerfacecolor=halo, markeredgecolor=colour, markeredgewidth=0.9, label=label,
+        zorder=5,
+    )  # fmt: skip
+    line.set_gid("neighbours")
+    axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
+
+
 def draw_numbers(axes: Axes, places_km: FloatArray, size: float, colour: str, halo: str) -> None:
     """Each turbine's number, beside it."""
     for number, (x, y) in enumerate(places_km.T):

@@ -26,22 +26,33 @@ _SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)
 
 def prevailing(farm: WindFarm) -> tuple[float, float]:
     """The direction that the wind comes from most often, and its mean speed then."""
-    shares, speeds = _by_direction(farm)
-    width = max(1, len(shares) // _SECTORS)
+    direction, shares, speeds = _by_direction(farm)
+    best = int(np.argmax(_smooth(shares)))
+    return float(direction[best]), float(round(speeds[best], 1))
+
+
+def _smooth(values: FloatArray) -> FloatArray:
+    """The mean over a sector around each direction."""
+    width = max(1, len(values) // _SECTORS)
     window = np.ones(width) / width
-    smooth = np.convolve(np.concatenate([shares[-width:], shares, shares[:width]]), window, "same")[
-        width:-width
-    ]
-    best = int(np.argmax(smooth))
-    return float(farm.states.direction[best]), float(round(speeds[best], 1))
+    around = np.concatenate([values[-width:], values, values[:width]])
+    return np.asarray(np.convolve(around, window, "same")[width:-width])
 
 
-def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray]:
+def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Directions at even distances, how often the wind comes from each, and its mean speed then."""
     states = farm.states
-    first = states.first[:-1]
-    shares = np.add.reduceat(states.probability, first)
-    speeds = np.add.reduceat(states.probability * states.speed, first) / np.maximum(shares, 1e-300)
-    return shares, speeds
+    weighted = states.probability * states.speed
+    if states.step is None:
+        first = states.first[:-1]
+        shares = np.add.reduceat(states.probability, first)
+        return states.direction, shares, np.add.reduceat(weighted, first) / np.maximum(shares, 1e-300)
+    # A time series has any directions: they are counted by whole degrees, of which many have no step.
+    degree = np.repeat(np.rint(states.direction).astype(int) % 360, np.diff(states.first))
+    shares, speeds = np.zeros(360), np.zeros(360)
+    np.add.at(shares, degree, states.probability)
+    np.add.at(speeds, degree, weighted)
+    return np.arange(360.0), shares, _smooth(speeds) / np.maximum(_smooth(shares), 1e-300)
 
 
 def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:
@@ -141,12 +152,13 @@ def draw_wakes(
     origin: tuple[float, float],
     direction: float,
     speed: float,
+    types: NDArray[np.int64] | int = 0,
 ) -> Any:
     """Wind speed at hub height over a box; the image, for a colour bar."""
     left, bottom, right, top = box
     step = max(right - left, top - bottom) / _GRID
     x, y = np.arange(left, right + step, step), np.arange(bottom, top + step, step)
-    flow = farm.flow_map(layout[0], layout[1], direction=direction, speed=speed, grid_x=x, grid_y=y)
+    flow = farm.flow_map(layout[0], layout[1], types, direction=direction, speed=speed, grid_x=x, grid_y=y)
     return axes.imshow(
         flow.wind_speed,
         extent=(

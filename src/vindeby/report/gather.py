@@ -26,7 +26,12 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
     rows, losses = result_set.rows, result_set.wake_losses()
     layouts = _layouts(result_set)
     farms = sorted({int(farm) for farm in rows["farm_idx"]})
-    types = sorted({int(kind) for kind in rows["type_idx"]})
+    # A mixed farm's types are listed as one, apart from the others.
+    kinds = [
+        (int(kind), int(farm) if result_set.mixed_cell(int(farm), int(kind)) else -1)
+        for farm, kind in zip(rows["farm_idx"], rows["type_idx"], strict=True)
+    ]
+    types = sorted(set(kinds))
     frames = {
         farm: packed.frame_of(
             result_set.campaign,
@@ -39,7 +44,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
         {
             "key": row["key"].decode(errors="replace"),
             "farm": farms.index(int(row["farm_idx"])),
-            "type": types.index(int(row["type_idx"])),
+            "type": types.index(kind),
             "seed": int(row["ss_seed"]),
             "n": int(layout.shape[1]),
             "aep": packed.plain(row["aep"], 3),
@@ -47,11 +52,14 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             "seconds": packed.plain(row["seconds"], 2),
             "layout": packed.pack_layout(layout, frames[int(row["farm_idx"])]),
         }
-        for row, loss, layout in zip(rows, losses, layouts, strict=True)
+        for row, loss, layout, kind in zip(rows, losses, layouts, kinds, strict=True)
     ]
     return {
         "farms": [packed.farm_data(result_set.campaign, farm, frames[farm]) for farm in farms],
-        "types": [packed.type_data(result_set.campaign, kind) for kind in types],
+        "types": [
+            packed.type_data(result_set.campaign, kind, result_set.mixed_cell(farm, kind))
+            for kind, farm in types
+        ],
         "results": results,
     }
 
@@ -78,7 +86,8 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
             seeds = [snapshot.axes.seeds[index] for index in np.flatnonzero(cell == state)]
             if seeds:
                 words = "never finished" if state == State.OPEN else state.name.lower()
-                found.append((snapshot.axes.farms[farm], snapshot.axes.types[type_], words, ranges(seeds)))
+                label = snapshot.axes.cell_label(farm, type_)
+                found.append((snapshot.axes.farms[farm], label, words, ranges(seeds)))
     return found
 
 
@@ -102,7 +111,7 @@ def best_table(result_set: ResultSet) -> list[tuple[str, str, str, int, float, f
         found.append(
             (
                 result_set.farm_name(farm),
-                result_set.type_name(kind),
+                result_set.cell_name(farm, kind),
                 rows["key"][best].decode(errors="replace"),
                 int(rows["n_turbines"][best]),
                 float(rows["aep"][best]),

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+from vindeby.campaign.reading.packed_lists import abridged
 from vindeby.errors import DataError
 from vindeby.plots.campaign import PICTURES, Picture
 from vindeby.report import gather
@@ -195,7 +196,6 @@ def _provenance(result_set: ResultSet) -> str:
         )
         parts.append(f"<details>{tag('summary', head)}{tag('pre', json.dumps(entry, indent=1))}</details>")
     if result_set.campaign is not None:
-        parts.append(
-            f"<details>{tag('summary', 'the campaign file')}{tag('pre', result_set.campaign.dumps())}</details>"
-        )
+        text = abridged(result_set.campaign.dumps())
+        parts.append(f"<details>{tag('summary', 'the campaign file')}{tag('pre', text)}</details>")
     return "".join(parts)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
+from vindeby.campaign.sections.turbulence import turbulence_text
 from vindeby.errors import DataError
 from vindeby.plots.layout import layout_map
 from vindeby.plots.wind import rose
@@ -57,14 +59,16 @@ def _wind(result_set: ResultSet) -> str:
 def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
     """Wind, wake model, method and size of a campaign, in a few words each."""
     kind, site = campaign.site.chosen
-    sectors = len(site.sectors) if kind == "weibull" else len(site.wind_directions)
-    wind = f"{'Weibull' if kind == 'weibull' else 'probability table'}, {sectors} sectors"
-    speeds = f"{site.wind_speeds[0]:g} to {site.wind_speeds[-1]:g} m/s"
+    wind = f"probability {site.title}" if kind == "table" else site.title
+    low, high = site.speed_range
+    speeds = f"{low:g} to {high:g} m/s"
     unit, spacing = campaign.min_spacing.chosen
+    beside = [(f"neighbours of {where}", what) for where, what in neighbours_in_words(campaign)]
     return [
         ("farms", f"{len(campaign.farms):,}"),
         ("turbine types", ", ".join(f"t{index} {one.name}" for index, one in enumerate(campaign.turbines))),
-        ("wind", f"{wind}, {speeds}, turbulence intensity {site.turbulence_intensity:g}"),
+        *beside,
+        ("wind", f"{wind}, {speeds}, turbulence intensity {turbulence_text(site.turbulence_intensity)}"),
         ("wake model", _with_parameters(*campaign.wake.chosen)),
         ("method", "; then ".join(_with_parameters(*step.chosen) for step in campaign.method)),
         ("least distance", f"{spacing:g} {'D' if unit == 'diameters' else 'm'}"),

@@ -11,8 +11,11 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from vindeby.assembly.zones_and_types import largest_diameter_m, rated_mw
 from vindeby.campaign import Campaign
+from vindeby.campaign.tasks import Cell
 from vindeby.results.campaign_lookup import farm_of, turbine_of
+from vindeby.results.neighbour_places import grown, nearby, neighbour_places
 from vindeby.store.format.record import Record
 
 FloatArray = NDArray[np.float64]
@@ -42,6 +45,8 @@ def frame_of(campaign: Campaign | None, farm_idx: int, layouts: Iterable[FloatAr
     table = np.array(boxes, np.float64)
     left, bottom = table[:, :2].min(axis=0)
     right, top = table[:, 2:].max(axis=0)
+    box = (float(left), float(bottom), float(right), float(top))
+    left, bottom, right, top = grown(box, nearby(neighbour_places(campaign, farm_idx), box))
     return float(left), float(bottom), max(float(right - left), 1.0), max(float(top - bottom), 1.0)
 
 
@@ -59,15 +64,31 @@ def farm_data(campaign: Campaign | None, farm_idx: int, frame: Frame) -> dict[st
     name = farm.name if farm else f"farm{farm_idx}" if farm_idx >= 0 else "?"
     rings: list[list[list[float]]] = []
     if farm is not None:
-        for polygon in shapely.get_parts(farm.boundary.shape()):
+        for polygon in shapely.get_parts(farm.drawn_shape()):
             edges = (polygon.exterior, *polygon.interiors)
             rings += [[[round(x, _DIGITS), round(y, _DIGITS)] for x, y in edge.coords] for edge in edges]
-    return {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
+    data = {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
+    if beside := _neighbours_in(campaign, farm_idx, frame):
+        data["neighbours"] = beside
+    return data
 
 
-def type_data(campaign: Campaign | None, type_idx: int) -> dict[str, Any]:
-    """A turbine type for the browser."""
+def _neighbours_in(campaign: Campaign | None, farm_idx: int, frame: Frame) -> list[list[float]]:
+    left, bottom, width, height = frame
+    places = nearby(neighbour_places(campaign, farm_idx), (left, bottom, left + width, bottom + height))
+    return [[round(x, _DIGITS), round(y, _DIGITS)] for x, y in places.T.tolist()]
+
+
+def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None) -> dict[str, Any]:
+    """A turbine type for the browser, or the mix of types of a cell: its largest rotor and its mean rated power."""
     turbine = turbine_of(campaign, type_idx)
+    if campaign is not None and cell is not None and cell.mix:
+        return {
+            "name": cell.label([one.name for one in campaign.turbines]),
+            "diameter": largest_diameter_m(campaign, cell),
+            "rated": rated_mw(campaign, cell) / cell.n_turbines,
+            "spacing": None,
+        }
     if campaign is None or turbine is None:
         return {
             "name": f"t{type_idx}" if type_idx >= 0 else "?",

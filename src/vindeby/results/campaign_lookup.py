@@ -55,6 +55,12 @@ def turbine_of(campaign: Campaign | None, type_idx: int) -> Turbine | None:
     return campaign.turbines[type_idx] if campaign and 0 <= type_idx < len(campaign.turbines) else None
 
 
+def has_neighbours(campaign: Campaign | None, farm_idx: int) -> bool:
+    """Whether turbines stand already around this farm."""
+    farm = farm_of(campaign, farm_idx)
+    return campaign is not None and bool(campaign.neighbours or (farm is not None and farm.neighbours))
+
+
 def outline_for(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Outline | None:
     """The outline of the same campaign; quick where one is kept with the frozen campaign."""
     if given is None:

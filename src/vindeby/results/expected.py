@@ -17,6 +17,8 @@ from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
 
 _LARGEST_BLOCK = 20_000_000
+NOT_ASKED = -1
+"""In a block of states: a farm with a mix of types has one cell, and none for the other types."""
 
 
 class State(IntEnum):
@@ -63,7 +65,8 @@ class Expected:
 
     def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
         """What the results say of every task, by farm, type and seed; and how many results are of no task."""
-        block = np.zeros(self.shape, np.int8)
+        block = np.where(self._asked[:, :, None], np.int8(State.OPEN), np.int8(NOT_ASKED))
+        block = np.array(np.broadcast_to(block, self.shape))
         rows = results.rows
         places, here = self._places(rows)
         block[places] = self._of_rows(rows[here])
@@ -85,10 +88,38 @@ class Expected:
         if numbers is None:
             return None
         farm, type_, seed = numbers
-        if not (0 <= farm < len(self.farms) and 0 <= type_ < len(self.types)):
+        if not (0 <= farm < len(self.farms) and 0 <= type_ < len(self.types) and self._asked[farm, type_]):
             return None
         index = self._seed_places.get(seed)
         return None if index is None else (farm, type_, index)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, int], Cell]:
+        return {(cell.farm_idx, cell.type_idx): cell for cell in self.cells}
+
+    @cached_property
+    def _asked(self) -> NDArray[np.bool_]:
+        """Whether there is a cell for each farm and type: all but those of the other types of a mixed farm."""
+        asked = np.full((len(self.farms), len(self.types)), not self.cells)
+        for farm, kind in self._by_place:
+            asked[farm, kind] = True
+        return asked
+
+    def cell_label(self, farm: int, kind: int) -> str:
+        """The name of a type in a farm: of its mix, where it has one."""
+        cell = self._by_place.get((farm, kind))
+        return self.types[kind] if cell is None else cell.label(self.types)
+
+    @cached_property
+    def type_labels(self) -> tuple[str, ...]:
+        """The name of each type; that of a mix, where all cells of the type are of this mix."""
+        labels: list[set[str]] = [set() for _ in self.types]
+        for farm, kind in self._by_place:
+            labels[kind].add(self.cell_label(farm, kind))
+        return tuple(
+            next(iter(found)) if len(found) == 1 else name
+            for name, found in zip(self.types, labels, strict=True)
+        )
 
     @cached_property
     def _seed_places(self) -> dict[int, int]:
@@ -99,7 +130,7 @@ class Expected:
         if seed not in self._seed_places:
             few = ", ".join(map(str, self.seeds[:5])) + (", ..." if len(self.seeds) > 5 else "")
             raise ArgumentError(f"--seed: {seed} is none of the {len(self.seeds)} seeds here; they are {few}")
-        total = len(self.farms) * len(self.types) if self.known else None
+        total = int(self._asked.sum()) if self.known else None
         return replace(self, seeds=(seed,), total=total)
 
     def _of_rows(self, rows: NDArray[Any]) -> NDArray[np.int8]:
@@ -119,7 +150,7 @@ class Expected:
         return {}
 
     def _mark(self, farm: int, kind: int, seed: int) -> bytes:
-        mark = self.cells[farm * len(self.types) + kind].fingerprint(seed).encode()
+        mark = self._by_place[farm, kind].fingerprint(seed).encode()
         self._marks[farm, kind, seed] = mark
         return mark
 
@@ -133,6 +164,7 @@ class Expected:
         if count:
             here = (seeds[at] == rows["ss_seed"]) & (rows["farm_idx"] >= 0) & (rows["type_idx"] >= 0)
             here &= (rows["farm_idx"] < farms) & (rows["type_idx"] < types)
+            here[here] = self._asked[rows["farm_idx"][here], rows["type_idx"][here]]
         return (rows["farm_idx"][here], rows["type_idx"][here], at[here]), here
 
 

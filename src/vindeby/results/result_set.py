@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.assembly.zones_and_types import kinds_of, own_types, rated_mw
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import outline_of
-from vindeby.campaign.tasks import parse_key, task_key
+from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.browser_data import layout_in
-from vindeby.results.campaign_lookup import GivenCampaign, campaign_of, farm_of, turbine_of
+from vindeby.results.campaign_lookup import (
+    GivenCampaign,
+    campaign_of,
+    farm_of,
+    has_neighbours,
+    turbine_of,
+)
 from vindeby.results.columns import UNKNOWN, ResultColumns
 from vindeby.results.judging import Judging
 from vindeby.results.sources import Source, open_source
@@ -38,7 +45,7 @@ class ResultSet:
         self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)
         if self.campaign is not None:
             Judging(self.run).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
-        self._farms: dict[int, WindFarm] = {}
+        self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
 
     def __repr__(self) -> str:
         known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
@@ -94,30 +101,88 @@ class ResultSet:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
 
-    def wind_farm(self, type_idx: int) -> WindFarm | None:
-        """What a layout of this type is worth; None when the campaign does not tell."""
+    @cached_property
+    def cells(self) -> dict[tuple[int, int], Cell]:
+        """The cells of the campaign by farm and type; none where no campaign is known."""
+        known = () if self.campaign is None else self.campaign.cells()
+        return {(cell.farm_idx, cell.type_idx): cell for cell in known}
+
+    def mixed_cell(self, farm_idx: int, type_idx: int) -> Cell | None:
+        """The cell of a farm with a mix of types; None for any other."""
+        cell = self.cells.get((farm_idx, type_idx))
+        return cell if cell is not None and cell.mix else None
+
+    def wind_farm(self, type_idx: int, farm_idx: int | None = None) -> WindFarm | None:
+        """What a layout of this type, or of the mix of this farm, is worth; None when the campaign does not tell."""
         if self.campaign is None or turbine_of(self.campaign, type_idx) is None:
             return None
-        if type_idx not in self._farms:
+        cell = None if farm_idx is None else self.mixed_cell(farm_idx, type_idx)
+        kinds = (type_idx,) if cell is None else tuple(kinds_of(cell))
+        if farm_idx is not None and not has_neighbours(self.campaign, farm_idx):
+            farm_idx = None  # all farms are alike
+        if (kinds, farm_idx) not in self._farms:
             from vindeby.assembly import wind_farm  # loads numba, which only some pictures need
 
-            self._farms[type_idx] = wind_farm(self.campaign, type_idx)
-        return self._farms[type_idx]
+            self._farms[kinds, farm_idx] = wind_farm(self.campaign, kinds, farm_idx)
+        return self._farms[kinds, farm_idx]
+
+    def own_types(self, key: str) -> NDArray[np.int64] | None:
+        """The type of each turbine among those of its farm's mix; None for a farm of one type."""
+        record = self.record(key)
+        cell = self.mixed_cell(*self.place(key)[:2])
+        layout = layout_in(record)
+        return None if cell is None or layout is None else own_types(record, cell, layout.shape[1])
 
     def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
-        """Energy of so many turbines if none stood in a wake."""
+        """Energy of so many turbines if none stood in a wake; None where that is not known or depends on the place."""
         farm = self.wind_farm(type_idx)
-        return None if farm is None else farm.wake_free_aep(1) * n_turbines
+        if farm is None or farm.locality != "uniform":
+            return None
+        return farm.wake_free_aep(1) * n_turbines
 
     def wake_losses(self) -> FloatArray:
         """The share of its wake-free energy that each result loses; NaN where that is not known."""
         losses = np.full(len(self.rows), np.nan)
+        if self.campaign is not None and self.campaign.site.local is not None:
+            return np.array([self._loss_where_it_stands(row) for row in self.rows], np.float64)
         for type_idx in np.unique(self.rows["type_idx"]):
             alone = self.wake_free_gwh(int(type_idx), 1)
             if alone:
                 mine = self.rows["type_idx"] == type_idx
                 losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
+        for (farm_idx, type_idx), cell in self.cells.items():
+            farm = self.wind_farm(type_idx, farm_idx) if cell.mix else None
+            if farm is not None:
+                mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
+                types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
+                free = farm.wake_free_aep(len(types), types) / len(types)
+                losses[mine] = 1.0 - self.rows["aep"][mine] / (free * self.rows["n_turbines"][mine])
         return losses
+
+    def rated_mw(self, farm_idx: int, type_idx: int) -> float:
+        """The rated power of a turbine, of a mix the mean; NaN where no campaign knows it."""
+        cell, turbine = self.mixed_cell(farm_idx, type_idx), turbine_of(self.campaign, type_idx)
+        if cell is not None and self.campaign is not None:
+            return rated_mw(self.campaign, cell) / cell.n_turbines
+        return turbine.rated_power_mw if turbine is not None else np.nan
+
+    def _loss_where_it_stands(self, row: Any) -> float:
+        """The share of one result, in wind that differs from place to place."""
+        key, farm_idx, type_idx = (
+            row["key"].decode(errors="replace"),
+            int(row["farm_idx"]),
+            int(row["type_idx"]),
+        )
+        is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
+        farm = self.wind_farm(type_idx, farm_idx if is_mixed else None)
+        try:
+            types = self.own_types(key) if is_mixed else np.zeros((), np.int64)
+            if farm is None or types is None:
+                return np.nan
+            x, y = self.layout(key)
+            return float(1.0 - row["aep"] / farm.free_aep_at(x, y, types))
+        except (DataError, ArgumentError):
+            return np.nan  # no layout, or one outside the grid
 
     def farm_name(self, farm_idx: int) -> str:
         """As the campaign calls it."""
@@ -127,7 +192,18 @@ class ResultSet:
     def type_name(self, type_idx: int) -> str:
         """As the campaign calls it."""
         turbine = turbine_of(self.campaign, type_idx)
+        labels = {self.cell_name(*place) for place in self.cells if place[1] == type_idx}
+        if len(labels) == 1:
+            return labels.pop()
         return turbine.name if turbine else f"t{type_idx}"
+
+    def cell_name(self, farm_idx: int, type_idx: int) -> str:
+        """The type that stands in a farm, or those of its mix."""
+        cell = self.cells.get((farm_idx, type_idx))
+        if cell is None or self.campaign is None:
+            turbine = turbine_of(self.campaign, type_idx)
+            return turbine.name if turbine else f"t{type_idx}"
+        return cell.label([turbine.name for turbine in self.campaign.turbines])
 
     def best(self) -> dict[tuple[int, int], int]:
         """For each farm and type, the row of the result with the most energy."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.results.expected import Expected, State
+from vindeby.results.expected import NOT_ASKED, Expected, State
 
 DIMENSIONS = ("farm", "turbine", "seed")
 
@@ -116,19 +116,27 @@ class Snapshot:
         """Is anybody working on it?"""
         return any(coordinator.alive for coordinator in self.coordinators)
 
-    def counts_by(self, dimensions: tuple[str, ...]) -> list[dict[str, Any]]:
-        """Counts for every combination of these dimensions, in their order."""
+    def counts_by(self, dimensions: tuple[str, ...], *, every: bool = False) -> list[dict[str, Any]]:
+        """Counts for every combination of these dimensions, in their order.
+
+        Combinations that the campaign does not ask for, types of which a mixed farm has no cell, only with ``every``.
+        """
         kept = [DIMENSIONS.index(name) for name in dimensions]
         summed = tuple(axis for axis in range(3) if axis not in kept)
         counts = {state: np.sum(self.states == state, axis=summed) for state in State}
         ordered = sorted(kept)
-        names = {"farm": self.axes.farms, "turbine": self.axes.types, "seed": self.axes.seeds}
+        names = {"farm": self.axes.farms, "turbine": self.axes.type_labels, "seed": self.axes.seeds}
+        asked = np.any(self.states != NOT_ASKED, axis=summed)
         table = []
         for place in np.ndindex(*(self.states.shape[axis] for axis in ordered)):
             where = dict(zip(ordered, place, strict=True))
+            if not (every or asked[place]):
+                continue
             row: dict[str, Any] = {
                 DIMENSIONS[axis]: names[DIMENSIONS[axis]][where[axis]] for axis in kept
             } | {state.name.lower(): int(count[place]) for state, count in counts.items()}
+            if 0 in where and 1 in where:
+                row["turbine"] = self.axes.cell_label(where[0], where[1])
             row["expected"] = sum(int(count[place]) for count in counts.values()) if self.axes.known else None
             table.append((tuple(where[axis] for axis in kept), row))
         return [row for _, row in sorted(table, key=lambda entry: entry[0])]
@@ -146,7 +154,7 @@ class Snapshot:
             "fraction": self.fraction,
             "active": self.active,
             "farms": list(self.axes.farms),
-            "types": list(self.axes.types),
+            "types": list(self.axes.type_labels),
             "seeds": len(self.axes.seeds),
             "by": list(by),
             "counts": self.counts_by(by),

@@ -6,11 +6,10 @@ and hands plain arrays to the compiled loops. Positions are metres east (x) and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +17,25 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake.curves import machines_of
-from vindeby.wake.direct import direct_kernels
+from vindeby.wake.loops.choice import Call, TabulatedLoops, WidthLoops, loops_of
+from vindeby.wake.loops.local.free_wind import (
+    FreeWind,
+    free_wind_at,
+    lowest_turbulence,
+    map_wind,
+    refuse_locality,
+    refuse_unknown_slopes,
+    wind_and_locality,
+)
+from vindeby.wake.loops.local.local_wind import LocalWind, moved_grid
+from vindeby.wake.loops.wind import Wind
 from vindeby.wake.models import ModelData, WakeModel, model_named
-from vindeby.wake.overlap import overlap_table
-from vindeby.wake.pair_tables import PairTables, can_tabulate, pair_tables
-from vindeby.wake.site import Site, UniformSite
-from vindeby.wake.tabulated import tabulated_kernels
-from vindeby.wake.turbine import Turbine
-from vindeby.wake.wind import BLOCK, legs_of, wind_of
+from vindeby.wake.models.overlap import overlap_table
+from vindeby.wake.sites.gridded_site import GriddedSite
+from vindeby.wake.sites.series import chunks_of
+from vindeby.wake.sites.site import Site, UniformSite, WindStates
+from vindeby.wake.turbines.curves import machines_of
+from vindeby.wake.turbines.turbine import Turbine
 
 __all__ = ["FlowMap", "Neighbours", "WindFarm"]
 
@@ -71,8 +80,8 @@ class WindFarm:
     index a turbine, or one for all). ``wake`` is a model or its name. ``directions`` (degrees) and ``speeds``
     (m/s) choose the wind states; by default they are the site's. ``threads`` share out the directions of one
     evaluation; the result does not depend on their number. ``tabulate=False`` evaluates the model itself for
-    every pair and wind speed, where tables of it would be used (``pair_tables`` says when, and how exact they
-    are).
+    every pair and wind speed, where something faster would be used (``pair_tables`` and ``by_width`` say when, and
+    how exact they are).
     """
 
     def __init__(
@@ -96,32 +105,35 @@ class WindFarm:
         # From here on the farm's model is what it is now, whatever becomes of what its functions refer to.
         self.model = (wake if isinstance(wake, WakeModel) else model_named(wake)).with_fixed_code()
         self.states = site.states(directions, speeds)
-        if self.model.needs_turbulence and self.states.turbulence.min() <= 0:
+        self.wind, self.locality = wind_and_locality(site, self.states, self.turbines)
+        refuse_locality(self.model, self.locality)
+        if self.model.needs_turbulence and lowest_turbulence(self.wind) <= 0:
             raise ArgumentError(
                 f"wake model {self.model.name} needs a turbulence intensity above 0 in every wind state"
             )
         self.threads = threads
         self.neighbours = neighbours
         self.machines = machines_of(self.turbines)
-        self.wind = wind_of(self.states)
         table = overlap_table() if self.model.averages_gaussian else np.zeros((1, 1))
         self.data = ModelData(np.array(self.model.constants), table)
-        self._kernels = direct_kernels(self.model)
-        self.tabulated = tabulate and can_tabulate(self.model, self.turbines, self.states.turbulence)
-        self._power, self._gradient = self._kernels.power, self._kernels.gradient
-        self.pair_tables: PairTables | None = None
-        self._before: tuple[Any, ...] = (self.data,)
-        self._blocks = -(-len(self.states.direction) // BLOCK)
-        if self.tabulated:
-            legs = legs_of(self.states, opposites=len(self.turbines) == 1)
-            tables = pair_tables(self.model, self.turbines, float(self.states.turbulence[0]))
-            self.pair_tables = tables
-            self._before = (self.data, tables, legs)
-            self._power, self._gradient = tabulated_kernels(self.model)
-            self._blocks = -(-len(legs.ahead) // BLOCK)
-        self._neighbours = (
-            self._checked_layout(neighbours.x, neighbours.y, neighbours.types) if neighbours else None
+        self._loops = loops_of(
+            self.model, self.turbines, self.states, self.locality, self.data, tabulate=tabulate
         )
+        self._neighbours = (
+            self._checked_layout(neighbours.x, neighbours.y, neighbours.types, "neighbour")
+            if neighbours
+            else None
+        )
+
+    @property
+    def tabulated(self) -> bool:
+        """Whether pairs of turbines are read from tables (``pair_tables``)."""
+        return isinstance(self._loops, TabulatedLoops)
+
+    @property
+    def by_width(self) -> bool:
+        """Whether wakes are computed by their width (``by_width``)."""
+        return isinstance(self._loops, WidthLoops)
 
     def __repr__(self) -> str:
         turbines = ", ".join(map(repr, self.turbines[:3])) + (", ..." if len(self.turbines) > 3 else "")
@@ -135,45 +147,89 @@ class WindFarm:
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Annual energy production of every turbine in GWh."""
         layout, counted = self._layout(x, y, types)
-        out = np.zeros((self._blocks, counted))
+        call = self._loops.energy(self.states)
+        out = np.zeros((call.blocks, counted))
         if counted:
-            nothing = () if self.tabulated else [np.empty((0, 0))] * 4
-            self._run(self._power, self._before, self._blocks, layout, counted, out, *nothing)
+            self._run(call, layout, counted, self.wind, out)
         return out.sum(axis=0) * mean_power_to_aep_gwh(1.0)
 
     def aep_and_gradient(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
         """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
+        refuse_unknown_slopes(self.model, self.wind)
+        if self.model.superposition == "cumulative":
+            raise ArgumentError(
+                f"wake model {self.model.name} has no gradient; use random-search or annealing, or another wake model"
+            )
         layout, counted = self._layout(x, y, types)
         everyone = len(layout[0])
-        out = np.zeros((self._blocks, counted))
-        out_x, out_y = np.zeros((self._blocks, everyone)), np.zeros((self._blocks, everyone))
+        call = self._loops.gradient(self.states)
+        out, out_x, out_y = (np.zeros((call.blocks, count)) for count in (counted, everyone, everyone))
         if counted:
-            self._run(self._gradient, self._before, self._blocks, layout, counted, out, out_x, out_y)
+            self._run(call, layout, counted, self.wind, out, out_x, out_y)
         unit = mean_power_to_aep_gwh(1.0)
         total = float((out.sum(axis=0) * unit).sum())
         return total, out_x.sum(axis=0)[:counted] * unit, out_y.sum(axis=0)[:counted] * unit
 
     def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
-        return self._hand_out(self._state_arrays(x, y, types)[0])
+        return self._of_chunk(*self._layout(x, y, types), self.states, wants_power=True)
+
+    def power_steps(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 512
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Power in W of every turbine at every step of a time series, a chunk of steps at a time.
+
+        Gives which steps and (turbines, steps of the chunk), in order of time. No more than a chunk is in memory, so
+        that ten years of hourly steps need no more than one; the powers are those of ``power``.
+        """
+        layout, counted = self._layout(x, y, types)
+        for steps, states in chunks_of(self.states, steps_per_chunk):
+            yield steps, self._of_chunk(layout, counted, states, wants_power=True)
 
     def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
-        return self._hand_out(self._state_arrays(x, y, types)[1])
+        return self._of_chunk(*self._layout(x, y, types), self.states, wants_power=False)
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
         """AEP in GWh that this many turbines would have if none stood in a wake."""
+        if self.locality != "uniform":
+            raise ArgumentError(
+                "where the wind differs from place to place, the AEP without wakes depends on where turbines stand; "
+                "call free_aep_at(x, y, types)"
+            )
         type_index = self._checked_types(types, count)
         alone = [
             float((t.power_at(self.states.speed) * self.states.probability).sum()) for t in self.turbines
         ]
         return mean_power_to_aep_gwh(float(np.array(alone)[type_index].sum()))
 
+    def free_aep_at(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
+        """AEP in GWh that turbines at these places would have if none stood in a wake."""
+        if self.locality == "uniform":
+            return self.wake_free_aep(len(np.atleast_1d(np.asarray(x))), types)
+        _, _, type_index = self._checked_layout(x, y, types)
+        free = self.free_wind(x, y, types)
+        watts = [
+            (self.turbines[t].power_at(speed) * weight).sum()
+            for t, speed, weight in zip(type_index, free.speed, free.probability, strict=True)
+        ]
+        return mean_power_to_aep_gwh(float(np.sum(watts)))
+
+    def free_wind(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FreeWind:
+        """The wind at every turbine in every wind state if there were no wakes; axes as in ``power``."""
+        px, py, type_index = self._checked_layout(x, y, types)
+        free = free_wind_at(self.wind, self.states.direction, px, py, type_index)
+        return FreeWind(*(self._hand_out(array) for array in free))
+
+    def wind_near(self, origin: Sequence[float] | FloatArray) -> Wind | LocalWind:
+        """The wind for compiled loops whose positions are relative to this origin (x, y)."""
+        return moved_grid(self.wind, origin) if isinstance(self.wind, LocalWind) else self.wind
+
     def wake_loss(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """The fraction of the wake-free AEP that wakes take; 0 for an empty layout."""
-        free = self.wake_free_aep(len(np.atleast_1d(np.asarray(x))), types)
+        free = self.free_aep_at(x, y, types)
         return 1.0 - self.aep(x, y, types) / free if free > 0 else 0.0
 
     def flow_map(
@@ -202,49 +258,63 @@ class WindFarm:
         at = self.turbines[0].hub_height_m if height_m is None else float(height_m)
         (px, py, type_index), _ = self._layout(x, y, types)
         point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
-        out = np.full(point_x.shape, float(speed))
+        states = UniformSite((1.0,), speed, turbulence).states([direction])
+        wind, _ = wind_and_locality(self.site, states, self.turbines)
+        out = map_wind(self.site, states, at, point_x, point_y)
         if len(px):
-            wind = wind_of(UniformSite((1.0,), speed, turbulence).states([direction]))
+            middle = self._middle(px, py)
+            near = moved_grid(wind, middle) if isinstance(wind, LocalWind) else wind
             arrays = [np.zeros((len(px), 1)) for _ in range(4)]
-            self._kernels.power(
-                self.data, self.machines, *self._centred(px, py), type_index, len(px), wind, 0, 1,
+            self._loops.kernels.power(
+                self.data, self.machines, px - middle[0], py - middle[1], type_index, len(px), near, 0, 1,
                 np.zeros((1, len(px))), *arrays,
             )  # fmt: skip
             u, ct, ti = (np.ascontiguousarray(a[:, 0]) for a in arrays[1:])
-            self._kernels.field(
-                self.data, self.machines, px, py, type_index, wind.cosine[0], wind.sine[0], float(speed),
-                u, ct, ti, point_x, point_y, at, out,
-            )  # fmt: skip
+            blows = (wind,) if self.locality != "uniform" else (wind.cosine[0], wind.sine[0], float(speed))
+            self._loops.kernels.field(
+                self.data, self.machines, px, py, type_index, *blows, u, ct, ti, point_x, point_y, at, out
+            )
         return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
 
     def _run(
         self,
-        kernel: Callable[..., None],
-        before: tuple[Any, ...],
-        blocks: int,
+        call: Call,
         layout: tuple[FloatArray, FloatArray, IntArray],
         counted: int,
+        wind: Wind | LocalWind,
         *out: FloatArray,
     ) -> None:
         x, y, type_index = layout
-        arguments = (*before, self.machines, *self._centred(x, y), type_index, counted, self.wind)
-        shares = min(self.threads, blocks)
+        middle = self._middle(x, y)
+        near = moved_grid(wind, middle) if isinstance(wind, LocalWind) else wind
+        arguments = (*call.before, self.machines, x - middle[0], y - middle[1], type_index, counted, near)
+        shares = min(self.threads, call.blocks)
         if shares <= 1:
-            kernel(*arguments, 0, blocks, *out)
+            call.loop(*arguments, 0, call.blocks, *out, *call.after)
             return
-        edges = [round(share * blocks / shares) for share in range(shares + 1)]
+        edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
         with ThreadPoolExecutor(shares) as pool:
-            for job in [pool.submit(kernel, *arguments, a, b, *out) for a, b in pairwise(edges)]:
+            for job in [
+                pool.submit(call.loop, *arguments, a, b, *out, *call.after) for a, b in pairwise(edges)
+            ]:
                 job.result()
 
-    def _state_arrays(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike) -> list[FloatArray]:
-        layout, counted = self._layout(x, y, types)
-        arrays = [np.zeros((counted, len(self.states.speed))) for _ in range(4)]
+    def _of_chunk(
+        self,
+        layout: tuple[FloatArray, FloatArray, IntArray],
+        counted: int,
+        states: WindStates,
+        *,
+        wants_power: bool,
+    ) -> FloatArray:
+        """Power or wind speed of every turbine in these states."""
+        wind = self.wind
+        if states is not self.states:
+            wind, _ = wind_and_locality(self.site, states, self.turbines)
+        call, found = self._loops.by_state(states, counted, wants_power=wants_power)
         if counted:
-            blocks = -(-len(self.states.direction) // BLOCK)
-            out = np.zeros((blocks, counted))
-            self._run(self._kernels.power, (self.data,), blocks, layout, counted, out, *arrays)
-        return arrays
+            self._run(call, layout, counted, wind, np.zeros((call.blocks, counted)))
+        return found().reshape((counted, *states.shape))
 
     def _hand_out(self, array: FloatArray) -> FloatArray:
         if self.states.step is not None:
@@ -254,9 +324,9 @@ class WindFarm:
         return array.reshape((len(array), *self.states.shape))
 
     @staticmethod
-    def _centred(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _middle(x: FloatArray, y: FloatArray) -> tuple[float, float]:
         # Map coordinates are millions of metres; near zero, turning them loses no digits.
-        return x - 0.5 * (x.min() + x.max()), y - 0.5 * (y.min() + y.max())
+        return 0.5 * (x.min() + x.max()), 0.5 * (y.min() + y.max())
 
     def _layout(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
@@ -269,7 +339,7 @@ class WindFarm:
         return (px, py, type_index), counted
 
     def _checked_layout(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, what: str = "turbine"
     ) -> tuple[FloatArray, FloatArray, IntArray]:
         try:
             px, py = (np.ascontiguousarray(v, np.float64) for v in (x, y))
@@ -285,6 +355,8 @@ class WindFarm:
                 raise ArgumentError(
                     f"{name}[{place}] is {values[place]}; positions must be finite numbers of metres"
                 )
+        if isinstance(self.site, GriddedSite):
+            self.site.grid.refuse_outside(px, py, what)
         return px, py, self._checked_types(types, len(px))
 
     def _checked_types(self, types: npt.ArrayLike, count: int) -> IntArray:

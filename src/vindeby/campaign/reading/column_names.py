@@ -27,6 +27,7 @@ _IDENTIFIERS = {
     "id", "fid", "oid", "gid", "objectid", "name", "part", "ring", "polygon", "farm", "area", "site", "zone", "shape",
     "feature", "block", "lot", "tender", "label", "number", "no", "nr",
 }  # fmt: skip
+_TYPE_NAMES = {"type", "turbine type", "turbine", "wtg type", "wtg", "model"}
 _REMEDY = "name them x,y or easting,northing"
 METRES_WANTED = "project them to metres first, to UTM for example, with QGIS or pyproj"
 
@@ -86,6 +87,18 @@ def find_columns(header: Sequence[str]) -> Columns:
         units == ["m", "m"],
         tuple((name, index) for index, name in enumerate(names) if name in _IDENTIFIERS),
     )
+
+
+def type_column(header: Sequence[str]) -> int | None:
+    """The column that says of which type a turbine is; None where there is none. HeaderError for two of them."""
+    found = [
+        index
+        for index, cell in enumerate(header)
+        if " ".join(re.findall(r"[^\W_]+", cell.lower())) in _TYPE_NAMES
+    ]
+    if len(found) > 1:
+        raise HeaderError("the header has two columns of turbine types", "keep one, named type")
+    return found[0] if found else None
 
 
 def _column(cell: str) -> _Column:

@@ -53,6 +53,8 @@ _MESSAGES = {
     "string_too_long": "must have at most {max_length} characters",
 }
 _LONGEST_VALUE = 80
+_UNION_TAGS = ("number", "table", "list", "rows")
+"""Steps of a location that only say which form of a value was meant."""
 
 
 def explain(model: type[BaseModel], error: ValidationError, document: Document) -> list[Problem]:
@@ -150,6 +152,8 @@ def _keys_at(annotation: Any, location: Path) -> Iterator[str]:
                 yield key
             elif location[0] in (key, name):
                 yield from _keys_at(info.annotation, location[1:])
+        if location and location[0] in _UNION_TAGS:
+            yield from _keys_at(annotation, location[1:])
         return
     rest = location[1:] if location and isinstance(location[0], int) else location
     for argument in get_args(annotation):

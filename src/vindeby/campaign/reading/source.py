@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from vindeby.campaign import presets
 from vindeby.campaign.reading.boundary_file import read_boundary
+from vindeby.campaign.reading.local_wind_file import with_local_wind
+from vindeby.campaign.reading.neighbour_files import with_neighbour_files
+from vindeby.campaign.reading.wind_files import with_wind_files
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
@@ -23,7 +26,10 @@ def load(path: str | Path) -> Document:
         return read(presets.text(name), f"preset {name}")
     if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
-    return _with_boundary_files(from_text(_text_of(Path(path)), str(path)), Path(path).parent)
+    folder = Path(path).parent
+    document = _with_boundary_files(from_text(_text_of(Path(path)), str(path)), folder)
+    document = with_neighbour_files(document, folder, _text_of)
+    return with_local_wind(with_wind_files(document, folder, _text_of), folder)
 
 
 def from_text(text: str, name: str) -> Document:
@@ -68,12 +74,10 @@ def _text_of(path: Path, field: str = "", named_in: str | None = None) -> str:
 
 def _with_boundary_files(document: Document, folder: Path) -> Document:
     """Put the boundaries that stand in files of their own into the document."""
-    farms = document.data.get("farms")
-    for index, farm in enumerate(farms if isinstance(farms, list) else []):
-        boundary = farm.get("boundary") if isinstance(farm, dict) else None
+    for at, holder in _with_boundaries(document.data):
+        boundary = holder.get("boundary")
         if not isinstance(boundary, dict) or not isinstance(boundary.get("file"), str):
             continue
-        at: DataPath = ("farms", index, "boundary")
         origin = document.origin((*at, "file"))
         if len(boundary) > 1:
             others = ", ".join(key for key in boundary if key != "file")
@@ -92,9 +96,24 @@ def _with_boundary_files(document: Document, folder: Path) -> Document:
         path = folder / boundary["file"]
         text = _text_of(path, field_name((*at, "file")), named_in=f"{origin.source}:{origin.line}")
         inner = read_boundary(path, text, field_name(at))
-        farm["boundary"] = inner.data
+        holder["boundary"] = inner.data
         document.origins.update({(*at, *inside): place for inside, place in inner.origins.items()})
     return document
+
+
+def _with_boundaries(data: dict[str, Any]) -> Iterator[tuple[DataPath, dict[str, Any]]]:
+    """Every farm and every zone, with the path of its boundary."""
+
+    def entries(holder: dict[str, Any], key: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        listed = holder.get(key)
+        for index, entry in enumerate(listed if isinstance(listed, list) else []):
+            if isinstance(entry, dict):
+                yield index, entry
+
+    for index, farm in entries(data, "farms"):
+        yield ("farms", index, "boundary"), farm
+        for number, zone in entries(farm, "zones"):
+            yield ("farms", index, "zones", number, "boundary"), zone
 
 
 def override(document: Document, assignments: Sequence[str]) -> None:

@@ -14,7 +14,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
-from vindeby.campaign.reading.column_names import METRES_WANTED, Columns, HeaderError, find_columns, is_header
+from vindeby.campaign.reading.column_names import (
+    METRES_WANTED,
+    Columns,
+    HeaderError,
+    find_columns,
+    is_header,
+    type_column,
+)
 from vindeby.campaign.reading.hidden import Hidden
 from vindeby.campaign.reading.yaml_text import Document, Origin, resolve
 from vindeby.campaign.reading.yaml_text import Path as DataPath
@@ -38,17 +45,25 @@ def read_vertices(text: str, source: str, field: str) -> Document:
     return _Table(text, source, field).document()
 
 
+def read_places(text: str, source: str, field: str) -> tuple[Document, list[Row] | None]:
+    """Positions as ``read_vertices`` reads vertices; and, where a column says it, the type of each with its line."""
+    table = _Table(text, source, field)
+    return table.document(one_area=False), table.types()
+
+
 class _Table:
     """A table that is being read; every step refuses what it cannot decide."""
 
     def __init__(self, text: str, source: str, field: str) -> None:
         self.source, self.field = source, field
+        self.header: list[str] = []
         self.rows = list(self._rows(text))
         self.columns = self._columns()
 
-    def document(self) -> Document:
+    def document(self, *, one_area: bool = True) -> Document:
         """The vertices; what is no number is left to the campaign's own check, which names the entry."""
-        self._refuse_several_areas()
+        if one_area:
+            self._refuse_several_areas()
         pairs = [self._pair(row) for row in self.rows]
         commas = self._has_decimal_commas(pairs)
         values = [[_value(cell, commas) for cell in pair] for pair in pairs]
@@ -57,6 +72,16 @@ class _Table:
         origins: dict[DataPath, Origin] = {(): Origin(self.source)}
         origins |= {(index,): Origin(self.source, row.line) for index, row in enumerate(self.rows)}
         return Document(values, origins)
+
+    def types(self) -> list[Row] | None:
+        """The cell of each row in the column of types; None where there is no such column."""
+        try:
+            column = type_column(self.header)
+        except HeaderError as error:
+            self._refuse(1, error.message, error.remedy)
+        if column is None:
+            return None
+        return [Row(row.line, row.cells[column : column + 1]) for row in self.rows]
 
     def _rows(self, text: str) -> Iterator[Row]:
         delimiter, skipped = _delimiter_of(text)
@@ -105,8 +130,9 @@ class _Table:
         return _TWO_COLUMNS
 
     def _named(self, header: Row) -> Columns:
+        self.header = _names(header)
         try:
-            return find_columns(_names(header))
+            return find_columns(self.header)
         except HeaderError as error:
             self._refuse(header.line, error.message, error.remedy)
 

@@ -9,21 +9,15 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.yaml_text import Path
+from vindeby.campaign.sections.local_wind import LocalWind
+from vindeby.campaign.sections.normalising import Normalise, refuse_bad_sum
+from vindeby.campaign.sections.time_series import States, TimeSeries
+from vindeby.campaign.sections.turbulence import TurbulenceIntensity, TurbulenceTable
 from vindeby.campaign.sections.values import Fraction, Increasing, Number, OneOf, Positive, Section, refusal
 from vindeby.text import plural
 
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
 Interpolation = Literal["linear", "nearest"]
-TurbulenceIntensity = Annotated[Number, Field(gt=0.0, lt=1.0)]
-
-_SUM_TOLERANCE = 0.01
-
-
-def _refuse_bad_sum(total: float, what: str, at: str) -> None:
-    if abs(total - 1.0) > _SUM_TOLERANCE:
-        raise refusal(
-            f"the {what} sum to {total:.6g}, not to 1", remedy="divide each of them by their sum", at=(at,)
-        )
 
 
 def _first_uneven(directions: Sequence[float]) -> int | None:
@@ -55,14 +49,33 @@ class Weibull(Section):
     """Sector-wise Weibull: scale, shape and frequency density, joined linearly or each kept over its sector."""
 
     turbulence_intensity: TurbulenceIntensity
-    sectors: Annotated[tuple[Sector, ...], Field(min_length=1)]
+    sectors: tuple[Sector, ...] = ()
+    """May be left out only where the local wind has its own distribution at each place."""
     wind_speeds: Increasing = tuple(float(speed) for speed in range(3, 26))
     direction_step: Annotated[Number, Field(gt=0.0, le=360.0)] = 1.0
     interpolation: Interpolation = "linear"
+    normalise: Normalise = None
+
+    @property
+    def title(self) -> str:
+        """For example ``Weibull, 12 sectors``."""
+        return f"Weibull, {plural(len(self.sectors), 'sector')}" if self.sectors else "Weibull by place"
+
+    @property
+    def speed_range(self) -> tuple[float, float]:
+        """The lowest and the highest wind speed."""
+        return self.wind_speeds[0], self.wind_speeds[-1]
+
+    @property
+    def total(self) -> float:
+        """The sum of the frequencies; 1 where the local wind has them."""
+        if not self.sectors:
+            return 1.0
+        return sum(sector.frequency for sector in self.sectors)
 
     @model_validator(mode="after")
     def _evenly_around(self) -> Self:
-        uneven = _first_uneven([sector.direction for sector in self.sectors])
+        uneven = _first_uneven([sector.direction for sector in self.sectors]) if self.sectors else None
         if uneven is not None:
             raise _uneven(
                 len(self.sectors), uneven, self.sectors[uneven].direction, ("sectors", uneven, "direction")
@@ -75,8 +88,39 @@ class Weibull(Section):
                 at=("direction_step",),
                 value=self.direction_step,
             )
-        _refuse_bad_sum(sum(sector.frequency for sector in self.sectors), "frequencies", "sectors")
+        refuse_bad_sum(self.total, "frequencies", "sectors", self.normalise)
+        if isinstance(self.turbulence_intensity, TurbulenceTable):
+            self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")
         return self
+
+
+def refuse_two_distributions(weibull: Weibull | None, local: LocalWind | None) -> None:
+    """Refuse a site with two Weibull distributions, or with none where one is needed."""
+    by_place = local is not None and local.has_weibull
+    if weibull is None and by_place:
+        raise refusal(
+            "weibull_a, weibull_k and sector_frequency go with a site of the form weibull only",
+            remedy="leave them out, or describe the site by weibull",
+            at=("local",),
+        )
+    if weibull is not None and not weibull.sectors and not by_place:
+        raise refusal(
+            "is missing",
+            remedy="add it, or give weibull_a, weibull_k and sector_frequency under local",
+            at=("weibull", "sectors"),
+        )
+    if weibull is not None and weibull.sectors and by_place:
+        raise refusal(
+            "is given beside weibull_a, weibull_k and sector_frequency under local",
+            remedy="give one of them; use: under local says what is taken from a file",
+            at=("weibull", "sectors"),
+        )
+    if weibull is not None and by_place and isinstance(weibull.turbulence_intensity, TurbulenceTable):
+        raise refusal(
+            "must be one number where the Weibull distribution differs from place to place",
+            remedy="give a number, or turbulence_intensity under local",
+            at=("weibull", "turbulence_intensity"),
+        )
 
 
 class ProbabilityTable(Section):
@@ -88,6 +132,22 @@ class ProbabilityTable(Section):
     probability: tuple[tuple[Fraction, ...], ...]
     interpolation: Interpolation = "nearest"
     """Used where a search step looks at other directions than the table's own."""
+    normalise: Normalise = None
+
+    @property
+    def title(self) -> str:
+        """For example ``table, 12 sectors``."""
+        return f"table, {plural(len(self.wind_directions), 'sector')}"
+
+    @property
+    def speed_range(self) -> tuple[float, float]:
+        """The lowest and the highest wind speed."""
+        return self.wind_speeds[0], self.wind_speeds[-1]
+
+    @property
+    def total(self) -> float:
+        """The sum of the probabilities."""
+        return sum(map(sum, self.probability))
 
     @model_validator(mode="after")
     def _shape_and_sum(self) -> Self:
@@ -108,27 +168,40 @@ class ProbabilityTable(Section):
                     remedy="give one entry for each speed",
                     at=("probability", index),
                 )
-        _refuse_bad_sum(sum(map(sum, self.probability)), "probabilities", "probability")
+        refuse_bad_sum(self.total, "probabilities", "probability", self.normalise)
+        if isinstance(self.turbulence_intensity, TurbulenceTable):
+            self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")
         return self
 
 
 class Site(OneOf):
     """The wind, in one of the ways it can be described."""
 
+    alternatives = ("weibull", "table", "time_series", "states")
+
     weibull: Weibull | None = None
     table: ProbabilityTable | None = None
+    time_series: TimeSeries | None = None
+    states: States | None = None
+    local: LocalWind | None = None
+    """How the wind differs from place to place; beside one of the others."""
 
     def __repr__(self) -> str:
-        if self.weibull is not None:
-            kind, sectors, speeds = "Weibull", len(self.weibull.sectors), self.weibull.wind_speeds
-        else:
-            assert self.table is not None
-            kind, sectors, speeds = "table", len(self.table.wind_directions), self.table.wind_speeds
-        return f"<Site: {kind}, {plural(sectors, 'sector')}, {speeds[0]:g} to {speeds[-1]:g} m/s>"
+        given = self.chosen[1]
+        low, high = given.speed_range
+        return f"<Site: {given.title}, {low:g} to {high:g} m/s>"
 
     def identity(self) -> dict[str, Any]:
         """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""
         key, given = self.chosen
+        local = {} if self.local is None else {"local": self.local.identity()}
+        if isinstance(given, TimeSeries | States):
+            return {key: given.identity(), **local}
         default = type(given).model_fields["interpolation"].default
         left_out = {"interpolation"} if given.interpolation == default else None
-        return {key: given.model_dump(by_alias=True, exclude_none=True, exclude=left_out)}
+        return {key: given.model_dump(by_alias=True, exclude_none=True, exclude=left_out), **local}
+
+    @model_validator(mode="after")
+    def _one_distribution(self) -> Self:
+        refuse_two_distributions(self.weibull, self.local)
+        return self

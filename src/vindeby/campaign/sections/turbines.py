@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+import math
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from vindeby import units
 from vindeby.campaign.sections.values import (
@@ -21,7 +22,13 @@ from vindeby.campaign.sections.values import (
 _RATING_TOLERANCE = 0.2
 """Curves with losses or a power boost are this near to their rating; other units or another turbine are not."""
 
+AIR_DENSITY_KG_M3 = 1.225
+
 ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5)]
+Outside = Annotated[
+    Literal["hold", "zero"] | None, AfterValidator(lambda given: None if given == "hold" else given)
+]
+"""Outside a table: ``hold`` its first and last values, the same as not said, or ``zero``."""
 
 
 class Generic(Section):
@@ -36,34 +43,68 @@ class Table(Section):
     """A turbine with tabulated curves, linear in between; outside the table its first and last values hold.
 
     ``rated_power_mw`` decides how many turbines a capacity makes; without it, the largest power of the curve does.
+    Power is given as such or as power coefficients ``cp``, which make powers at the wind speeds of the table.
+    ``ct_wind_speed`` are the wind speeds of ``ct`` where they are not those of the power.
     """
 
     rated_power_mw: Positive | None = None
     rotor_diameter_m: Positive
     hub_height_m: Positive
     wind_speed: Increasing
-    power_kw: tuple[Annotated[Number, Field(ge=0.0)], ...]
+    power_kw: tuple[Annotated[Number, Field(ge=0.0)], ...] | None = None
+    cp: tuple[Annotated[Number, Field(ge=0.0, le=1.0)], ...] | None = None
+    air_density_kg_m3: Annotated[Number, Field(ge=0.5, le=2.0)] | None = None
     ct: tuple[ThrustCoefficient, ...]
+    ct_wind_speed: Increasing | None = None
+    outside: Outside = None
+
+    @property
+    def power_w(self) -> tuple[float, ...]:
+        """Power at the wind speeds of the table."""
+        if self.power_kw is not None:
+            return tuple(units.kw_to_w(power) for power in self.power_kw)
+        density = AIR_DENSITY_KG_M3 if self.air_density_kg_m3 is None else self.air_density_kg_m3
+        return tuple(
+            coefficient * wind_power_w(self.rotor_diameter_m, speed, density)
+            for coefficient, speed in zip(self.cp or (), self.wind_speed, strict=True)
+        )
 
     @property
     def largest_power_mw(self) -> float:
         """The largest power of the curve."""
-        return units.kw_to_mw(max(self.power_kw))
+        if self.power_kw is not None:
+            return units.kw_to_mw(max(self.power_kw))
+        return units.w_to_mw(max(self.power_w))
 
     @model_validator(mode="after")
     def _same_length(self) -> Self:
         if len(self.wind_speed) < 2:
             raise refusal("a curve needs two points or more", remedy="tabulate it", at=("wind_speed",))
-        for name in ("power_kw", "ct"):
-            if (count := len(getattr(self, name))) != len(self.wind_speed):
-                raise refusal(
-                    f"has {count} entries, but wind_speed has {len(self.wind_speed)}",
-                    remedy="give one entry for each wind speed",
-                    at=(name,),
-                )
-        if max(self.power_kw) == 0.0:
-            raise refusal("the turbine never gives power", remedy="give power in kW", at=("power_kw",))
+        power = self._power_field()
+        _refuse_length(self, power, "wind_speed", self.wind_speed)
+        if self.ct_wind_speed is None:
+            _refuse_length(self, "ct", "wind_speed", self.wind_speed)
+        elif len(self.ct_wind_speed) < 2:
+            raise refusal("a curve needs two points or more", remedy="tabulate it", at=("ct_wind_speed",))
+        else:
+            _refuse_length(self, "ct", "ct_wind_speed", self.ct_wind_speed)
+        if max(self.power_w) == 0.0:
+            raise refusal("the turbine never gives power", remedy="give power in kW", at=(power,))
         return self
+
+    def _power_field(self) -> str:
+        if self.power_kw is None and self.cp is None:
+            raise refusal("is missing", remedy="add it, or cp instead", at=("power_kw",))
+        if self.power_kw is not None and self.cp is not None:
+            raise refusal("excludes power_kw, which is given too", remedy="give one of them", at=("cp",))
+        if self.air_density_kg_m3 is not None and self.cp is None:
+            raise refusal(
+                "has a meaning only with cp: power_kw is taken as it is",
+                remedy="leave it out",
+                at=("air_density_kg_m3",),
+                value=self.air_density_kg_m3,
+            )
+        return "power_kw" if self.cp is None else "cp"
 
     @model_validator(mode="after")
     def _rating_fits_the_curve(self) -> Self:
@@ -82,6 +123,7 @@ class Cubic(Section):
     """The turbine of the IEA Task 37 case studies: cubic power between cut-in and rated, constant thrust.
 
     P(u) = rated_power ((u - cut_in) / (rated_speed - cut_in))^3 below rated speed, rated power up to cut-out.
+    ``ct`` may be a list for the wind speeds ``ct_wind_speed``, linear in between, with ``outside`` as in a table.
     """
 
     rated_power_mw: Positive
@@ -90,7 +132,12 @@ class Cubic(Section):
     cut_in: Positive = 4.0
     rated_speed: Positive
     cut_out: Positive = 25.0
-    ct: Fraction = 8 / 9
+    ct: Annotated[
+        Annotated[Fraction, Tag("number")] | Annotated[tuple[ThrustCoefficient, ...], Tag("list")],
+        Discriminator(lambda value: "list" if isinstance(value, list | tuple) else "number"),
+    ] = 8 / 9
+    ct_wind_speed: Increasing | None = None
+    outside: Outside = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -102,6 +149,35 @@ class Cubic(Section):
                 at=("rated_speed",),
             )
         return self
+
+    @model_validator(mode="after")
+    def _thrust_table(self) -> Self:
+        if isinstance(self.ct, tuple):
+            if self.ct_wind_speed is None:
+                raise refusal("is missing", remedy="add it, since ct is a list", at=("ct_wind_speed",))
+            if len(self.ct_wind_speed) < 2:
+                raise refusal("a curve needs two points or more", remedy="tabulate it", at=("ct_wind_speed",))
+            _refuse_length(self, "ct", "ct_wind_speed", self.ct_wind_speed)
+            return self
+        for name in ("ct_wind_speed", "outside"):
+            if getattr(self, name) is not None:
+                raise refusal("has a meaning only where ct is a list", remedy="leave it out", at=(name,))
+        return self
+
+
+def wind_power_w(rotor_diameter_m: float, wind_speed: float, density: float = AIR_DENSITY_KG_M3) -> float:
+    """The power of the wind through a rotor."""
+    return 0.5 * density * math.pi * (rotor_diameter_m / 2.0) ** 2 * wind_speed**3
+
+
+def _refuse_length(table: Section, name: str, axis: str, points: tuple[float, ...]) -> None:
+    count = len(getattr(table, name))
+    if count != len(points):
+        raise refusal(
+            f"has {count} entries, but {axis} has {len(points)}",
+            remedy="give one entry for each wind speed",
+            at=(name,),
+        )
 
 
 class Turbine(OneOf):

@@ -157,8 +157,9 @@ class _Climb:
     def _evaluate(self, place: FloatArray) -> tuple[float, FloatArray]:
         self.evaluations += 1
         x, y = place + self.limits.origin[:, None]
-        energy, east, north = self.problem.farm.aep_and_gradient(x, y, self.types)
-        return energy, np.stack([east, north])
+        whole = self.problem.whole(Layout(x, y, self.types))
+        energy, east, north = self.problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+        return energy, np.stack([east[: len(x)], north[: len(x)]])
 
     def best_layout(self) -> Layout:
         if self.untouched is not None:

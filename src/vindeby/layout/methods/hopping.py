@@ -88,9 +88,10 @@ def _stirred(problem: Problem, layout: Layout, rng: np.random.Generator) -> Layo
 def _relocated(problem: Problem, layout: Layout, rng: np.random.Generator, places: int) -> Layout:
     """One turbine, rather a poor one, at the best of some random places."""
     farm, many = problem.farm, problem.n_turbines
-    order = np.argsort(farm.turbine_aep(layout.x, layout.y, layout.types), kind="stable")
+    whole = problem.whole(layout)
+    order = np.argsort(farm.turbine_aep(whole.x, whole.y, whole.types)[:many], kind="stable")
     which = int(order[int(many * rng.random() ** 2)])
-    east, north = problem.boundary.sample(rng, places)
+    east, north = problem.zones[problem.zone_of[which]].boundary.sample(rng, places)
     value = _worth_elsewhere(problem, layout, which)
     best = int(np.argmax([value(px, py) for px, py in zip(east, north, strict=True)]))
     x, y = np.array(layout.x), np.array(layout.y)
@@ -106,16 +107,17 @@ def _worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[
         def whole(px: float, py: float) -> float:
             x, y = np.array(layout.x), np.array(layout.y)
             x[which], y[which] = px, py
-            return farm.aep(x, y, layout.types)
+            return problem.aep(Layout(x, y, layout.types))
 
         return whole
-    middle = problem.boundary.parts[-1]
+    middle = problem.boundary.origin
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
     type_index = np.append(layout.types, beside.types)
-    moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.n_turbines)
-    settle(farm.data, farm.machines, farm.wind, moves)
+    moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.counted)
+    wind = farm.wind_near(middle)
+    settle(farm.data, farm.machines, wind, moves)
 
     def elsewhere(px: float, py: float) -> float:
-        return gained(farm.data, farm.machines, farm.wind, moves, which, px - middle[0], py - middle[1])
+        return gained(farm.data, farm.machines, wind, moves, which, px - middle[0], py - middle[1])
 
     return elsewhere

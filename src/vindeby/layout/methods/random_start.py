@@ -47,23 +47,29 @@ def _thrown(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layo
     need = problem.spacing_by_type[np.append(types, beside.types)]
     # Neighbours stand from the start; the others count once they have a place.
     stands = np.append(np.zeros(many, np.bool_), np.ones(len(beside.x), np.bool_))
-    east, north = problem.boundary.sample(rng, DRAWS * many)
-    placed = 0
-    for px, py in zip(east, north, strict=True):
-        least = 0.5 * (need[stands] + need[placed])
-        if np.all((x[stands] - px) ** 2 + (y[stands] - py) ** 2 >= least**2):
-            x[placed], y[placed], stands[placed] = px, py, True
-            placed += 1
-            if placed == many:
-                return Layout(x[:many], y[:many], types)
-    return None
+    first = 0
+    for zone in problem.zones:
+        east, north = zone.boundary.sample(rng, DRAWS * zone.n_turbines)
+        placed, last = first, first + zone.n_turbines
+        for px, py in zip(east, north, strict=True):
+            least = 0.5 * (need[stands] + need[placed])
+            if np.all((x[stands] - px) ** 2 + (y[stands] - py) ** 2 >= least**2):
+                x[placed], y[placed], stands[placed] = px, py, True
+                placed += 1
+                if placed == last:
+                    break
+        if placed < last:
+            return None
+        first = last
+    return Layout(x[:many], y[:many], types)
 
 
 def _pushed(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layout:
     """All points at once, pushed apart."""
     limits = Limits(problem, types)
     for _ in range(ATTEMPTS):
-        place = np.stack(problem.boundary.sample(rng, problem.n_turbines)) - limits.origin[:, None]
+        drawn = [zone.boundary.sample(rng, zone.n_turbines) for zone in problem.zones]
+        place = np.hstack([np.stack(points) for points in drawn]) - limits.origin[:, None]
         place, _ = limits.restore(place, ROUNDS)
         x, y = place + limits.origin[:, None]
         layout = Layout(x, y, types)

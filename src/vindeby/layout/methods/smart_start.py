@@ -25,9 +25,10 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
 from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.placing import State, new_state, placing_kernel
+from vindeby.layout.mix import Remaining
+from vindeby.layout.placing import State, new_state, placing_kernel, stand_in
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
-from vindeby.wake import TimeSeriesSite, WindFarm
+from vindeby.wake import WindFarm
 
 __all__ = ["SmartStart"]
 
@@ -75,7 +76,7 @@ class SmartStart(Method):
     def judging_farm(self, problem: Problem) -> WindFarm:
         """The problem's farm in the wind states in which points are judged."""
         farm = problem.farm
-        if isinstance(farm.site, TimeSeriesSite):
+        if farm.states.step is not None:
             return farm
         return WindFarm(
             farm.site,
@@ -102,7 +103,10 @@ class _Prepared:
         column = np.rint((self.x - west) / pitch_x).astype(np.int64)
         row = np.rint((self.y - south) / pitch_y).astype(np.int64)
         self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
-        self.place = placing_kernel(self.farm.model, tabulated)
+        self.place = placing_kernel(self.farm.model, tabulated, self.farm.locality)
+        self.member = np.stack([zone.boundary.inside(self.x, self.y) for zone in problem.zones], axis=1)
+        # Wakes that follow the turned wind have no offsets of the grid in common: all pairs are computed.
+        self.on_grid = self.farm.locality != "turned"
         # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
 
@@ -112,7 +116,7 @@ class _Prepared:
         beside = problem.neighbours
         many = len(beside.x)
         points = np.column_stack([self.x, self.y]) - self.middle
-        state = new_state(self.farm, self.wakes, points, self.cell, many + problem.n_turbines)
+        state = new_state(self.farm, self.wakes, points, self.cell, many + problem.n_turbines, self.middle)
         allowed = np.ones((len(self.x), len(spacing)), np.bool_)
         for a in range(many):
             self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]), state)
@@ -121,18 +125,34 @@ class _Prepared:
         chosen = np.empty(problem.n_turbines, np.int64)
         types = problem.types_in_order()
         choose_type = problem.types is None and len(spacing) > 1
+        left, zone_of = problem.remaining(), np.zeros(problem.n_turbines, np.int64)
         for i in range(problem.n_turbines):
-            candidates = np.arange(len(spacing)) if choose_type else types[i : i + 1]
-            point, types[i] = self._choose(draw, state, allowed[:, candidates], candidates, i)
-            chosen[i] = point
+            candidates = left.kinds() if choose_type else types[i : i + 1]
+            open_here = self._open(left, allowed)
+            point, types[i] = self._choose(draw, state, open_here[:, candidates], candidates, i)
+            chosen[i], zone_of[i] = point, self._zone(left, point, types[i])
+            left.take(zone_of[i], types[i])
             x0, y0 = self.x[point], self.y[point]
             self._clear(allowed, x0, y0, 0.5 * (spacing + spacing[types[i]]), state)
             allowed[point] = False
             if i + 1 < problem.n_turbines and self.method.random_pct < 100.0:
-                state.occupant[self.cell[point]] = -(many + i + 1)
-                state.cell[many + i] = self.cell[point]
+                state.occupant[self.cell[point]] = -(many + i + 1) if self.on_grid else 0
+                if self.on_grid:
+                    state.cell[many + i] = self.cell[point]
                 self._stand(state, many + i, x0, y0, int(types[i]))
-        return Layout(self.x[chosen], self.y[chosen], types)
+        # Zone by zone, in each as they were placed.
+        order = np.argsort(zone_of, kind="stable")
+        return Layout(self.x[chosen[order]], self.y[chosen[order]], types[order])
+
+    def _open(self, left: Remaining, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Which types may still come to each point: those that its zone and the mix have room for."""
+        if len(self.problem.zones) == 1 and self.problem.mix is None:
+            return allowed
+        return np.asarray(allowed & (self.member @ left.open()))
+
+    def _zone(self, left: Remaining, point: int, kind: int) -> int:
+        """The zone that a point is used for: the first that has room, where zones share an edge or overlap."""
+        return int(np.argmax(self.member[point] & left.open()[:, kind]))
 
     def _choose(
         self,
@@ -170,7 +190,9 @@ class _Prepared:
         state.place[a] = x0 - self.middle[0], y0 - self.middle[1]
         state.type_index[a] = type_index
         farm = self.farm
-        self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, len(self.problem.neighbours.x))
+        stand_in(farm, state.free, a, x0, y0, type_index)
+        off_grid = len(self.problem.neighbours.x) if self.on_grid else len(state.cell)
+        self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, off_grid)
 
     def _no_room(self, fitted: int) -> str:
         problem, size = self.problem, self.method.grid_size
@@ -188,16 +210,20 @@ class _Prepared:
         problem, least = self.problem, self.problem.spacing_by_type.max() ** 2
         beside = problem.neighbours
         x, y = grid_inside(problem, size)
+        zone = np.argmax([one.boundary.inside(x, y) for one in problem.zones], axis=0)
         for px, py in zip(beside.x, beside.y, strict=True):
             clear = (x - px) ** 2 + (y - py) ** 2 >= least
-            x, y = x[clear], y[clear]
+            x, y, zone = x[clear], y[clear], zone[clear]
         for seed in range(5):
             order = np.random.default_rng(seed).permutation(len(x))
-            free_x, free_y, placed = x[order], y[order], 0
-            while len(free_x) and placed < problem.n_turbines:
+            free_x, free_y, free_zone = x[order], y[order], zone[order]
+            left = np.array([one.n_turbines for one in problem.zones])
+            while len(free_x) and left.any():
+                left[free_zone[0]] -= 1
                 clear = (free_x - free_x[0]) ** 2 + (free_y - free_y[0]) ** 2 >= max(least, 1e-300)
-                free_x, free_y, placed = free_x[clear], free_y[clear], placed + 1
-            if placed < problem.n_turbines:
+                clear &= left[free_zone] > 0
+                free_x, free_y, free_zone = free_x[clear], free_y[clear], free_zone[clear]
+            if left.any():
                 return False
         return True
 

@@ -11,7 +11,8 @@ up. Turbines are numbered in the order in which they come, neighbours first.
 ``state`` is what is kept, ``gathering`` and ``spreading`` are the parts of a step, ``step`` puts them together.
 """
 
+from vindeby.layout.placing.free import stand_in
 from vindeby.layout.placing.state import State, new_state
 from vindeby.layout.placing.step import placing_kernel
 
-__all__ = ["State", "new_state", "placing_kernel"]
+__all__ = ["State", "new_state", "placing_kernel", "stand_in"]

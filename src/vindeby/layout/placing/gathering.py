@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vindeby.layout.placing.free import free_at
 from vindeby.layout.placing.pairs import Pairs
 from vindeby.layout.placing.state import (
     CT,
@@ -22,15 +23,18 @@ from vindeby.layout.placing.state import (
 from vindeby.layout.placing.thrust_pieces import look_up, to_powers
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.curves import curves_at
-from vindeby.wake.superposition import superposition_of, turbulence_in_wakes
+from vindeby.wake.loops.superposition import turbulence_in_wakes
+from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["make_pull", "make_renew"]
 
 
-def make_pull(model: WakeModel, tabulated: bool, pairs: Pairs) -> Callable[..., None]:
+def make_pull(
+    model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality = "uniform"
+) -> Callable[..., None]:
     """Make the step that gathers wakes at a new turbine."""
-    pull_from = _make_pull_from(model, tabulated, pairs)
+    pull_from, swing = _make_pull_from(model, tabulated, pairs, locality), free_at(locality).swing
 
     @inlined
     def pull(data, machines, wind, wakes, state, d, a, at, neighbours):
@@ -50,15 +54,18 @@ def make_pull(model: WakeModel, tabulated: bool, pairs: Pairs) -> Callable[..., 
             b = state.order[d, upwind]
             if state.cell[a] < 0 or state.cell[b] < 0:
                 far, aside = between(wind.cosine[d], wind.sine[d], state.place, b, state.place, a)
+                far, aside = swing(state, b, wind.first[d], far, aside)
                 if far > 1e-10:
                     pull_from(data, machines, wind, wakes, state, d, a, b, -1, far, aside)
 
     return pull
 
 
-def _make_pull_from(model: WakeModel, tabulated: bool, pairs: Pairs) -> Callable[..., None]:
-    computed, together = pairs.computed, superposition_of(model)
-    scale, term = together.scale, together.term
+def _make_pull_from(
+    model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality
+) -> Callable[..., None]:
+    computed, together = pairs.computed, together_of(model, locality)
+    scale, term, free_speed = together.scale, together.term, free_at(locality).speed
 
     @inlined
     def pull_from(data, machines, wind, wakes, state, d, a, b, e, far, aside):
@@ -72,17 +79,21 @@ def _make_pull_from(model: WakeModel, tabulated: bool, pairs: Pairs) -> Callable
             else:
                 source, target = state.type_index[b], state.type_index[a]
                 value = computed(data, machines, far, aside, source, target, ct, turbine[d, b, k, TI])
-            turbine[d, a, k, SUM] += value * term(scale(turbine[d, b, k, U], wind.speed[first + k]))
+            free = free_speed(wind, state, b, first + k)
+            turbine[d, a, k, SUM] += value * term(scale(turbine[d, b, k, U], free))
 
     return pull_from
 
 
-def make_renew(model: WakeModel, tabulated: bool) -> Callable[..., tuple[int, float, float]]:
+def make_renew(
+    model: WakeModel, tabulated: bool, locality: Locality = "uniform"
+) -> Callable[..., tuple[int, float, float]]:
     """Make the step that follows a change of a turbine's wakes."""
     adds = model.added_turbulence is not None
-    turbulence_at = _make_turbulence_at(model)
-    together = superposition_of(model)
+    turbulence_at = _make_turbulence_at(model, locality)
+    together, free = together_of(model, locality), free_at(locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
+    free_speed, free_turbulence = free.speed, free.turbulence
 
     @inlined
     def renew(data, machines, wind, wakes, state, d, a, at, fresh):
@@ -95,10 +106,10 @@ def make_renew(model: WakeModel, tabulated: bool) -> Callable[..., tuple[int, fl
         count = 0
         most_thrust = most_turbulence = 0.0
         for k in range(wind.first[d + 1] - first):
-            speed = wind.speed[first + k]
+            speed = free_speed(wind, state, a, first + k)
             u = wind_speed(speed, max(turbine[d, a, k, SUM], 0.0))
             ct = curves_at(machines, state.type_index[a], u)[1]
-            turbulence = wind.turbulence[first + k]
+            turbulence = free_turbulence(wind, state, a, first + k)
             if adds:
                 turbulence = turbulence_at(data, machines, wind, state, d, a, at, k)
             change[k, OLD_CT], change[k, OLD_TI] = turbine[d, a, k, CT], turbine[d, a, k, TI]
@@ -123,24 +134,29 @@ def make_renew(model: WakeModel, tabulated: bool) -> Callable[..., tuple[int, fl
     return renew
 
 
-def _make_turbulence_at(model: WakeModel) -> Callable[..., float]:
-    added = model.turbulence_functions[0]
+def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., float]:
+    added, turned_wakes = model.turbulence_functions[0], locality == "turned"
+    free_turbulence, swing = free_at(locality).turbulence, free_at(locality).swing
 
     @scalar
     def turbulence_at(data, machines, wind, state, d, a, at, k):
         """The largest addition of any upwind turbine, on top of the free wind's turbulence."""
         place, type_index, turbine = state.place, state.type_index, state.turbine
         most = 0.0
-        alone = wind.turbulence[wind.first[d] + k]
+        s = wind.first[d] + k
         for upwind in range(at):
             b = state.order[d, upwind]
             far, aside = between(wind.cosine[d], wind.sine[d], place, b, place, a)
+            far, aside = swing(state, b, s, far, aside)
+            if turned_wakes and far <= 0.0:
+                continue
             other, height = machines.hub_height[type_index[a]], machines.hub_height[type_index[b]]
             plus = added(
                 data, far, aside, other - height, other + height, machines.diameter[type_index[b]],
-                machines.diameter[type_index[a]], turbine[d, b, k, CT], turbine[d, b, k, TI], alone,
+                machines.diameter[type_index[a]], turbine[d, b, k, CT], turbine[d, b, k, TI],
+                free_turbulence(wind, state, b, s),
             )  # fmt: skip
             most = max(most, plus)
-        return turbulence_in_wakes(alone, most)
+        return turbulence_in_wakes(free_turbulence(wind, state, a, s), most)
 
     return turbulence_at

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vindeby.layout.placing.state import NEW_CT, NEW_SCALE, NEW_TI, OLD_CT, OLD_SCALE, OLD_TI
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.superposition import superposition_of
+from vindeby.wake.loops.superposition import superposition_of
 
 __all__ = ["Pairs", "make_pairs"]
 

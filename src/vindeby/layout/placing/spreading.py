@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vindeby.layout.placing.free import free_at
 from vindeby.layout.placing.pairs import Pairs
 from vindeby.layout.placing.state import SUM, WHICH, between, soil
 from vindeby.layout.placing.thrust_pieces import look_up_change
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.loops.wind_access import Locality
 
 __all__ = ["make_spread_off_grid", "make_spread_on_grid"]
 
@@ -52,9 +54,12 @@ def make_spread_on_grid(tabulated: bool, pairs: Pairs) -> Callable[..., None]:
     return spread_on_grid
 
 
-def make_spread_off_grid(model: WakeModel, pairs: Pairs) -> Callable[..., None]:
-    """Make the step for pairs of which one is a neighbour."""
+def make_spread_off_grid(
+    model: WakeModel, pairs: Pairs, locality: Locality = "uniform"
+) -> Callable[..., None]:
+    """Make the step for pairs of which one is a neighbour, or whose wakes follow the turned wind."""
     reach, compute_change = model.reach, pairs.compute_change
+    swing, turned_wakes = free_at(locality).swing, locality == "turned"
 
     @scalar
     def spread_off_grid(data, machines, wind, state, d, a, others, count, thrust, turbulence):
@@ -63,6 +68,9 @@ def make_spread_off_grid(model: WakeModel, pairs: Pairs) -> Callable[..., None]:
         diameter = machines.diameter[source]
         for b in range(others):
             far, aside = between(cosine, sine, state.place, a, state.place, b)
+            if turned_wakes and far <= 1e-10:
+                continue  # it comes earlier in the order, which is that of the site's wind direction
+            far, aside = swing(state, a, wind.first[d], far, aside)
             rotor = machines.diameter[state.type_index[b]]
             if far > 1e-10 and abs(aside) < reach(data, far, diameter, rotor, thrust, turbulence):
                 state.changed[b] = True
@@ -75,6 +83,7 @@ def make_spread_off_grid(model: WakeModel, pairs: Pairs) -> Callable[..., None]:
             return
         for c in range(state.point_cell.size):
             far, aside = between(cosine, sine, state.place, a, state.point, c)
+            far, aside = swing(state, a, wind.first[d], far, aside)
             if (
                 state.occupant[state.point_cell[c]] == c + 1
                 and far > 1e-10

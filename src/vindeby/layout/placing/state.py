@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.grid_wakes import GridWakes
+from vindeby.layout.placing.free import Free, new_free
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.curves import curves_at
-from vindeby.wake.rotation import downwind_of, turn
+from vindeby.wake.loops.rotation import downwind_of, turn
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["State", "between", "insert", "new_state", "soil"]
 
@@ -35,7 +36,8 @@ class State(NamedTuple):
     ``point`` and ``place`` are positions of points and turbines; ``type_index`` and ``cell`` (or OFF_GRID) belong to
     turbines. ``order``, by direction: the turbines from upwind to downwind. ``turbine`` has four numbers (U, CT, TI,
     SUM) by direction, turbine and wind speed, ``gathered`` the deficits or their squares by direction, point and
-    speed. ``energy`` is what each type would make, by point, type and direction. The others are room to work in.
+    speed. ``energy`` is what each type would make, by point, type and direction. ``free`` is the free wind where it
+    differs from place to place. The others are room to work in.
     """
 
     occupant: npt.NDArray[np.int32]
@@ -53,10 +55,21 @@ class State(NamedTuple):
     changed: npt.NDArray[np.bool_]
     dirty: IntArray
     mark: IntArray
+    free: Free
 
 
-def new_state(farm: WindFarm, wakes: GridWakes, point: FloatArray, cell: IntArray, most: int) -> State:
-    """No turbine yet, all points free. ``most`` turbines can come, neighbours among them."""
+def new_state(
+    farm: WindFarm,
+    wakes: GridWakes,
+    point: FloatArray,
+    cell: IntArray,
+    most: int,
+    origin: FloatArray | tuple[float, float] = (0.0, 0.0),
+) -> State:
+    """No turbine yet, all points free. ``most`` turbines can come, neighbours among them.
+
+    Points are relative to ``origin``.
+    """
     directions, speeds, types, points = len(farm.wind.cosine), farm.wind.most, len(farm.turbines), len(point)
     occupant = np.zeros(wakes.stride * wakes.stride, np.int32)
     occupant[cell] = np.arange(1, points + 1)
@@ -76,8 +89,12 @@ def new_state(farm: WindFarm, wakes: GridWakes, point: FloatArray, cell: IntArra
         changed=np.zeros(most, np.bool_),
         dirty=np.zeros(points + 1, np.int64),
         mark=np.zeros(points, np.int64),
+        free=new_free(farm, point + np.asarray(origin), most),
     )
-    _undisturbed(farm.machines, farm.wind, state.energy)
+    if farm.locality == "uniform":
+        _undisturbed(farm.machines, farm.wind, state.energy)
+    else:
+        _undisturbed_by_point(farm.machines, farm.wind, state.free, state.energy)
     return state
 
 
@@ -90,6 +107,18 @@ def _undisturbed(machines, wind, energy):
             for s in range(wind.first[d], wind.first[d + 1]):
                 total += wind.weight[s] * curves_at(machines, t, wind.speed[s])[0]
             energy[:, t, d] = total
+
+
+@kernel("placing")
+def _undisturbed_by_point(machines, wind, free, energy):
+    """What each type makes in the free wind of every point."""
+    for c in range(energy.shape[0]):
+        for d in range(wind.cosine.size):
+            for t in range(machines.diameter.size):
+                total = 0.0
+                for s in range(wind.first[d], wind.first[d + 1]):
+                    total += free.point_weight[c, s] * curves_at(machines, t, free.point_speed[c, s])[0]
+                energy[c, t, d] = total
 
 
 @inlined

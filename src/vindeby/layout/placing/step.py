@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vindeby.layout.placing.free import free_at
 from vindeby.layout.placing.gathering import make_pull, make_renew
 from vindeby.layout.placing.pairs import make_pairs
 from vindeby.layout.placing.spreading import make_spread_off_grid, make_spread_on_grid
@@ -11,21 +12,22 @@ from vindeby.layout.placing.state import insert
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.curves import curves_at
-from vindeby.wake.superposition import superposition_of
+from vindeby.wake.loops.wind_access import Locality, identity_of, together_of
+from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["placing_kernel"]
 
 
 @once_per_model
-def placing_kernel(model: WakeModel, tabulated: bool) -> Callable[..., None]:
+def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "uniform") -> Callable[..., None]:
     """Compile the step for a model: put turbine ``a``, whose place is in the state already, into the wind."""
     pairs = make_pairs(model)
-    pull, renew = make_pull(model, tabulated, pairs), make_renew(model, tabulated)
+    pull, renew = make_pull(model, tabulated, pairs, locality), make_renew(model, tabulated, locality)
     spread_on_grid = make_spread_on_grid(tabulated, pairs)
-    spread_off_grid, value_points = make_spread_off_grid(model, pairs), _make_value_points(model)
+    spread_off_grid = make_spread_off_grid(model, pairs, locality)
+    value_points = _make_value_points(model, locality)
 
-    @kernel(f"{model.identity} {tabulated}", counts_references=False)
+    @kernel(f"{identity_of(model, locality)} {tabulated}", counts_references=False)
     def place(data, machines, wind, wakes, state, a, neighbours):
         for c in range(state.mark.size):
             state.mark[c] = -1
@@ -53,8 +55,9 @@ def placing_kernel(model: WakeModel, tabulated: bool) -> Callable[..., None]:
     return place
 
 
-def _make_value_points(model: WakeModel) -> Callable[..., None]:
-    wind_speed = superposition_of(model).wind_speed
+def _make_value_points(model: WakeModel, locality: Locality) -> Callable[..., None]:
+    wind_speed, free = together_of(model, locality).wind_speed, free_at(locality)
+    point_speed, point_weight = free.point_speed, free.point_weight
 
     @inlined
     def value_points(machines, wind, state, d):
@@ -65,8 +68,9 @@ def _make_value_points(model: WakeModel) -> Callable[..., None]:
             for t in range(machines.diameter.size):
                 energy = 0.0
                 for s in range(first, wind.first[d + 1]):
-                    u = wind_speed(wind.speed[s], max(state.gathered[d, c, s - first], 0.0))
-                    energy += wind.weight[s] * curves_at(machines, t, u)[0]
+                    speed = point_speed(wind, state, c, s)
+                    u = wind_speed(speed, max(state.gathered[d, c, s - first], 0.0))
+                    energy += point_weight(wind, state, c, s) * curves_at(machines, t, u)[0]
                 state.energy[c, t, d] = energy
 
     return value_points

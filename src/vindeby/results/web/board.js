@@ -96,6 +96,7 @@
       const line = make("tr");
       line.append(text("th", farm, { class: "name", scope: "row" }));
       for (const cell of data.counts.slice(index * width, (index + 1) * width)) {
+        if (cell.expected === 0) { line.append(make("td")); continue; }
         const bad = cell.failed + cell.invalid;
         const full = cell.expected !== null && cell.done >= cell.expected;
         const step = cell.expected ? (cell.done === 0 ? 0 : full ? 4 : 1 + Math.floor(3 * cell.done / cell.expected)) : 1;
@@ -109,12 +110,15 @@
     at("types").textContent = data.types.map((name, index) => `t${index} ${name}`).join(", ");
   }
 
+  // A farm with a mix of types has one entry of its own.
+  const typeIn = (farm, type) => (areas.mixed || {})[`${farm}/${type}`] || areas.types[type];
+
   // Energies compare only where capacities are the same (to 0.1 %, as in the pictures); else capacity factors do.
   function comparable() {
     let least = Infinity, most = 0;
-    for (const [, , type, , aep, turbines] of rows) {
+    for (const [, farm, type, , aep, turbines] of rows) {
       if (aep === null) continue;
-      const capacity = turbines * ((areas.types[type] || {}).rated || 0);
+      const capacity = turbines * ((typeIn(farm, type) || {}).rated || 0);
       if (!(capacity > 0)) return false;
       least = Math.min(least, capacity);
       most = Math.max(most, capacity);
@@ -131,9 +135,9 @@
       if (aep === null) continue;
       const name = `${farm}/${type}`;
       if (!groups.has(name)) {
-        groups.set(name, { title: `${(areas.farms[farm] || { name: farm }).name}, ${(areas.types[type] || { name: type }).name}`, farm, type, values: [] });
+        groups.set(name, { title: `${(areas.farms[farm] || { name: farm }).name}, ${(typeIn(farm, type) || { name: type }).name}`, farm, type, values: [] });
       }
-      groups.get(name).values.push(fair ? 100 * aep / (8.76 * turbines * areas.types[type].rated) : aep);
+      groups.get(name).values.push(fair ? 100 * aep / (8.76 * turbines * typeIn(farm, type).rated) : aep);
     }
     const sorted = [...groups.values()].sort((a, b) => a.farm - b.farm || a.type - b.type);
     at("energy").replaceChildren(strips(sorted, at("energy").clientWidth));
@@ -142,7 +146,7 @@
 
   function card(entry) {
     const farm = { ...(areas.farms[entry.farm] || { name: "", rings: [] }), frame: entry.frame };
-    const type = areas.types[entry.type] || { name: "" };
+    const type = typeIn(entry.farm, entry.type) || { name: "" };
     const node = make("figure", { "data-key": entry.key });
     node.append(layout(farm, positions(entry.layout, entry.frame), type.diameter, null, `layout ${entry.key}`));
     const words = [entry.key, farm.name, type.name, `${entry.n} turbines`];

@@ -48,6 +48,11 @@ const vindeby = (() => {
       svg.append(shape("path", { class: "area", d: "M" + ring.map(([x, y]) => `${x} ${-y}`).join("L") + "Z" }));
     }
     const radius = Math.max((diameter || 0) / 2, 0.006 * Math.max(width, height));
+    (farm.neighbours || []).forEach(([x, y]) => {
+      const mark = shape("path", { class: "neighbour", d: `M${x} ${-y - 1.4 * radius}l${1.3 * radius} ${2.3 * radius}h${-2.6 * radius}Z` });
+      mark.append(title("neighbour: stands already"));
+      svg.append(mark);
+    });
     places.forEach(([x, y], number) => {
       if (spacing) svg.append(shape("circle", { class: "spacing", cx: x, cy: -y, r: spacing / 2 }));
       const dot = shape("circle", { class: "turbine", cx: x, cy: -y, r: radius });

@@ -157,7 +157,8 @@ class TaskExecutor:
     def _solve(self, task: Task) -> tuple[Record, float]:
         """The record and the seconds it took, without what its cell shares, which is set up first."""
         try:
-            prepared = self._prepare(self._cells[task.farm_idx, task.type_idx])
+            cell = self._cells[task.farm_idx, task.type_idx]
+            prepared = self._prepare(cell)
             self._hooks.solving()
             started = _clock()
             result = prepared.solve(task)
@@ -166,7 +167,7 @@ class TaskExecutor:
             self._hooks.solved(task, error)
             raise
         self._hooks.solved(task, None)
-        return checked_record(self._campaign, task, result, seconds, self._check), seconds
+        return checked_record(self._campaign, cell, task, result, seconds, self._check), seconds
 
     def _prepare(self, cell: Cell) -> Prepared:
         if self._prepared[0] is not cell:

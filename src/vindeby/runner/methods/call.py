@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
+from vindeby.campaign.neighbours import Standing, neighbours_of
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import InputError
@@ -36,6 +37,12 @@ class CallTask:
     site: Site
     parameters: Mapping[str, Any]
     """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+    neighbours: tuple[Standing, ...] = ()
+    """Turbines that stand already, each with ``x``, ``y`` and ``turbine``."""
+    zones: tuple[tuple[Boundary, int], ...] = ()
+    """The areas of a farm with zones, and how many turbines stand in each; the layout has them zone by zone."""
+    mix: Mapping[int, int] = field(default_factory=dict)
+    """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
 
 
 def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
@@ -77,7 +84,10 @@ class _Prepared:
         farm = campaign.farms[cell.farm_idx]
         self._farm, self._boundary = farm.name, farm.boundary
         self._turbine, self._site = campaign.turbines[cell.type_idx], campaign.site
+        self._neighbours = neighbours_of(campaign, cell.farm_idx)
         self._call, self._function = call, function
+        areas = [zone.boundary for zone in farm.zones or ()]
+        self._zones, self._mix = tuple(zip(areas, cell.zones, strict=True)), dict(cell.mix)
 
     def solve(self, task: Task) -> Result:
         """Call the function."""
@@ -92,6 +102,9 @@ class _Prepared:
                 seed=task.seed,
                 site=self._site,
                 parameters=frozen(self._call.parameters),
+                neighbours=self._neighbours,
+                zones=self._zones,
+                mix=dict(self._mix),
             )
         )
         if not isinstance(given, Mapping):

@@ -15,6 +15,7 @@ from numpy.ma import MaskedArray  # now, as NumPy loads it late and a task may l
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
+from vindeby.assembly.zones_and_types import largest_diameter_m, zone_array
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, TaskError
@@ -56,6 +57,7 @@ class Method(Protocol):
 
 def checked_record(
     campaign: Campaign,
+    cell: Cell,
     task: Task,
     result: Result,
     seconds: float,
@@ -69,16 +71,17 @@ def checked_record(
     arrays = {name: _checked_array(name, value) for name, value in result.arrays.items()}
     _check_layout(arrays, task)
     _check_aep(arrays)
-    turbine = campaign.turbines[task.type_idx]
+    if cell.zones:
+        arrays["zone"] = zone_array(cell)
     attributes: dict[str, Attribute] = {
         **result.attributes,
         "farm_idx": task.farm_idx,
         "type_idx": task.type_idx,
         "ss_seed": task.seed,
         "n_turbines": task.n_turbines,
-        "diameter": turbine.rotor_diameter_m,
+        "diameter": largest_diameter_m(campaign, cell),
         "farm": campaign.farms[task.farm_idx].name,
-        "turbine": turbine.name,
+        "turbine": cell.label([turbine.name for turbine in campaign.turbines]),
         "seconds": round(seconds, 6),
         "version": __version__,
     }

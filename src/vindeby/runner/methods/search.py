@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vindeby.assembly import pipeline_of, problem_of
+from vindeby.assembly.search import method_of
+from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
@@ -30,23 +33,27 @@ class SearchMethod:
         The first time, one search is made and forgotten: compiling the kernels, or loading them, can take a
         minute, and no task's time limit shall pay for that.
         """
-        search = self._pipeline.prepare(problem_of(self._campaign, cell))
+        method = method_of(self._campaign, cell, self._pipeline)
+        search = method.prepare(problem_of(self._campaign, cell))
         if not self._warm:
             with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
                 search(self._campaign.seeds[0], None)
             self._warm = True
-        return _Prepared(search, self._words, self._engine)
+        return _Prepared(search, self._words, self._engine, np.array(kinds_of(cell)) if cell.mix else None)
 
 
 class _Prepared:
-    def __init__(self, search: Search, words: str, engine: str) -> None:
-        self._search, self._words, self._engine = search, words, engine
+    def __init__(self, search: Search, words: str, engine: str, kinds: NDArray[np.int64] | None) -> None:
+        self._search, self._words, self._engine, self._kinds = search, words, engine, kinds
 
     def solve(self, task: Task) -> Result:
         """Search with the task's seed."""
         found = self._search(task.seed, None)
+        arrays = {"layout": np.stack([found.x, found.y]), "aep": np.asarray(found.aep_gwh)}
+        if self._kinds is not None:
+            arrays["types"] = self._kinds[found.types]
         return Result(
-            {"layout": np.stack([found.x, found.y]), "aep": np.asarray(found.aep_gwh)},
+            arrays,
             {
                 "engine": self._engine,
                 "search": self._words,

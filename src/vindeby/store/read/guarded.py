@@ -22,6 +22,7 @@ from vindeby.errors import VindebyError
 from vindeby.store.format.image import build_image
 from vindeby.store.format.record import Record
 from vindeby.store.read.foreign.copy_additions import carry
+from vindeby.store.read.foreign.gridded import read_gridded
 from vindeby.store.read.foreign.groups import Asked
 from vindeby.store.read.foreign.hdf5_library import LIBRARY_ERRORS
 from vindeby.store.read.foreign.reader import read_foreign, read_open
@@ -51,6 +52,8 @@ def main() -> None:
         try:
             if task == "probe":
                 answer = _probe(request["name"])
+            elif task == "gridded":
+                answer = read_gridded(result=lambda data: send(RESULT, data), **request)
             elif task == "carry":
                 answer = carry(progress=lambda text: send(PROGRESS, text.encode()), **request)
             else:
@@ -67,7 +70,7 @@ def main() -> None:
 
 def _load_everything() -> None:
     """Read a file of each kind once: while one is read, no library can open the files of a part that it loads late."""
-    for name in ("encodings.ascii", "numpy.ma"):
+    for name in ("encodings.ascii", "h5py._hl.dims", "numpy.ma"):
         importlib.import_module(name)
     record = Record("key", "", {"array": np.zeros((1, 2))}, {"text": "a", "number": 1.0, "flag": True})
     shard = build_image([record, Record("b", "", {"array": np.zeros((1, 2))})]).data

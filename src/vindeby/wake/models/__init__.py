@@ -7,30 +7,39 @@ from collections.abc import Callable
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.models.bastankhah_2014 import bastankhah_2014
+from vindeby.wake.models.bastankhah_2016 import bastankhah_2016
 from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.models.cumulative_curl import cumulative_curl
 from vindeby.wake.models.iea37 import iea37
 from vindeby.wake.models.jensen import jensen
 from vindeby.wake.models.niayifar_2016 import niayifar_2016
 from vindeby.wake.models.nygaard_2022 import nygaard_2022
+from vindeby.wake.models.turbopark_2020 import turbopark_2020
 
 __all__ = [
     "MODELS",
     "ModelData",
     "WakeModel",
     "bastankhah_2014",
+    "bastankhah_2016",
+    "cumulative_curl",
     "iea37",
     "jensen",
     "model_named",
     "niayifar_2016",
     "nygaard_2022",
+    "turbopark_2020",
 ]
 
 MODELS: dict[str, Callable[..., WakeModel]] = {
     "bastankhah-2014": bastankhah_2014,
+    "bastankhah-2016": bastankhah_2016,
+    "cumulative-curl": cumulative_curl,
     "iea37": iea37,
     "jensen": jensen,
     "niayifar-2016": niayifar_2016,
     "nygaard-2022": nygaard_2022,
+    "turbopark-2020": turbopark_2020,
 }
 
 

@@ -1,6 +1,6 @@
 """What a wake model is: a few small compiled functions and how their results are put together.
 
-The loops (``vindeby.wake.direct``) know turbines, directions and speeds, and no wake physics. A model tells
+The loops (``vindeby.wake.loops.direct``) know turbines, directions and speeds, and no wake physics. A model tells
 them, for one source and one rotor downwind of it, all lengths in metres:
 
 ``deficit(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence)``
@@ -17,8 +17,13 @@ them, for one source and one rotor downwind of it, all lengths in metres:
 
 A model that adds turbulence has two more, ``added_turbulence`` and ``added_turbulence_with_slopes``, of the
 arguments of ``deficit`` and then the turbulence intensity of the free wind; the largest addition counts,
-added to the free one as squares. ``data.constants`` holds the model's numbers, ``data.overlap`` the table of
-``vindeby.wake.overlap`` for models that average a Gaussian over the rotor.
+added to the free one as squares. ``added_turbulence_free_slope``, of the same arguments, is the slope of the addition
+with that turbulence; only gradients where turbulence differs from place to place need it. ``data.constants`` holds the
+model's numbers, ``data.overlap`` the table of ``vindeby.wake.models.overlap`` for models that average a Gaussian over
+the rotor.
+
+A model whose deficit is a Gaussian over a mirrored one, averaged over the rotor, may also tell its width, ``Widths``;
+then ``vindeby.wake.loops.by_width`` computes it many times faster.
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.compiling.fixed_code import Copies
 
-__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel", "without_slopes"]
+__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel", "Widths", "without_slopes"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -52,6 +57,27 @@ class ModelData(NamedTuple):
 
     constants: FloatArray
     overlap: FloatArray
+
+
+class Widths(NamedTuple):
+    """How wide a Gaussian wake is, in functions that loops can vectorise (inlined, without branches or logarithms).
+
+    For a model whose deficit is c sqrt(a^2 + b^2), with c = 1 - sqrt(1 - ct D^2/(8 sigma^2)) and a and b the means
+    over the rotor of a Gaussian of width sigma and of its mirror image below the ground (``gaussian_mean``).
+
+    ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends
+    on, from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the
+    same arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in
+    metres, which must grow with thrust and turbulence and be concave downwind. ``width_with_slopes(numbers,
+    number_slopes, downwind)``: sigma and its slopes with downwind distance and thrust. ``least_turbulence``: below
+    this turbulence intensity the functions are not exact enough.
+    """
+
+    numbers: Callable[..., tuple[float, float, float, float]]
+    number_slopes: Callable[..., tuple[float, float, float, float]]
+    width: Callable[..., float]
+    width_with_slopes: Callable[..., tuple[float, float, float]]
+    least_turbulence: float = 0.0
 
 
 @scalar
@@ -113,14 +139,18 @@ def without_slopes(
 class WakeModel:
     """A wake model: its functions (see the module), its numbers, and how deficits are put together.
 
-    ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do.
+    ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do. ``"cumulative"``
+    is that of one model, whose wakes depend on each other; it has a walk of its own and no gradient.
     ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of that at the ``"source"`` in the
-    wakes of others. ``thrust_limit``: above this thrust coefficient the functions have a kink (see
-    ``vindeby.wake.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only for squares of
-    fractions of the free wind speed and without added turbulence, which is all that the loops over tables know.
+    wakes of others. ``free_wind_of``: where the free wind differs from place to place, a fraction of it is one of the
+    free wind of the ``"source"`` or of the ``"target"``. ``thrust_limit``: above this thrust coefficient the functions
+    have a kink (see ``vindeby.wake.loops.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only
+    for squares of fractions of the free wind speed and without added turbulence, all that these loops know.
     ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
-    searches use the true wakes from the beginning.
+    searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind
+    upwind of them, if any (``with_blockage`` gives any model one; see ``blocked_walks``). ``widths``: the
+    width of the wakes, for models that can tell it (see ``Widths``); used only with ``tabulate``.
     """
 
     name: str
@@ -128,7 +158,7 @@ class WakeModel:
     deficit: Callable[..., float]
     deficit_with_slopes: Callable[..., tuple[float, float, float, float, float]]
     reach: Callable[..., float]
-    superposition: Literal["linear", "squares"]
+    superposition: Literal["linear", "squares", "cumulative"]
     reference: Literal["free", "source"]
     averages_gaussian: bool = False
     needs_turbulence: bool = False
@@ -137,10 +167,17 @@ class WakeModel:
     tabulate: bool = False
     thrust_limit: float = 1.0
     growth_constants: tuple[int, ...] = ()
+    free_wind_of: Literal["source", "target"] = "source"
+    added_turbulence_free_slope: Callable[..., float] | None = None
+    blockage: Literal["self-similar-2020"] | None = None
+    widths: Widths | None = None
 
     def __post_init__(self) -> None:
-        _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares"))
+        _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares", "cumulative"))
         _require_one_of(self.name, "reference", self.reference, ("free", "source"))
+        _require_one_of(self.name, "free_wind_of", self.free_wind_of, ("source", "target"))
+        if self.blockage is not None:
+            _require_one_of(self.name, "blockage", self.blockage, ("self-similar-2020",))
         if (self.added_turbulence is None) != (self.added_turbulence_with_slopes is None):
             raise ArgumentError(
                 f"wake model {self.name!r}: added_turbulence and added_turbulence_with_slopes belong together; "
@@ -162,6 +199,15 @@ class WakeModel:
         constants = enumerate(self.constants)
         grown = tuple(c * factor if i in self.growth_constants else c for i, c in constants)
         return replace(self, constants=grown)
+
+    def with_blockage(self, blockage: Literal["self-similar-2020"] | None) -> WakeModel:
+        """This model with the wind upwind of turbines slowed down, too; tables of pairs do not hold that."""
+        return replace(self, blockage=blockage, tabulate=self.tabulate and blockage is None)
+
+    @property
+    def is_a_sum_of_pairs(self) -> bool:
+        """Whether the wind at a turbine is made of wakes that each depend on their source alone, upwind of it."""
+        return self.added_turbulence is None and self.blockage is None and self.superposition != "cumulative"
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{value:g}" for value in self.constants)
@@ -207,6 +253,11 @@ class WakeModel:
             return _adds_nothing, _adds_nothing_with_slopes
         return self.added_turbulence, self.added_turbulence_with_slopes
 
+    @property
+    def free_turbulence_slope(self) -> Callable[..., float]:
+        """``added_turbulence_free_slope``, for a model that has none too."""
+        return self.added_turbulence_free_slope or _adds_nothing
+
     def __getstate__(self) -> dict[str, Any]:
         # In the process that reads it, names may refer to other values: the identity is worked out again there.
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -220,6 +271,7 @@ class WakeModel:
             ("superposition", self.superposition, self.superposition != "squares", "'squares'"),
             ("reference", self.reference, self.reference != "free", "'free'"),
             ("added_turbulence", "a function", adds, "None"),
+            ("blockage", self.blockage, self.blockage is not None, "None"),
         ):
             if wrong:
                 raise ArgumentError(
@@ -229,7 +281,15 @@ class WakeModel:
                 )
 
 
-_FUNCTIONS = ("deficit", "deficit_with_slopes", "reach", "added_turbulence", "added_turbulence_with_slopes")
+_FUNCTIONS = (
+    "deficit",
+    "deficit_with_slopes",
+    "reach",
+    "added_turbulence",
+    "added_turbulence_with_slopes",
+    "added_turbulence_free_slope",
+    "widths",
+)
 
 _FIXED: dict[str, tuple[dict[str, Any], tuple[object, ...]]] = {}
 """By identity: the copies of a model's functions, and the unknown objects they refer to."""

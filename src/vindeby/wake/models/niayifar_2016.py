@@ -19,7 +19,7 @@ from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.circles import covered_share
 from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
 from vindeby.wake.models.momentum import centre_deficit, initial_width
-from vindeby.wake.overlap import overlap_with_slopes
+from vindeby.wake.models.overlap import overlap_with_slopes
 
 __all__ = ["niayifar_2016"]
 
@@ -131,6 +131,25 @@ def _added_turbulence(
 
 
 @scalar
+def _added_turbulence_free_slope(
+    data: ModelData,
+    downwind: float,
+    crosswind: float,
+    rise: float,
+    heights: float,
+    diameter: float,
+    rotor: float,
+    thrust: float,
+    turbulence: float,
+    free_turbulence: float,
+) -> float:
+    plus = _added_turbulence(
+        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence, free_turbulence
+    )
+    return 0.0325 * plus / free_turbulence
+
+
+@scalar
 def _reach(
     data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
 ) -> float:
@@ -152,4 +171,5 @@ def niayifar_2016(growth: tuple[float, float] = (0.3837, 0.003678)) -> WakeModel
         added_turbulence=_added_turbulence,
         added_turbulence_with_slopes=_added_turbulence_with_slopes,
         growth_constants=(0, 1),
+        added_turbulence_free_slope=_added_turbulence_free_slope,
     )

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.models.contract import ModelData, WakeModel, Widths
+from vindeby.wake.models.growth_integral import SMALLEST_Y, growth, growth_with_slope
 from vindeby.wake.models.momentum import centre_deficit, initial_width
-from vindeby.wake.overlap import overlap, overlap_with_slopes
+from vindeby.wake.models.overlap import overlap, overlap_with_slopes
 
 __all__ = ["nygaard_2022", "width"]
 
@@ -56,6 +57,18 @@ def width(
         eps_slope + expansion / c2 * (grown - growth_slope * (y - y0)) / (2.0 * root_thrust)
     )
     return sigma, expansion * turbulence * growth_slope, with_thrust
+
+
+@scalar
+def _width_by_turbulence(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> float:
+    """The slope of the width with the turbulence intensity of the free wind."""
+    expansion, c1, c2 = data.constants[0], data.constants[1], data.constants[2]
+    root_thrust = sqrt(max(thrust, 1e-20))
+    y0 = c1 * turbulence
+    y = y0 + c2 * turbulence * downwind / (diameter * root_thrust)
+    return diameter * expansion * root_thrust / c2 * (sqrt(1.0 + y * y) - sqrt(1.0 + y0 * y0)) / turbulence
 
 
 @scalar
@@ -115,7 +128,7 @@ def _deficit_with_slopes(
         with_sigma * sigma_downwind,
         centre * both_crosswind * per_sigma / both,
         with_sigma * sigma_thrust + centre_thrust * both,
-        0.0,
+        with_sigma * _width_by_turbulence(data, downwind, diameter, thrust, turbulence),
     )
 
 
@@ -125,6 +138,47 @@ def _reach(
 ) -> float:
     # At this many sigmas beyond the rotor's edge, the mean over the rotor is 1e-10 of the centre's.
     return 0.5 * rotor + 6.5 * width(data, downwind, diameter, thrust, turbulence)[0]
+
+
+@inlined
+def _width_numbers(
+    constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    """The y at the rotor and per metre, and the width as constant + factor g(y)."""
+    thrust = thrust if thrust > 1e-12 else 1e-12  # noqa: FURB136  a comparison vectorises, max does not
+    root_thrust, limit = sqrt(thrust), constants[4]
+    y0 = constants[1] * turbulence
+    factor = diameter * constants[0] * root_thrust / constants[2]
+    root = sqrt(1.0 - (thrust if thrust < limit else limit))  # noqa: FURB136
+    eps = constants[3] * sqrt(0.5 * (1.0 + root) / root)  # ``initial_width`` without branches
+    per_metre = constants[2] * turbulence / (diameter * root_thrust)
+    return y0, per_metre, diameter * eps - factor * growth(y0), factor
+
+
+@inlined
+def _width_number_slopes(
+    constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    thrust = max(thrust, 1e-12)
+    y0, per_metre, _, factor = _width_numbers(constants, diameter, thrust, turbulence)
+    half = 0.5 / thrust
+    eps_slope = initial_width(constants[3], constants[4], thrust)[1]
+    return 0.0, -per_metre * half, diameter * eps_slope - factor * half * growth(y0), factor * half
+
+
+@inlined
+def _width_at(y0: float, per_metre: float, constant: float, factor: float, downwind: float) -> float:
+    return constant + factor * growth(y0 + per_metre * downwind)
+
+
+@inlined
+def _width_at_with_slopes(
+    numbers: tuple[float, float, float, float], slopes: tuple[float, float, float, float], downwind: float
+) -> tuple[float, float, float]:
+    y0, per_metre, constant, factor = numbers
+    grown, slope = growth_with_slope(y0 + per_metre * downwind)
+    with_thrust = slopes[2] + slopes[3] * grown + factor * slope * slopes[1] * downwind
+    return constant + factor * grown, factor * slope * per_metre, with_thrust
 
 
 def nygaard_2022(expansion: float = 0.04) -> WakeModel:
@@ -142,4 +196,8 @@ def nygaard_2022(expansion: float = 0.04) -> WakeModel:
         tabulate=True,
         thrust_limit=0.96,
         growth_constants=(0,),
+        free_wind_of="target",
+        widths=Widths(
+            _width_numbers, _width_number_slopes, _width_at, _width_at_with_slopes, SMALLEST_Y / 1.5
+        ),
     )

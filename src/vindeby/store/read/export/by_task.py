@@ -30,6 +30,8 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     "seconds": {"long_name": "computing time of the task", "units": "s"},
     "diameter": {"long_name": "rotor diameter", "units": "m"},
     "evaluations": {"long_name": "number of evaluations of the search", "units": "1"},
+    "types": RESULT_ARRAYS["types"],
+    "zone": RESULT_ARRAYS["zone"],
     "key": {"long_name": "key of the result, empty where there is none"},
     "origin": {"long_name": "where the result comes from, empty where there is none"},
     "farm": {"long_name": "name of the farm"},
@@ -197,7 +199,7 @@ def _shape(segment: Segment, name: str) -> tuple[int, ...] | None:
 
 def _free(name: str, variables: Mapping[str, Any]) -> str:
     """A name that neither a dimension nor another variable has."""
-    while name in variables or name in _DESCRIPTIONS.keys() - {"diameter", "evaluations"}:
+    while name in variables or name in _DESCRIPTIONS.keys() - {"diameter", "evaluations", "types", "zone"}:
         name = f"record_{name}"
     return name
 

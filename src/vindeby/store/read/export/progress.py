@@ -22,18 +22,14 @@ def progress(name: str, keys: Iterable[str], outline: Outline | None, bad_files:
         return heading(
             name, f"{plural(len(places), 'result')}; no campaign says how many there should be{bad}"
         )
-    seeds = set(outline.seeds)
-    expected = [
-        place
-        for place in places
-        if place and place[0] < len(outline.farms) and place[1] < len(outline.types) and place[2] in seeds
-    ]
-    done, per_farm = Counter(place[0] for place in expected), len(outline.types) * len(outline.seeds)
+    seeds, cells = set(outline.seeds), {(cell.farm_idx, cell.type_idx) for cell in outline.cells}
+    expected = [place for place in places if place and place[:2] in cells and place[2] in seeds]
+    done, asked = Counter(place[0] for place in expected), Counter(farm for farm, _ in cells)
     others = len(places) - len(expected)
     more = f"; {plural(others, 'result')} of no task of this campaign" if others else ""
     title = f"{len(expected):,} of {plural(outline.total_configs, 'result')} of campaign {outline.name}{more}{bad}"
     rows = [
-        (f"farm{index}", farm, f"{done[index]:,}", f"{per_farm:,}")
+        (f"farm{index}", farm, f"{done[index]:,}", f"{asked[index] * len(seeds):,}")
         for index, farm in enumerate(outline.farms)
     ]
     bar = progress_bar(len(expected), outline.total_configs)

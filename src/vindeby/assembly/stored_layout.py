@@ -1,0 +1,106 @@
+"""A layout out of a database, for another campaign in which its turbines stand already.
+
+The best of a farm and type is the one with the most energy among the results that are done: those that answer the
+database's own campaign and are possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vindeby.assembly.done import Judge
+from vindeby.assembly.physics import layout_of
+from vindeby.assembly.zones_and_types import kinds_of, own_types
+from vindeby.campaign import Campaign
+from vindeby.campaign.tasks import parse_key
+from vindeby.errors import DataError, InputError
+from vindeby.store.format.record import Record
+from vindeby.store.missing import answers
+from vindeby.store.read.database import Database
+
+
+@dataclass(frozen=True)
+class StoredLayout:
+    """Positions in metres, the turbine types as a campaign file describes them, and what was taken, in words."""
+
+    key: str
+    what: str
+    positions: list[list[float]]
+    turbines: list[dict[str, Any]] | None
+    type: str | list[str] | None
+
+
+def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> StoredLayout:
+    """The result of this key, or without one the best of a farm and type; both may be left out where there is one."""
+    with Database(path) as database:
+        text = database.campaign_text
+        campaign = None if text is None else Campaign.loads(text, f"{path} (campaign)")
+        if key is not None:
+            if key not in database:
+                raise InputError(f"{path}: holds no result {key!r} among its {len(database):,}")
+            return _stored(path, database[key], campaign)
+        if campaign is None:
+            raise InputError(
+                f"{path}: keeps no campaign, so which result is best cannot be told; name its key"
+            )
+        farm_idx = _index("farm", [one.name for one in campaign.farms], farm, path)
+        type_idx = _index("type", [one.name for one in campaign.turbines], type_, path)
+        judge = Judge(campaign)
+        for record in _best_first(database, judge, (farm_idx, type_idx)):
+            if not judge.why_not(record):
+                return _stored(path, record, campaign)
+    raise DataError(
+        f"{path}: holds no valid result of farm {campaign.farms[farm_idx].name!r} with type "
+        f"{campaign.turbines[type_idx].name!r}"
+    )
+
+
+def _index(what: str, names: Sequence[str], name: str | None, path: Path) -> int:
+    if name is None and len(names) == 1:
+        return 0
+    if name is None or name not in names:
+        told = f"there is no {what} {name!r}" if name is not None else f"which {what} is not said"
+        raise InputError(f"{path}: {told}; it has: {', '.join(names)}")
+    return names.index(name)
+
+
+def _best_first(database: Database, judge: Judge, place: tuple[int, int]) -> Iterator[Record]:
+    found: list[tuple[float, str]] = []
+    for key in database:
+        numbers, asked = parse_key(key), judge.asked(key)
+        if numbers is None or asked is None or numbers[:2] != place:
+            continue
+        record = database[key]
+        energy = record.arrays.get("aep")
+        if answers(record.fingerprint, asked) and energy is not None and energy.size == 1:
+            found.append((-float(energy.ravel()[0]), key))
+    for _, key in sorted(found):
+        yield database[key]
+
+
+def _stored(path: Path, record: Record, campaign: Campaign | None) -> StoredLayout:
+    layout = layout_of(record)
+    if layout is None:
+        raise DataError(f"{path}: result {record.key} holds no layout")
+    positions = [[float(x), float(y)] for x, y in zip(*layout, strict=True)]
+    numbers = parse_key(record.key)
+    if campaign is None or numbers is None:
+        return StoredLayout(record.key, "", positions, None, None)
+    farm_idx, type_idx, seed = numbers
+    if farm_idx >= len(campaign.farms) or type_idx >= len(campaign.turbines):
+        return StoredLayout(record.key, "", positions, None, None)
+    kinds, own = [type_idx], None
+    cell = next((one for one in campaign.cells() if (one.farm_idx, one.type_idx) == numbers[:2]), None)
+    if cell is not None and cell.mix:
+        kinds, own = kinds_of(cell), own_types(record, cell, len(positions))
+        if own is None:
+            raise DataError(f"{path}: result {record.key} does not say of which type each turbine is")
+    turbines = [campaign.turbines[kind] for kind in kinds]
+    names = [turbine.name for turbine in turbines]
+    what = f"{campaign.farms[farm_idx].name}, {'+'.join(names)}, seed {seed}"
+    data = [turbine.model_dump(mode="json", by_alias=True, exclude_none=True) for turbine in turbines]
+    each = names[0] if own is None else [names[kind] for kind in own]
+    return StoredLayout(record.key, what, positions, data, each)

@@ -1,0 +1,112 @@
+"""Long lists as compact text, so that a campaign with ten years of hourly wind stays a campaign file.
+
+``packed:float64:COUNT:TEXT`` is base64 of zlib of little-endian float64 numbers; ``packed:text:COUNT:TEXT`` the same
+of UTF-8 lines. Only lists of more than ``LONGEST_PLAIN`` entries are written in this way, and every number is kept
+to the last bit.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import functools
+import hashlib
+import re
+import sys
+import zlib
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+LONGEST_PLAIN = 500
+_LONGEST = 20_000_000
+_PREFIX = "packed:"
+_PACKED_WORD = re.compile(r"(packed:(?:float64|text):\d+:)[A-Za-z0-9+/=]+")
+
+
+class PackedListError(ValueError):
+    """Text that claims to be a packed list and is none."""
+
+
+@functools.lru_cache(maxsize=32)
+def pack(entries: tuple[float, ...] | tuple[str, ...]) -> str:
+    """A list of numbers, or of lines of text, as one word of text."""
+    if entries and isinstance(entries[0], str):
+        kind, plain = "text", "\n".join(map(str, entries)).encode()
+    else:
+        kind, plain = "float64", number_bytes(entries)  # type: ignore[arg-type]
+    packed = base64.b64encode(zlib.compress(plain)).decode("ascii")
+    return f"{_PREFIX}{kind}:{len(entries)}:{packed}"
+
+
+def unpack(text: str) -> list[float] | list[str]:
+    """The list that was packed; raises PackedListError where the text is none."""
+    parts = text.split(":", 3)
+    if len(parts) != 4 or not parts[2].isdecimal() or int(parts[2]) > _LONGEST:
+        raise PackedListError("is not of the form packed:float64:COUNT:TEXT")
+    kind, count = parts[1], int(parts[2])
+    try:
+        packed = base64.b64decode(parts[3], validate=True)
+        most = count * 8 if kind == "float64" else count * 100
+        inflater = zlib.decompressobj()
+        plain = inflater.decompress(packed, most + 1)
+    except (binascii.Error, zlib.error):
+        raise PackedListError("is damaged: it cannot be unpacked") from None
+    if not inflater.eof:
+        raise PackedListError(f"is damaged: it does not hold {count:,} entries")
+    if kind == "float64" and len(plain) == count * 8:
+        numbers = array("d", plain)
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        return numbers.tolist()
+    lines = plain.decode(errors="replace").split("\n")
+    if kind == "text" and len(lines) == count:
+        return lines
+    raise PackedListError(f"is damaged: it does not hold {count:,} entries")
+
+
+def abridged(text: str) -> str:
+    """A text with its packed lists cut short, for people to read."""
+    return _PACKED_WORD.sub(r"\1...", text)
+
+
+def is_packed(value: object) -> bool:
+    """Whether a value is a packed list, or claims to be one."""
+    return isinstance(value, str) and value.startswith(_PREFIX)
+
+
+def number_bytes(numbers: Sequence[float]) -> bytes:
+    """Little-endian float64."""
+    values = array("d", numbers)
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values.tobytes()
+
+
+def digest_of_numbers(numbers: Sequence[float]) -> str:
+    """What tells one list of numbers from another, for fingerprints."""
+    return f"{len(numbers)}:{hashlib.sha256(number_bytes(numbers)).hexdigest()}"
+
+
+def set_aside(data: Any, aside: dict[str, str]) -> Any:
+    """The same data with a short word for each packed list: a YAML writer looks at every character in turn."""
+    if isinstance(data, dict):
+        return {key: set_aside(value, aside) for key, value in data.items()}
+    if isinstance(data, list):
+        return [set_aside(value, aside) for value in data] if _may_hold_text(data) else data
+    if not is_packed(data):
+        return data
+    word = f"packed-{hashlib.sha256(data.encode()).hexdigest()}"
+    aside[word] = data
+    return word
+
+
+def _may_hold_text(data: list[Any]) -> bool:
+    return bool(data) and isinstance(data[0], str | dict | list)
+
+
+def put_back(text: str, aside: dict[str, str]) -> str:
+    """The text with each packed list in its place."""
+    for word, packed in aside.items():
+        text = text.replace(word, packed)
+    return text

@@ -1,0 +1,278 @@
+"""Wind that differs from place to place, as a campaign describes it: quantities over a grid.
+
+What a file holds is read when the campaign file is, so that here and in the stored campaign there are only numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, model_validator
+
+from vindeby.campaign.reading.packed_lists import digest_of_numbers
+from vindeby.campaign.sections.long_lists import Numbers
+from vindeby.campaign.sections.normalising import SUM_TOLERANCE
+from vindeby.campaign.sections.values import Number, Section, Text, refusal
+
+Axis = Literal["x", "y", "height", "wind_directions"]
+AXES: tuple[Axis, ...] = ("x", "y", "height", "wind_directions")
+"""In the order of the numbers: the last of them changes fastest."""
+RANGES: dict[str, tuple[float, float]] = {
+    "speedup": (0.1, 5.0),
+    "turning": (-180.0, 180.0),
+    "weibull_a": (0.05, 60.0),
+    "weibull_k": (0.2, 20.0),
+    "sector_frequency": (0.0, 1.0),
+    "turbulence_intensity": (0.001, 1.0),
+}
+"""What a grid may hold, and the values that are plausible."""
+WEIBULL = ("weibull_a", "weibull_k", "sector_frequency")
+_UNITS = {
+    "speedup": "give it as a factor",
+    "turning": "give it in degrees",
+    "weibull_a": "give it in m/s",
+    "weibull_k": "give the shape parameter",
+    "sector_frequency": "give it as a fraction of the year",
+    "turbulence_intensity": "give it as a fraction, not in percent",
+}
+_FARTHEST_M = 1e8
+
+Coordinates = Annotated[tuple[Number, ...], Field(min_length=2)]
+
+
+class GridValues(Section):
+    """Numbers over some of the axes of a grid, in the order of ``AXES``, as one list."""
+
+    axes: tuple[Axis, ...] = ()
+    values: Numbers
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if list(self.axes) != [axis for axis in AXES if axis in self.axes] or (
+            ("x" in self.axes) != ("y" in self.axes)
+        ):
+            raise refusal(
+                "are not axes in the order of a grid",
+                remedy=f"list some of {', '.join(AXES)} in this order, x and y together",
+                at=("axes",),
+                value=list(self.axes),
+            )
+        return self
+
+
+class LocalWind(Section):
+    """Local wind over x and y in metres and, where it depends on them, height and wind direction."""
+
+    source: Text | None = None
+    x: Coordinates
+    y: Coordinates
+    height: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
+    wind_directions: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
+    speedup: GridValues | None = None
+    turning: GridValues | None = None
+    weibull_a: GridValues | None = None
+    weibull_k: GridValues | None = None
+    sector_frequency: GridValues | None = None
+    turbulence_intensity: GridValues | None = None
+    interpolation: Literal["linear", "nearest"] | None = None
+    """Over wind direction; without it that of the site, or linear."""
+    position_interpolation: Literal["linear", "nearest"] = "linear"
+    turned_wakes: bool = False
+
+    def __repr__(self) -> str:
+        count = " x ".join(str(len(getattr(self, axis) or ())) for axis in AXES if getattr(self, axis))
+        return f"<LocalWind: {', '.join(self.quantities)}; {count} points>"
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """What the grid holds."""
+        return tuple(name for name in RANGES if getattr(self, name) is not None)
+
+    @property
+    def has_weibull(self) -> bool:
+        """Whether probabilities differ from place to place."""
+        return self.weibull_a is not None
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """West, south, east and north ends."""
+        return self.x[0], self.y[0], self.x[-1], self.y[-1]
+
+    def array(self, name: str) -> npt.NDArray[np.float64]:
+        """A quantity over (x, y, height, direction), axes that it does not depend on of length 1."""
+        given: GridValues = getattr(self, name)
+        shape = [len(getattr(self, axis)) if axis in given.axes else 1 for axis in AXES]
+        return np.array(given.values, np.float64).reshape(shape)
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result: the numbers, by their digest, and the options."""
+        axes = {axis: list(given) for axis in AXES if (given := getattr(self, axis)) is not None}
+        numbers = {
+            name: [list(getattr(self, name).axes), digest_of_numbers(getattr(self, name).values)]
+            for name in self.quantities
+        }
+        options = [self.interpolation, self.position_interpolation, self.turned_wakes]
+        return {"axes": axes, "values": numbers, "options": options}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nested_lists(cls, data: Any) -> Any:
+        """Numbers may be written as nested lists, and one number for the whole grid without a list."""
+        if not isinstance(data, dict):
+            return data
+        lengths: dict[str, int] = {
+            axis: len(data[axis])
+            for axis in AXES
+            if isinstance(data.get(axis), list | tuple) and data[axis][1:]
+        }  # an axis of one point may be wrong itself, and is then refused for that
+        changed = dict(data)
+        for name in RANGES:
+            given = data.get(name)
+            if isinstance(given, int | float) and not isinstance(given, bool):
+                changed[name] = {"axes": [], "values": [given]}
+            elif isinstance(given, dict) and isinstance(given.get("values"), list | tuple):
+                named = given.get("axes") if isinstance(given.get("axes"), list | tuple) else ()
+                shape = [lengths.get(axis) if isinstance(axis, str) else None for axis in named or ()]
+                changed[name] = {**given, "values": _flat(name, given["values"], shape)}
+        return changed
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        for axis in ("x", "y", "height"):
+            _refuse_bad_axis(axis, getattr(self, axis))
+        if not self.quantities:
+            raise refusal("holds nothing about the wind", remedy=f"give one or more of: {', '.join(RANGES)}")
+        missing = [name for name in WEIBULL if getattr(self, name) is None]
+        if 0 < len(missing) < len(WEIBULL):
+            raise refusal(
+                f"{' and '.join(missing)} is missing", remedy=f"give all of {', '.join(WEIBULL)}, or none"
+            )
+        if self.turned_wakes and self.turning is None:
+            raise refusal(
+                "needs turning in the grid", remedy="give it, or leave this out", at=("turned_wakes",)
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _numbers_fit(self) -> Self:
+        _refuse_uneven(self.wind_directions)
+        for name in self.quantities:
+            given: GridValues = getattr(self, name)
+            lengths = [len(getattr(self, axis) or ()) for axis in given.axes]
+            if (need := math.prod(lengths)) != len(given.values):
+                over = " x ".join(
+                    f"{length} {axis}" for length, axis in zip(lengths, given.axes, strict=True)
+                )
+                raise refusal(
+                    f"has {len(given.values)} numbers, but the grid has {need} ({over or 'one for all'})",
+                    remedy="give one for each point",
+                    at=(name, "values"),
+                )
+            _refuse_range(name, self.array(name), self._places)
+            if self._repeats and "wind_directions" in given.axes:
+                _refuse_two_norths(name, self.array(name))
+        self._refuse_bad_sums()
+        return self
+
+    def _refuse_bad_sums(self) -> None:
+        """Of the frequencies at each place; a repeated direction of 360 counts once."""
+        if self.sector_frequency is None or "wind_directions" not in self.sector_frequency.axes:
+            return
+        frequency = self.array("sector_frequency")
+        sums = (frequency[..., :-1] if self._repeats else frequency).sum(axis=-1)
+        place = tuple(int(i) for i in np.unravel_index(int(np.abs(sums - 1.0).argmax()), sums.shape))
+        if abs(sums[place] - 1.0) > SUM_TOLERANCE:
+            raise refusal(
+                f"the frequencies sum to {sums[place]:.6g}, not to 1, {self._places(place)}",
+                remedy="give fractions of the year that sum to 1 at each place",
+                at=("sector_frequency", "values"),
+            )
+
+    @property
+    def _repeats(self) -> bool:
+        return self.wind_directions is not None and self.wind_directions[-1] == 360.0
+
+    def _places(self, place: Sequence[int]) -> str:
+        """Where a point of the grid is, in words."""
+        return "at " + ", ".join(
+            f"{axis} {given[index]:.10g}"
+            for axis, index in zip(AXES, place, strict=False)
+            if (given := getattr(self, axis)) is not None and index < len(given)
+        )
+
+
+def _flat(name: str, values: Any, shape: Sequence[int | None]) -> list[Any]:
+    """Nested lists of this shape, as far as it is known, as one list; a flat list of numbers is left as it is."""
+    if not values or not isinstance(values[0], list | tuple):
+        return list(values)
+    return list(_entries(name, values, shape, ()))
+
+
+def _entries(name: str, values: Any, shape: Sequence[int | None], at: tuple[int, ...]) -> Iterator[Any]:
+    if not shape or (shape[0] is None and not isinstance(values, list | tuple)):
+        yield values
+        return
+    count = len(values) if isinstance(values, list | tuple) else 0
+    if shape[0] is not None and count != shape[0]:
+        raise refusal(
+            f"has {count} entries where the grid has {shape[0]}",
+            remedy="nest the lists in the order of axes",
+            at=(name, "values", *at),
+        )
+    for index, inner in enumerate(values):
+        yield from _entries(name, inner, shape[1:], (*at, index))
+
+
+def _refuse_bad_axis(axis: str, values: tuple[float, ...] | None) -> None:
+    if values is None:
+        return
+    for index in range(1, len(values)):
+        if not values[index] > values[index - 1]:
+            raise refusal(
+                f"must increase, but {values[index]:.10g} follows {values[index - 1]:.10g}",
+                remedy="sort the axis together with the values over it",
+                at=(axis, index),
+                value=values[index],
+            )
+    if max(map(abs, values)) > _FARTHEST_M:
+        raise refusal("is no coordinate in metres", remedy="give metres, UTM for example", at=(axis,))
+
+
+def _refuse_uneven(directions: tuple[float, ...] | None) -> None:
+    if directions is None:
+        return
+    centres = directions[:-1] if len(directions) > 1 and directions[-1] == 360.0 else directions
+    width = 360.0 / len(centres)
+    for index, direction in enumerate(centres):
+        if abs(direction - index * width) > 1e-6:
+            raise refusal(
+                f"with {len(centres)} sectors, sector {index} must be at {index * width:g} degrees",
+                remedy="list the sectors from north clockwise, at even distances; 360 may repeat 0",
+                at=("wind_directions", index),
+                value=direction,
+            )
+
+
+def _refuse_two_norths(name: str, array: npt.NDArray[np.float64]) -> None:
+    if not np.array_equal(array[..., 0], array[..., -1]):
+        raise refusal(
+            "differs between the directions 0 and 360, which are the same",
+            remedy="leave 360 out, or repeat the values of 0",
+            at=(name, "values"),
+        )
+
+
+def _refuse_range(name: str, array: npt.NDArray[np.float64], places: Any) -> None:
+    low, high = RANGES[name]
+    bad = (array < low) | (array > high)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise refusal(
+            f"is {array[place]:.6g} {places(place)}, which is not between {low:g} and {high:g}",
+            remedy=_UNITS[name],
+            at=(name, "values"),
+        )

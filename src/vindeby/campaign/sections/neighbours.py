@@ -1,0 +1,91 @@
+"""Turbines that stand already, as a campaign describes them: positions, and of which type each is.
+
+What a campaign file names (a table, a database) is read when the file is, so that here and in the stored campaign there
+are only positions and type descriptions.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from vindeby.campaign.geometry import refuse_far_away
+from vindeby.campaign.sections.boundary import Vertex
+from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.values import Name, Section, Text, refusal
+from vindeby.text import plural
+
+MOST_IN_A_GROUP = 10_000
+
+
+def _near_enough(positions: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+    refuse_far_away(positions, "position")
+    return positions
+
+
+def _one_type_for_all(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+def _one_group_is_a_list(value: Any) -> Any:
+    return (value,) if isinstance(value, dict) else value
+
+
+class NeighbourGroup(Section):
+    """Turbines that were built together: where each stands, and its type by name.
+
+    A name is that of one of the group's own ``turbines``, or else of one of the campaign's.
+    """
+
+    name: Name | None = None
+    source: Text | None = None
+    """Where the positions come from, in words: written when they are read from a file."""
+    turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)] | None = None
+    type: Annotated[tuple[Name, ...], BeforeValidator(_one_type_for_all)] | None = None
+    positions: Annotated[
+        tuple[Vertex, ...], Field(min_length=1, max_length=MOST_IN_A_GROUP), AfterValidator(_near_enough)
+    ]
+
+    def __repr__(self) -> str:
+        return f"<NeighbourGroup {self.label!r}: {plural(len(self.positions), 'turbine')}>"
+
+    @property
+    def label(self) -> str:
+        """What a picture or a message calls it."""
+        return self.name or self.source or "neighbours"
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """The name of the type of each turbine."""
+        names = self.type or tuple(turbine.name for turbine in self.turbines or ())
+        return names * len(self.positions) if len(names) == 1 else names
+
+    @model_validator(mode="after")
+    def _types_are_said(self) -> Self:
+        own = self.turbines or ()
+        if self.type is None and len(own) != 1:
+            told = (
+                f"{len(own)} types are described" if own else "of which type these turbines are is not said"
+            )
+            raise refusal(told, remedy="give type: the name of a turbine type, or one name for each position")
+        if self.type is not None and len(self.type) not in (1, len(self.positions)):
+            raise refusal(
+                f"has {len(self.type)} names, but there are {len(self.positions)} positions",
+                remedy="give one name for all, or one for each position",
+                at=("type",),
+            )
+        names = [turbine.name for turbine in own]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise refusal(
+                    f"entry {names.index(name)} has the same name",
+                    remedy="names must differ",
+                    at=("turbines", index, "name"),
+                    value=name,
+                )
+        return self
+
+
+Neighbours = Annotated[tuple[NeighbourGroup, ...], BeforeValidator(_one_group_is_a_list), Field(min_length=1)]
+"""One group or several; a single one needs no list."""

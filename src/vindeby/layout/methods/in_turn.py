@@ -1,0 +1,97 @@
+"""in-turn: the zones of a farm searched one after the other, with the turbines of the others standing as they are.
+
+In the first round a zone is laid out beside those that were laid out before it; in later rounds all others
+stand. What is searched for is always the energy of all turbines that stand, not that of the zone alone, so a
+zone gains nothing by taking wind from another, and no round makes the farm worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from vindeby.errors import ArgumentError
+from vindeby.layout.method import Method, Pipeline, Result, Search
+from vindeby.layout.methods.random_start import RandomStart
+from vindeby.layout.methods.smart_start import SmartStart
+from vindeby.layout.problem import Layout, Problem, joined
+
+__all__ = ["InTurn"]
+
+NOTHING = Layout.of([], [])
+
+
+@final
+@dataclass(frozen=True)
+class InTurn(Method):
+    """Methods one after the other, for each zone in turn, ``rounds`` times.
+
+    From the second round on, methods that need no start (smart-start, random-start) are left out, unless there
+    are no others; a zone keeps its layout unless the farm gains.
+    """
+
+    steps: Sequence[Method]
+    rounds: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise ArgumentError("in-turn needs at least one method")
+        if self.rounds < 1:
+            raise ArgumentError(f"rounds must be a whole number >= 1, not {self.rounds!r}")
+
+    def prepare(self, problem: Problem) -> Search:
+        """There is nothing that seeds share: what stands around a zone differs from seed to seed."""
+        if problem.mix is not None and np.ndim(problem.mix) == 1 and len(problem.zones) > 1:
+            raise ArgumentError(
+                f"farm {problem.name}: in-turn needs a mix for each zone, not one for the farm"
+            )
+        first = Pipeline(self.steps)
+        refining = [step for step in self.steps if not isinstance(step, SmartStart | RandomStart)]
+        later = Pipeline(refining or self.steps)
+
+        def run(seed: int, start: Layout | None = None) -> Result:
+            layouts = [NOTHING] * len(problem.zones) if start is None else _by_zone(problem, start)
+            # A start that breaks the rules is no measure of what is found.
+            good = start is not None and problem.is_feasible(start)
+            aep_gwh, evaluations = problem.aep(start) if good and start is not None else 0.0, 0
+            for count in range(self.rounds):
+                constructing = start is None and count == 0
+                for z in range(len(problem.zones)):
+                    part = _zone_problem(problem, layouts, z)
+                    method = first if constructing else later
+                    found = method.run(part, seed, None if constructing else layouts[z])
+                    evaluations += found.evaluations
+                    if found.aep_gwh > aep_gwh or (count == 0 and not good):
+                        layouts[z], aep_gwh = found.layout, found.aep_gwh
+            layout = NOTHING
+            for zone in layouts:
+                layout = joined(layout, zone)
+            return Result(layout, problem.aep(layout), found.status, evaluations)
+
+        return run
+
+
+def _by_zone(problem: Problem, layout: Layout) -> list[Layout]:
+    """The layout of each zone."""
+    parts = [problem.zone_of == z for z in range(len(problem.zones))]
+    return [Layout(layout.x[mine], layout.y[mine], layout.types[mine]) for mine in parts]
+
+
+def _zone_problem(problem: Problem, layouts: Sequence[Layout], z: int) -> Problem:
+    """One zone to be laid out, with all others standing."""
+    zone = problem.zones[z]
+    standing = NOTHING if problem.standing is None else problem.standing
+    for other, layout in enumerate(layouts):
+        if other != z:
+            standing = joined(standing, layout)
+    return replace(
+        problem,
+        boundary=zone.boundary,
+        n_turbines=zone.n_turbines,
+        name=f"{problem.name}, zone {zone.name or z}",
+        mix=None if problem.mix is None else np.atleast_2d(problem.mix)[z].tolist(),
+        standing=standing,
+    )

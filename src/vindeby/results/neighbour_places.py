@@ -1,0 +1,54 @@
+"""Where the neighbours of a farm stand, for pictures: those that are near enough to be drawn beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby.results.campaign_lookup import has_neighbours
+
+if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
+
+FloatArray = NDArray[np.float64]
+Box = tuple[float, ...]
+"""Left, bottom, right and top in metres."""
+_SHARE = 0.5
+"""Of the longer side of a farm: a neighbour within this of it is drawn, and one farther away is not."""
+
+
+def neighbour_places(campaign: Campaign | None, farm_idx: int) -> FloatArray:
+    """The positions of every neighbour, x and y in metres; none where no campaign tells."""
+    if campaign is None or not has_neighbours(campaign, farm_idx):
+        return np.empty((2, 0))
+    from vindeby.campaign.neighbours import (
+        neighbours_of,
+    )  # loads pydantic, which a look by the outline need not
+
+    return np.array([(one.x, one.y) for one in neighbours_of(campaign, farm_idx)]).T
+
+
+def nearby(places: FloatArray, box: Sequence[float]) -> FloatArray:
+    """Those of the positions that are in the box or not far from it."""
+    left, bottom, right, top = box
+    margin = _SHARE * max(right - left, top - bottom)
+    x, y = places
+    near = (x >= left - margin) & (x <= right + margin) & (y >= bottom - margin) & (y <= top + margin)
+    return places[:, near]
+
+
+def grown(box: Sequence[float], places: FloatArray) -> Box:
+    """A box that has these positions in it too."""
+    left, bottom, right, top = box
+    if not places.size:
+        return left, bottom, right, top
+    (low_x, low_y), (high_x, high_y) = places.min(axis=1), places.max(axis=1)
+    return (
+        min(left, float(low_x)),
+        min(bottom, float(low_y)),
+        max(right, float(high_x)),
+        max(top, float(high_y)),
+    )

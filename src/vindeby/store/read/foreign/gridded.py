@@ -1,0 +1,87 @@
+"""Reads named arrays over named axes out of a netCDF-4 file, inside a guarded child.
+
+Axes go by their names, which netCDF keeps as references to the coordinates; their order in the file means nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from typing import Any
+
+import h5py
+import numpy as np
+
+from vindeby.errors import DataError
+from vindeby.store.read.foreign.confined import no_more_files
+
+MOST_NUMBERS = 20_000_000
+_MOST_VARIABLES = 1000
+
+
+def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes], None]) -> dict[str, Any]:
+    """Send the variables that are wanted, and their coordinates: a line of JSON and float64 numbers each.
+
+    Names are compared without regard to capitals. Returns the names of those that were found.
+    """
+    with h5py.File(path, "r", locking=False) as file, no_more_files():
+        names = [
+            name for name in list(file)[:_MOST_VARIABLES] if isinstance(file.get(name, getclass=True), type)
+        ]
+        found = [name for name in names if name.lower() in wanted and isinstance(file[name], h5py.Dataset)]
+        left, coordinates = MOST_NUMBERS, set[str]()
+        for name in found:
+            axes = _axes(file[name])
+            coordinates |= set(axes)
+            left = _send(name, axes, file[name], left, result)
+        for name in sorted(coordinates):
+            if name not in file or _is_only_a_length(file[name]):
+                raise DataError(f"the axis {name} has no coordinates")
+            left = _send(name, [name], file[name], left, result)
+        return {"found": found}
+
+
+def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[bytes], None]) -> int:
+    if data.dtype.kind not in "fiu":
+        raise DataError(f"{name} does not hold numbers")
+    if data.size > left:
+        raise DataError(f"there are more than {MOST_NUMBERS:,} numbers")
+    numbers = _unpacked(data)
+    head = json.dumps({"name": name, "axes": axes, "shape": list(numbers.shape)})
+    result(head.encode() + b"\n" + numbers.astype("<f8").tobytes())
+    return left - int(data.size)
+
+
+def _axes(data: Any) -> list[str]:
+    """The name of each axis, by the coordinates that it refers to."""
+    names = []
+    for index, dimension in enumerate(data.dims):
+        scales = list(dimension.values())
+        label = scales[0].name.rpartition("/")[2] if scales else dimension.label
+        if not label:
+            raise DataError(f"axis {index} of {data.name.rpartition('/')[2]} has no name")
+        names.append(str(label))
+    return names
+
+
+def _is_only_a_length(data: Any) -> bool:
+    """Whether it is a dimension without coordinates, which netCDF keeps as an empty dataset."""
+    return b"not a netCDF variable" in _bytes(data.attrs.get("NAME", b""))
+
+
+def _unpacked(data: Any) -> Any:
+    """The numbers as the conventions for netCDF mean them: fill values are missing, packed ones are scaled."""
+    stored = np.asarray(data[()])
+    numbers = stored.astype(np.float64)
+    for name in ("_FillValue", "missing_value"):
+        if name in data.attrs:
+            numbers[stored == np.ravel(data.attrs[name])[0]] = np.nan
+    scale, offset = (
+        np.ravel(data.attrs.get(name, usual))[0]
+        for name, usual in (("scale_factor", 1.0), ("add_offset", 0.0))
+    )
+    return numbers if (scale, offset) == (1.0, 0.0) else numbers * float(scale) + float(offset)
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()

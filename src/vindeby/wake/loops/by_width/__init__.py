@@ -1,0 +1,1 @@
+"""The loops for Gaussian wakes by their width: any turbulence, any types, time series."""

@@ -1,0 +1,1 @@
+"""The free wind of each turbine, where it differs from place to place."""

@@ -1,0 +1,183 @@
+"""How the deficits of several wakes become one wind speed: the only place that knows it.
+
+A source's deficits are multiplied by a ``scale``; these products, or their squares, are the ``term`` that is added to
+the sum of the rotor downwind; ``wind_speed`` turns the free wind and that sum into the wind at the rotor. With f for
+deficits, U for the free wind and u for the wind in the wakes:
+
+    squares, of the free wind       u = U (1 - sqrt(sum f^2))
+    squares, of that at the source  u = U (1 - sqrt(sum (f u_source / U)^2))
+    linear, of the free wind        u = U - sum U f
+    linear, of that at the source   u = U - sum u_source f
+
+``scale`` knows nothing but the source and ``wind_speed`` nothing but the target, so that a sum can gather sources in
+any order, and a difference between two wakes of one source can be passed on.
+
+A free wind that differs from place to place (``local_superposition_of``) keeps to this: its value at the source, U_i,
+goes into ``scale``, that at the target, U_j, into ``wind_speed``. Fractions of the free wind are those of the source
+or of the target, as the model says (``free_wind_of``):
+
+    squares, of the free wind of the target  u_j = U_j (1 - sqrt(sum f^2))
+    squares, of the free wind of the source  u_j = U_j - sqrt(sum (U_i f)^2)
+    squares, of the wind at the source       u_j = U_j - sqrt(sum (u_i f)^2)
+    linear, of the free wind of the target   u_j = U_j (1 - sum f)
+    linear, of the free wind of the source   u_j = U_j - sum U_i f
+    linear, of the wind at the source        u_j = U_j - sum u_i f
+
+The functions that end in ``back`` go the other way, for gradients: from the share that a result has in the total to
+the share of what it was made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import sqrt
+from typing import NamedTuple
+
+from vindeby.wake.compiling.compiled import inlined
+from vindeby.wake.models.contract import WakeModel
+
+__all__ = [
+    "Superposition",
+    "local_superposition_of",
+    "local_superposition_of_words",
+    "superposition_of",
+    "superposition_of_words",
+    "turbulence_in_wakes",
+]
+
+
+class Superposition(NamedTuple):
+    """Compiled functions, each put whole into the loops that call it.
+
+    ``scale(source_wind, free)``: what a source's deficits are multiplied by; ``scale_slope(free)``: its slope with the
+    wind at the source. ``term(scaled)``: what a scaled deficit adds to the sum; ``term_back(of_summed, scaled)``: the
+    share of the scaled deficit. ``taken(summed)``: how much a sum takes from the wind, in the unit of its terms before
+    they were squared. ``wind_speed(free, summed)``: the wind that is left, negative if wakes take more than there is;
+    ``wind_speed_back(of_speed, free, summed)``: the share of the sum. Sums must not be negative.
+    ``scale_slope_free(free)`` and ``wind_speed_slope_free(summed)``: their slopes with the free wind at the source and
+    at the target, where it differs from place to place.
+    """
+
+    scale: Callable[..., float]
+    scale_slope: Callable[..., float]
+    term: Callable[..., float]
+    term_back: Callable[..., float]
+    taken: Callable[..., float]
+    wind_speed: Callable[..., float]
+    wind_speed_back: Callable[..., float]
+    scale_slope_free: Callable[..., float]
+    wind_speed_slope_free: Callable[..., float]
+
+
+def superposition_of(model: WakeModel) -> Superposition:
+    """The functions for a model."""
+    return superposition_of_words(model.superposition, model.reference)
+
+
+@cache
+def superposition_of_words(superposition: str, reference: str) -> Superposition:
+    """The functions for what a model says in its fields of these names."""
+    squares, of_free = superposition == "squares", reference == "free"
+
+    @inlined
+    def scale(source_wind: float, free: float) -> float:
+        if squares:
+            return 1.0 if of_free else source_wind / free
+        return free if of_free else source_wind
+
+    @inlined
+    def scale_slope(free: float) -> float:
+        if of_free:
+            return 0.0
+        return 1.0 / free if squares else 1.0
+
+    @inlined
+    def term(scaled: float) -> float:
+        return scaled * scaled if squares else scaled
+
+    @inlined
+    def term_back(of_summed: float, scaled: float) -> float:
+        return 2.0 * of_summed * scaled if squares else of_summed
+
+    @inlined
+    def taken(summed: float) -> float:
+        return sqrt(summed) if squares else summed
+
+    @inlined
+    def wind_speed(free: float, summed: float) -> float:
+        return free * (1.0 - sqrt(summed)) if squares else free - summed
+
+    @inlined
+    def wind_speed_back(of_speed: float, free: float, summed: float) -> float:
+        if squares:
+            # Without a wake the root is 0, and so is its slope with places.
+            root = sqrt(summed)
+            return -0.5 * free * of_speed / root if root > 0.0 else 0.0
+        return -of_speed
+
+    return Superposition(
+        scale, scale_slope, term, term_back, taken, wind_speed, wind_speed_back, _nothing, _nothing
+    )
+
+
+@inlined
+def _nothing(value: float) -> float:
+    return 0.0
+
+
+def local_superposition_of(model: WakeModel) -> Superposition:
+    """The functions for a model where the free wind differs from place to place."""
+    return local_superposition_of_words(model.superposition, model.reference, model.free_wind_of)
+
+
+@cache
+def local_superposition_of_words(superposition: str, reference: str, free_wind_of: str) -> Superposition:
+    """The functions for what a model says in its fields of these names."""
+    squares, of_free = superposition == "squares", reference == "free"
+    of_target = of_free and free_wind_of == "target"
+
+    @inlined
+    def local_scale(source_wind: float, free: float) -> float:
+        if of_target:
+            return 1.0
+        return free if of_free else source_wind
+
+    @inlined
+    def local_scale_slope(free: float) -> float:
+        return 0.0 if of_free else 1.0
+
+    @inlined
+    def local_scale_slope_free(free: float) -> float:
+        return 1.0 if of_free and not of_target else 0.0
+
+    @inlined
+    def local_wind_speed(free: float, summed: float) -> float:
+        lost = sqrt(summed) if squares else summed
+        return free * (1.0 - lost) if of_target else free - lost
+
+    @inlined
+    def local_wind_speed_slope_free(summed: float) -> float:
+        if of_target:
+            return 1.0 - sqrt(summed) if squares else 1.0 - summed
+        return 1.0
+
+    @inlined
+    def local_wind_speed_back(of_speed: float, free: float, summed: float) -> float:
+        whole = -free * of_speed if of_target else -of_speed
+        if squares:
+            root = sqrt(summed)
+            return 0.5 * whole / root if root > 0.0 else 0.0
+        return whole
+
+    same = superposition_of_words(superposition, reference)
+    return Superposition(
+        local_scale, local_scale_slope, same.term, same.term_back, same.taken, local_wind_speed,
+        local_wind_speed_back, local_scale_slope_free, local_wind_speed_slope_free,
+    )  # fmt: skip
+
+
+@inlined
+def turbulence_in_wakes(free: float, added: float) -> float:
+    """Turbulence intensity where wakes add this much at most."""
+    return sqrt(free * free + added * added)

@@ -1,0 +1,217 @@
+"""The loops of ``direct`` over again for models that can be tabulated, many times faster.
+
+The same walk, with these differences. A pair of turbines costs one look into its table for all wind speeds
+together, and a wind speed then costs four multiplications (see ``pair_tables``). What a turbine's wind speed means
+for its wakes, the node on the thrust axis and its four weights, is worked out once and used for all it reaches.
+Opposite directions have the same pairs with the same distances, only the other way round: they are found and
+looked up once (with one turbine type; with several the table of the pair differs). Walking ahead, a turbine adds
+its wakes to those after it; walking behind, it gathers them from those after it; both read the pairs in the same
+order.
+
+For the gradient each pair's coefficients are kept with their slopes with both distances, so that the way back
+(``tabulated_back``) reads no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
+from vindeby.wake.compiling.per_model import once_per_model
+from vindeby.wake.loops.rotation import turn_back, turn_into_wind
+from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.tabulated.pair_steps import (
+    add_wake,
+    find_pairs,
+    outside,
+    read,
+    read_with_slopes,
+    settle,
+)
+from vindeby.wake.loops.tabulated.pair_tables import NODES
+from vindeby.wake.loops.tabulated.tabulated_back import make_walks_back, new_shares
+from vindeby.wake.loops.wind import BLOCK, clear, count_up, wind_from
+from vindeby.wake.models.contract import WakeModel
+from vindeby.wake.turbines.curves import curves_at
+
+__all__ = ["TabulatedKernels", "tabulated_kernels"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class TabulatedKernels(NamedTuple):
+    """The compiled loops; their arguments are those of ``direct`` with the tables and legs after ``data``."""
+
+    power: Callable[..., None]
+    gradient: Callable[..., None]
+
+
+class Farm(NamedTuple):
+    """A farm turned into the wind: turbines from first to last, the pairs of each, and what they stand in."""
+
+    type_index: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64]
+    along: FloatArray
+    across: FloatArray
+    first: npt.NDArray[np.int64]
+    other: npt.NDArray[np.uint32]
+    summed: FloatArray
+    u: FloatArray
+    node: npt.NDArray[np.uint32]
+    share: FloatArray
+
+
+@scalar
+def _room(type_index, most):
+    n = type_index.size
+    return Farm(
+        type_index,
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n + 1, np.int64),
+        np.empty(n * (n - 1) // 2 + 1, np.uint32),
+        np.empty((n, most)),
+        np.empty((n, most)),
+        np.empty((n, most), np.uint32),
+        np.empty((n, 4, most)),
+    )
+
+
+@once_per_model
+def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
+    """Compile, or load from disk, the loops for a model."""
+    return TabulatedKernels(_make_power(model), _make_gradient(model))
+
+
+def _make_walks(model: WakeModel, wide: int) -> tuple[Callable[..., None], Callable[..., None]]:
+    """The walks ahead and behind, for pairs whose coefficients are ``wide`` numbers apart."""
+    add_outside = _make_add_outside(model)
+    identity = f"{model.identity} {wide}"
+
+    def ahead(data, tables, machines, farm, rows, states, counted, out):
+        n, count = farm.order.size, states.speed.size
+        for a in range(n):
+            clear(farm.summed[a])
+        for a in range(n):
+            i = farm.order[a]
+            source, share, node = farm.type_index[i], farm.share[a, :, :count], farm.node[a, :count]
+            mean = settle(machines, tables, source, states, farm.summed[a], farm.u[a], node, share)
+            if i < counted:
+                out[i] += mean
+            for p in range(farm.first[a], farm.first[a + 1]):
+                b = farm.other[p]
+                if outside(tables, source, farm.along[b] - farm.along[a]):
+                    add_outside(data, machines, farm, states, a, b, a, b)
+                else:
+                    add_wake(rows[p * wide : p * wide + NODES], node, share, farm.summed[b])
+
+    def behind(data, tables, machines, farm, rows, states, counted, out):
+        n, count = farm.order.size, states.speed.size
+        for a in range(n - 1, -1, -1):
+            i = farm.order[a]
+            target, share, node = farm.type_index[i], farm.share[a, :, :count], farm.node[a, :count]
+            clear(farm.summed[a])
+            for p in range(farm.first[a], farm.first[a + 1]):
+                b = farm.other[p]
+                if outside(tables, target, farm.along[b] - farm.along[a]):
+                    add_outside(data, machines, farm, states, a, b, b, a)
+                else:
+                    row = rows[p * wide : p * wide + NODES]
+                    add_wake(row, farm.node[b, :count], farm.share[b, :, :count], farm.summed[a])
+            mean = settle(machines, tables, target, states, farm.summed[a], farm.u[a], node, share)
+            if i < counted:
+                out[i] += mean
+
+    return inlined(named(ahead, identity)), inlined(named(behind, identity))
+
+
+def _make_add_outside(model: WakeModel) -> Callable[..., None]:
+    deficit, term = model.deficit, superposition_of(model).term
+
+    @scalar
+    def add_outside(data, machines, farm, states, a, b, source_at, target_at):
+        """Add the wake of a pair that the table does not hold: that of ``source_at``, either ``a`` or ``b``."""
+        far, aside = farm.along[b] - farm.along[a], farm.across[b] - farm.across[a]
+        source, target = farm.type_index[farm.order[source_at]], farm.type_index[farm.order[target_at]]
+        rise = machines.hub_height[target] - machines.hub_height[source]
+        heights = machines.hub_height[target] + machines.hub_height[source]
+        diameter, rotor = machines.diameter[source], machines.diameter[target]
+        turbulence, u, summed = states.turbulence, farm.u[source_at], farm.summed[target_at]
+        for k in range(turbulence.size):
+            thrust = curves_at(machines, source, u[k])[1]
+            value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence[k])
+            summed[k] += term(value)
+
+    return add_outside
+
+
+def _make_power(model: WakeModel) -> Callable[..., None]:
+    ahead, behind = _make_walks(model, NODES)
+
+    @kernel(model.identity)
+    def power(data, tables, legs, machines, x, y, type_index, counted, wind, block_from, block_to, out):
+        farm, rows = _room(type_index, wind.most), np.empty(NODES)
+        for block in range(block_from, block_to):
+            count_up(farm.order)
+            for leg in range(block * BLOCK, min((block + 1) * BLOCK, legs.ahead.size)):
+                d = legs.ahead[leg]
+                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], farm.order, farm.along, farm.across)
+                count = find_pairs(tables, farm)
+                if rows.size < count * NODES:
+                    rows = np.empty((count + count // 4) * NODES)
+                for a in range(type_index.size):
+                    for p in range(farm.first[a], farm.first[a + 1]):
+                        read(tables, farm, a, farm.other[p], rows[p * NODES : (p + 1) * NODES])
+                ahead(data, tables, machines, farm, rows, wind_from(wind, d), counted, out[block])
+                d = legs.behind[leg]
+                if d >= 0:
+                    behind(data, tables, machines, farm, rows, wind_from(wind, d), counted, out[block])
+
+    return power
+
+
+def _make_gradient(model: WakeModel) -> Callable[..., None]:
+    wide = 3 * NODES
+    ahead, behind = _make_walks(model, wide)
+    ahead_back, behind_back = make_walks_back(model)
+
+    @kernel(model.identity)
+    def gradient(
+        data, tables, legs, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
+    ):  # fmt: skip
+        n = type_index.size
+        farm, rows, shares = _room(type_index, wind.most), np.empty(wide), new_shares(n, wind.most)
+        for block in range(block_from, block_to):
+            count_up(farm.order)
+            for leg in range(block * BLOCK, min((block + 1) * BLOCK, legs.ahead.size)):
+                d = legs.ahead[leg]
+                cosine, sine = wind.cosine[d], wind.sine[d]
+                turn_into_wind(x, y, cosine, sine, farm.order, farm.along, farm.across)
+                count = find_pairs(tables, farm)
+                if rows.size < count * wide:
+                    rows = np.empty((count + count // 4) * wide)
+                for a in range(n):
+                    for p in range(farm.first[a], farm.first[a + 1]):
+                        read_with_slopes(tables, farm, a, farm.other[p], rows[p * wide : (p + 1) * wide])
+                clear(shares.along)
+                clear(shares.across)
+                states = wind_from(wind, d)
+                ahead(data, tables, machines, farm, rows, states, counted, out[block])
+                ahead_back(data, tables, machines, farm, rows, states, counted, shares)
+                d = legs.behind[leg]
+                if d >= 0:
+                    states = wind_from(wind, d)
+                    behind(data, tables, machines, farm, rows, states, counted, out[block])
+                    behind_back(data, tables, machines, farm, rows, states, counted, shares)
+                for a in range(n):
+                    i = farm.order[a]
+                    of_x, of_y = turn_back(cosine, sine, shares.along[a], shares.across[a])
+                    out_x[block, i] += of_x
+                    out_y[block, i] += of_y
+
+    return gradient

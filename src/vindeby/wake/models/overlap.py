@@ -1,0 +1,122 @@
+"""The mean of a Gaussian wake over a rotor disc.
+
+For a wake of width sigma whose centre lies ``d`` away from the centre of a rotor of radius ``R``, the mean of
+exp(-r^2 / (2 sigma^2)) over the rotor is 2/rho^2 times the noncentral chi-square distribution with two
+degrees of freedom and noncentrality kappa^2 at rho^2, with rho = R/sigma and kappa = d/sigma (one minus
+Marcum's Q). Written out, that distribution is the probability that a Poisson count with mean kappa^2/2 is
+smaller than an independent one with mean rho^2/2: a sum of positive terms, exact to rounding. The loops read
+it from a B-spline table made from that sum; outside the table (a rotor more than 8 sigma in radius) the sum
+itself is used.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import exp
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake.compiling.compiled import kernel, scalar
+from vindeby.wake.loops.tabulated.splines import coefficients, slope_weights, weights
+
+__all__ = ["OVERLAP_END", "overlap", "overlap_exact", "overlap_table", "overlap_with_slopes"]
+
+FloatArray = npt.NDArray[np.float64]
+
+PER_SIGMA = 32.0
+LARGEST_RHO = 8.0
+LARGEST_KAPPA = 16.0
+OVERLAP_END = LARGEST_KAPPA
+
+
+@scalar
+def overlap_exact(rho: float, kappa: float) -> float:
+    """Mean of the Gaussian over the disc, by its sum; ``rho`` = 0 gives the value at a point."""
+    half_kappa = 0.5 * kappa * kappa
+    if rho < 1e-4 or half_kappa > 700.0:
+        # The next term of the mean over a small disc is rho^2/8 times the Laplacian.
+        return exp(-half_kappa) * (1.0 + 0.25 * rho * rho * (half_kappa - 1.0))
+    half_rho = 0.5 * rho * rho
+    of_kappa = exp(-half_kappa)
+    below = 0.0
+    of_rho = exp(-half_rho)
+    total = 0.0
+    count = 0
+    while count < 2000:
+        below += of_kappa
+        count += 1
+        of_kappa *= half_kappa / count
+        of_rho *= half_rho / count
+        total += of_rho * below
+        if count > half_rho and of_rho < 1e-18 * (total + 1e-300):
+            break
+    return total / half_rho
+
+
+@scalar
+def overlap(table: FloatArray, rho: float, kappa: float) -> float:
+    """Mean of the Gaussian over the disc, from the table."""
+    if rho >= LARGEST_RHO:
+        return overlap_exact(rho, kappa)
+    if kappa >= LARGEST_KAPPA:
+        return 0.0
+    a = rho * PER_SIGMA
+    b = kappa * PER_SIGMA
+    i = int(a)
+    j = int(b)
+    p = weights(a - i)
+    q = weights(b - j)
+    value = 0.0
+    for m in range(4):
+        value += p[m] * (
+            q[0] * table[i + m, j]
+            + q[1] * table[i + m, j + 1]
+            + q[2] * table[i + m, j + 2]
+            + q[3] * table[i + m, j + 3]
+        )
+    return value
+
+
+@scalar
+def overlap_with_slopes(table: FloatArray, rho: float, kappa: float) -> tuple[float, float, float]:
+    """The mean, and its slopes with ``rho`` and ``kappa``."""
+    if rho >= LARGEST_RHO:
+        h = 1e-5
+        value = overlap_exact(rho, kappa)
+        with_rho = (overlap_exact(rho + h, kappa) - overlap_exact(rho - h, kappa)) / (2.0 * h)
+        with_kappa = (overlap_exact(rho, kappa + h) - overlap_exact(rho, abs(kappa - h))) / (2.0 * h)
+        return value, with_rho, with_kappa
+    if kappa >= LARGEST_KAPPA:
+        return 0.0, 0.0, 0.0
+    a = rho * PER_SIGMA
+    b = kappa * PER_SIGMA
+    i = int(a)
+    j = int(b)
+    p = weights(a - i)
+    q = weights(b - j)
+    dp = slope_weights(a - i)
+    dq = slope_weights(b - j)
+    value = with_rho = with_kappa = 0.0
+    for m in range(4):
+        t0, t1, t2, t3 = table[i + m, j], table[i + m, j + 1], table[i + m, j + 2], table[i + m, j + 3]
+        row = q[0] * t0 + q[1] * t1 + q[2] * t2 + q[3] * t3
+        value += p[m] * row
+        with_rho += dp[m] * row
+        with_kappa += p[m] * (dq[0] * t0 + dq[1] * t1 + dq[2] * t2 + dq[3] * t3)
+    return value, with_rho * PER_SIGMA, with_kappa * PER_SIGMA
+
+
+@kernel("overlap")
+def _fill(values: FloatArray) -> None:
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] = overlap_exact(i / PER_SIGMA, j / PER_SIGMA)
+
+
+@cache
+def overlap_table() -> FloatArray:
+    """The table's coefficients, made once a process."""
+    values = np.empty((int(LARGEST_RHO * PER_SIGMA) + 1, int(LARGEST_KAPPA * PER_SIGMA) + 1))
+    _fill(values)
+    return np.ascontiguousarray(coefficients(coefficients(values, 0, even=True), 1, even=True))

@@ -1,0 +1,348 @@
+"""What wind blows: every wind state a farm is evaluated in, and how often each occurs.
+
+All sites give the same thing, ``WindStates``: a list of directions, each with its own wind speeds,
+probabilities and turbulence intensities. A time series is the same list with one entry a time step, grouped
+by direction. The wind is the same over the whole farm and at every height.
+
+Between its sectors a site is interpolated over direction as PyWake's ``XRSite`` does: a value given for a
+sector is that of its centre; ``linear`` joins the centres, ``nearest`` keeps a sector's value up to its
+border, which belongs to the next sector clockwise. A sector's frequency is spread evenly over its width, and a
+direction gets the share of its own bin. Turbulence intensity is linear between the centres either way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.errors import ArgumentError
+from vindeby.text import plural
+from vindeby.wake.sites.turbulence import TurbulenceTable
+
+__all__ = ["Site", "TableSite", "TimeSeriesSite", "UniformSite", "WeibullSite", "WindStates"]
+
+FloatArray = npt.NDArray[np.float64]
+Interpolation = Literal["linear", "nearest"]
+
+DEFAULT_DIRECTIONS: FloatArray = np.arange(360.0)
+DEFAULT_SPEEDS: FloatArray = np.arange(3.0, 26.0)
+
+
+@dataclass(frozen=True, eq=False)
+class WindStates:
+    """Wind states grouped by direction: those of direction ``d`` are ``first[d]`` up to ``first[d + 1]``.
+
+    ``shape`` is how results per state are handed out: (directions, speeds), or (steps,) for a time series, in
+    which case ``step`` tells which step each state is.
+    """
+
+    direction: FloatArray
+    first: npt.NDArray[np.int64]
+    speed: FloatArray
+    probability: FloatArray
+    turbulence: FloatArray
+    shape: tuple[int, ...]
+    step: npt.NDArray[np.intp] | None = None
+
+    def __repr__(self) -> str:
+        kind = "steps" if self.step is not None else "directions x speeds"
+        return f"<WindStates: {' x '.join(map(str, self.shape))} {kind}>"
+
+
+class Site(Protocol):
+    """Anything that can say what wind blows."""
+
+    def states(
+        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
+    ) -> WindStates:
+        """The wind states for these direction and speed bins (degrees, m/s), or for the site's own."""
+        ...
+
+
+def _checked(name: str, values: npt.ArrayLike, *, low: float = -np.inf, high: float = np.inf) -> FloatArray:
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError) as problem:
+        raise ArgumentError(f"{name} must be numbers: {problem}") from None
+    bad = ~(np.isfinite(array) & (array >= low) & (array <= high))
+    if bad.any():
+        place = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        where = f"{name}[{', '.join(map(str, place))}]" if place else name
+        raise ArgumentError(f"{where} is {array[place]}; it must be a finite number in [{low:g}, {high:g}]")
+    return array
+
+
+def _span(values: npt.ArrayLike) -> str:
+    """The range of what was given, for a ``repr``, which must not fail even where the values cannot be used."""
+    try:
+        array = np.asarray(values, np.float64)
+        low, high = array.min(), array.max()
+    except (TypeError, ValueError):
+        return "?"
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _sectors(values: npt.ArrayLike) -> str:
+    try:
+        return plural(len(np.atleast_1d(np.asarray(values))), "sector")
+    except ValueError:
+        return "? sectors"
+
+
+def _intensity(site: WeibullSite | TableSite | UniformSite | TimeSeriesSite) -> str:
+    given = site.turbulence_intensity
+    return f"turbulence intensity {_span(given.values if isinstance(given, TurbulenceTable) else given)}"
+
+
+def _centres(sectors: int) -> FloatArray:
+    return np.asarray(np.arange(sectors) * (360.0 / sectors), np.float64)
+
+
+def _direction_bin(directions: FloatArray) -> float:
+    steps = np.diff(directions)
+    if len(directions) > 1 and np.all(steps == steps[0]):
+        return float(steps[0])
+    return 360.0 / len(directions)
+
+
+def _speed_edges(speeds: FloatArray) -> FloatArray:
+    """Bin edges: half-way between speeds, the outer bins symmetric, never below 0."""
+    if len(speeds) == 1:
+        return np.array([speeds[0] - 0.5, speeds[0] + 0.5])
+    half = np.diff(speeds) / 2
+    edges = np.concatenate([[speeds[0] - half[0]], speeds[:-1] + half, [speeds[-1] + half[-1]]])
+    return np.maximum(edges, 0.0)
+
+
+def _bins(
+    directions: npt.ArrayLike | None, speeds: npt.ArrayLike | None, own: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    direction = (
+        own[0]
+        if directions is None
+        else np.atleast_1d(_checked("directions", directions, low=-360, high=720))
+    )
+    speed = own[1] if speeds is None else np.atleast_1d(_checked("speeds", speeds, low=0, high=200))
+    if direction.ndim != 1 or speed.ndim != 1 or len(direction) == 0 or len(speed) == 0:
+        raise ArgumentError("directions and speeds must be non-empty lists of numbers")
+    if np.any(np.diff(speed) <= 0):
+        raise ArgumentError("speeds must increase")
+    return direction, speed
+
+
+def _grid(
+    direction: FloatArray, speed: FloatArray, probability: FloatArray, turbulence: FloatArray
+) -> WindStates:
+    shape = (len(direction), len(speed))
+    return WindStates(
+        direction=direction,
+        first=np.arange(len(direction) + 1, dtype=np.int64) * len(speed),
+        speed=np.tile(speed, len(direction)),
+        probability=np.ascontiguousarray(np.broadcast_to(probability, shape)).ravel(),
+        turbulence=np.ascontiguousarray(np.broadcast_to(turbulence, shape)).ravel(),
+        shape=shape,
+    )
+
+
+def _over_directions(sectors: FloatArray, directions: FloatArray, how: Interpolation) -> FloatArray:
+    """Interpolate values of equal sectors, the first centred on north, along their first axis."""
+    if how not in get_args(Interpolation):
+        raise ArgumentError(f"interpolation must be 'linear' or 'nearest', not {how!r}")
+    count = len(sectors)
+    place = np.mod(directions, 360.0) / (360.0 / count)
+    if how == "nearest":
+        return np.asarray(sectors[np.floor(place + 0.5).astype(int) % count])
+    left = np.floor(place).astype(int)
+    share = (place - left).reshape((-1,) + (1,) * (sectors.ndim - 1))
+    return np.asarray(sectors[left % count] * (1 - share) + sectors[(left + 1) % count] * share)
+
+
+@dataclass(frozen=True, eq=False)
+class WeibullSite:
+    """Weibull-distributed wind speed in equal direction sectors, the first centred on north.
+
+    Scale ``weibull_a`` in m/s; frequencies are fractions of the year; turbulence intensity is one number,
+    one per sector, or a ``TurbulenceTable``.
+    """
+
+    frequency: npt.ArrayLike
+    weibull_a: npt.ArrayLike
+    weibull_k: npt.ArrayLike
+    turbulence_intensity: npt.ArrayLike | TurbulenceTable = 0.1
+    interpolation: Interpolation = "linear"
+    default_directions: npt.ArrayLike | None = None
+    default_speeds: npt.ArrayLike | None = None
+
+    def __repr__(self) -> str:
+        a, k = _span(self.weibull_a), _span(self.weibull_k)
+        return f"<WeibullSite: {_sectors(self.frequency)}, A {a} m/s, k {k}, {_intensity(self)}>"
+
+    def states(
+        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
+    ) -> WindStates:
+        """The wind states for these bins; default 0, 1, ... 359 degrees and 3, 4, ... 25 m/s."""
+        own = _bins(self.default_directions, self.default_speeds, (DEFAULT_DIRECTIONS, DEFAULT_SPEEDS))
+        direction, speed = _bins(directions, speeds, own)
+        frequency = np.atleast_1d(_checked("frequency", self.frequency, low=0, high=1))
+        scale = np.atleast_1d(_checked("weibull_a", self.weibull_a, low=1e-6, high=1e3))
+        shape = np.atleast_1d(_checked("weibull_k", self.weibull_k, low=1e-3, high=1e3))
+        if not (frequency.shape == scale.shape == shape.shape) or frequency.ndim != 1:
+            raise ArgumentError(
+                "frequency, weibull_a and weibull_k must have one value per sector, "
+                f"not shapes {frequency.shape}, {scale.shape}, {shape.shape}"
+            )
+        how = self.interpolation
+        in_direction = _over_directions(frequency, direction, how) * (
+            len(frequency) / 360.0 * _direction_bin(direction)
+        )
+        a, k = (_over_directions(v, direction, how)[:, None] for v in (scale, shape))
+        below = 1.0 - np.exp(-((_speed_edges(speed)[None, :] / a) ** k))
+        turbulence = _turbulence(self.turbulence_intensity, direction, speed)
+        return _grid(direction, speed, in_direction[:, None] * np.diff(below, axis=1), turbulence)
+
+
+@dataclass(frozen=True, eq=False)
+class TableSite:
+    """A table of probabilities: one row per direction sector (the first centred on north), one column per speed."""
+
+    probability: npt.ArrayLike
+    wind_speed: npt.ArrayLike
+    turbulence_intensity: npt.ArrayLike | TurbulenceTable = 0.1
+    interpolation: Interpolation = "nearest"
+
+    def __repr__(self) -> str:
+        sectors, speeds = _sectors(self.probability), _span(self.wind_speed)
+        return f"<TableSite: {sectors}, wind speed {speeds} m/s, {_intensity(self)}>"
+
+    def states(
+        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
+    ) -> WindStates:
+        """The wind states; by default one a cell of the table. Speeds other than the table's are refused."""
+        table = _checked("probability", self.probability, low=0, high=1)
+        table_speed = np.atleast_1d(_checked("wind_speed", self.wind_speed, low=0, high=200))
+        if table.ndim != 2 or table_speed.ndim != 1 or table.shape[1] != len(table_speed) or len(table) == 0:
+            raise ArgumentError(
+                f"probability must have one row per direction and one column per speed, "
+                f"not shape {table.shape} with {len(table_speed)} speeds"
+            )
+        direction, speed = _bins(directions, speeds, (_centres(len(table)), table_speed))
+        column = np.searchsorted(table_speed, speed)
+        if np.any(column >= len(table_speed)) or np.any(
+            table_speed[np.minimum(column, len(table_speed) - 1)] != speed
+        ):
+            raise ArgumentError(
+                f"speeds must be among the table's own ({table_speed.tolist()}), not {speed.tolist()}"
+            )
+        share = len(table) / 360.0 * _direction_bin(direction)
+        probability = _over_directions(table, direction, self.interpolation)[:, column] * share
+        return _grid(direction, speed, probability, _turbulence(self.turbulence_intensity, direction, speed))
+
+
+@dataclass(frozen=True, eq=False)
+class UniformSite:
+    """One wind speed, with one frequency per direction sector (the first centred on north)."""
+
+    frequency: npt.ArrayLike = (1.0,)
+    wind_speed: float = 12.0
+    turbulence_intensity: npt.ArrayLike | TurbulenceTable = 0.1
+    interpolation: Interpolation = "nearest"
+
+    def __repr__(self) -> str:
+        sectors, speed = _sectors(self.frequency), _span(self.wind_speed)
+        return f"<UniformSite: {sectors}, wind speed {speed} m/s, {_intensity(self)}>"
+
+    def states(
+        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
+    ) -> WindStates:
+        """The wind states; by default one a sector. With other speeds, each has the whole frequency."""
+        frequency = np.atleast_1d(_checked("frequency", self.frequency, low=0, high=1))
+        own = (_centres(len(frequency)), np.full(1, float(self.wind_speed)))
+        direction, speed = _bins(directions, speeds, own)
+        share = len(frequency) / 360.0 * _direction_bin(direction)
+        probability = _over_directions(frequency, direction, self.interpolation) * share
+        turbulence = _turbulence(self.turbulence_intensity, direction, speed)
+        return _grid(direction, speed, probability[:, None], turbulence)
+
+
+@dataclass(frozen=True, eq=False)
+class TimeSeriesSite:
+    """Measured or modelled wind, step by step.
+
+    ``weight`` says how much each step counts: a step's probability is its weight over the sum of all weights, or,
+    with ``relative=False``, the weight itself. Without weights every step counts the same.
+    """
+
+    wind_speed: npt.ArrayLike
+    wind_direction: npt.ArrayLike
+    turbulence_intensity: npt.ArrayLike = 0.1
+    weight: npt.ArrayLike | None = None
+    relative: bool = True
+
+    def __repr__(self) -> str:
+        steps, speeds = plural(np.size(self.wind_speed), "step"), _span(self.wind_speed)
+        return f"<TimeSeriesSite: {steps}, wind speed {speeds} m/s, {_intensity(self)}>"
+
+    def states(
+        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
+    ) -> WindStates:
+        """The wind states, one a step; there are no bins to choose."""
+        if directions is not None or speeds is not None:
+            raise ArgumentError(
+                "a time series has its own directions and speeds; leave directions and speeds out"
+            )
+        speed = _checked("wind_speed", self.wind_speed, low=0, high=200)
+        direction = _checked("wind_direction", self.wind_direction, low=-360, high=720)
+        turbulence = _checked("turbulence_intensity", self.turbulence_intensity, low=0, high=5)
+        if (
+            speed.ndim != 1
+            or speed.shape != direction.shape
+            or turbulence.shape not in ((), speed.shape)
+            or not len(speed)
+        ):
+            raise ArgumentError(
+                "wind_speed, wind_direction and turbulence_intensity must have one value a step, "
+                f"not shapes {speed.shape}, {direction.shape}, {turbulence.shape}"
+            )
+        step = np.argsort(direction, kind="stable")
+        distinct, first = np.unique(direction[step], return_index=True)
+        return WindStates(
+            direction=distinct,
+            first=np.append(first, len(step)).astype(np.int64),
+            speed=speed[step],
+            probability=_shares(self.weight, len(step), self.relative)[step],
+            turbulence=np.ascontiguousarray(np.broadcast_to(turbulence, speed.shape)[step]),
+            shape=(len(step),),
+            step=step,
+        )
+
+
+def _shares(weight: npt.ArrayLike | None, count: int, relative: bool) -> FloatArray:
+    """The probability of each step."""
+    if weight is None:
+        return np.full(count, 1.0 / count)
+    weights = _checked("weight", weight, low=0)
+    if weights.shape != (count,):
+        raise ArgumentError(f"weight must have one value per step, {count}, not shape {weights.shape}")
+    total = weights.sum()
+    if not relative:
+        return weights
+    if not 0 < total < np.inf:
+        raise ArgumentError(f"weight must have a finite sum above 0, not {total}")
+    return np.asarray(weights / total)
+
+
+def _turbulence(
+    value: npt.ArrayLike | TurbulenceTable, directions: FloatArray, speeds: FloatArray
+) -> FloatArray:
+    """Turbulence intensity in these directions and wind speeds; always linear between points, as in PyWake."""
+    if isinstance(value, TurbulenceTable):
+        return value.at(directions, speeds)
+    turbulence = _checked("turbulence_intensity", value, low=0, high=5)
+    if turbulence.ndim == 0:
+        return turbulence
+    if turbulence.ndim != 1:
+        raise ArgumentError("turbulence_intensity must be one number or one a direction sector")
+    return _over_directions(turbulence, directions, "linear")[:, None]

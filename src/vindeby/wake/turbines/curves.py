@@ -1,0 +1,160 @@
+"""Turbines as the compiled loops see them: a few flat arrays for all types together.
+
+A wind speed finds its piece of a curve through equal buckets, narrow enough that most hold one piece; a piece
+is one row of numbers. This costs one multiplication, two loads and
+rarely a second step, where a search costs a dozen branches.
+
+A piece also holds, as a cubic, the variable in which ``pair_tables`` tabulates the thrust coefficient,
+t = tan(theta/2) with ct = sin(theta)^2: wakes are smooth functions of it over the whole range, where they are not
+of ct at either end. Pieces are split until the cubic is right to 1e-10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake.compiling.compiled import scalar
+from vindeby.wake.turbines.turbine import Turbine
+
+__all__ = ["TurbineArrays", "curves_at", "curves_with_slopes", "locate", "machines_of", "thrust_variable"]
+
+FloatArray = npt.NDArray[np.float64]
+MOST_BUCKETS = 2048
+COLUMNS = 12
+"""Of a piece: power (4), thrust coefficient (2), thrust variable (4), constant first; where it begins and ends."""
+
+
+class TurbineArrays(NamedTuple):
+    """All turbine types. Arrays by type: the first five; the others are one type's after another."""
+
+    diameter: FloatArray
+    hub_height: FloatArray
+    per_speed: FloatArray
+    bucket_first: npt.NDArray[np.int64]
+    bucket_count: npt.NDArray[np.int64]
+    bucket: npt.NDArray[np.uint32]
+    piece: FloatArray
+
+
+def machines_of(turbines: Sequence[Turbine]) -> TurbineArrays:
+    """Pack turbine types for the loops."""
+    per_speed, bucket_first, bucket_count, buckets, pieces = [], [], [], [], []
+    row = bucket_row = 0
+    for turbine in turbines:
+        piece = _split(turbine)
+        start = piece[:, 10]
+        top = max(float(start[-1]), 1.0)
+        narrowest = float(np.diff(start).min(initial=top))
+        count = int(min(MOST_BUCKETS, np.ceil(top / narrowest + 1e-9))) + 1
+        edge = np.arange(count) * (top / (count - 1))
+        # Just below the edge, since rounding may put a speed on the edge into the bucket above it.
+        lowest = np.searchsorted(start, edge * (1 - 1e-12), side="right") - 1
+        per_speed.append((count - 1) / top)
+        bucket_first.append(bucket_row)
+        bucket_count.append(count)
+        buckets.append((row + np.maximum(lowest, 0)) * COLUMNS)
+        pieces.append(piece)
+        row += len(start)
+        bucket_row += count
+    return TurbineArrays(
+        diameter=np.array([t.rotor_diameter_m for t in turbines]),
+        hub_height=np.array([t.hub_height_m for t in turbines]),
+        per_speed=np.array(per_speed),
+        bucket_first=np.array(bucket_first, np.int64),
+        bucket_count=np.array(bucket_count, np.int64),
+        bucket=np.concatenate(buckets).astype(np.uint32),
+        piece=np.concatenate(pieces).ravel(),
+    )
+
+
+def thrust_variable(thrust: float) -> float:
+    """The variable t of a thrust coefficient."""
+    ct = min(max(thrust, 0.0), 1.0)
+    return sqrt(ct) / (1.0 + sqrt(1.0 - ct))
+
+
+def _split(turbine: Turbine) -> FloatArray:
+    """One row a piece, split where the cubic for t would not be exact enough."""
+    rows: list[list[float]] = []
+    ends = [*turbine.start[1:].tolist(), np.inf]
+    for start, end, power, thrust in zip(
+        turbine.start.tolist(), ends, turbine.power.tolist(), turbine.thrust.tolist(), strict=True
+    ):
+        waiting = [(start, end, 0)]
+        while waiting:
+            left, right, depth = waiting.pop()
+            here = left - start
+            ct = thrust[0] + thrust[1] * here
+            cubic, error = _cubic_of_t(ct, thrust[1], right - left)
+            middle = 0.5 * (left + right)
+            if error > 1e-10 and depth < 12 and left < middle < right:
+                waiting += [(middle, right, depth + 1), (left, middle, depth + 1)]
+                continue
+            a, b, c, d = power
+            moved = [
+                ((d * here + c) * here + b) * here + a,
+                (3 * d * here + 2 * c) * here + b,
+                3 * d * here + c,
+                d,
+            ]
+            rows.append([*moved, ct, thrust[1], *cubic, left, right])
+    return np.array(rows)
+
+
+def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float], float]:
+    """The cubic (Hermite) of t over a piece of this length on which thrust is linear, and its error half-way."""
+    if slope == 0.0:
+        return [thrust_variable(thrust), 0.0, 0.0, 0.0], 0.0
+
+    def t_and_slope(ct: float) -> tuple[float, float]:
+        ct = min(max(ct, 1e-12), 1.0 - 1e-12)
+        t = thrust_variable(ct)
+        return t, (1.0 + t * t) / (4.0 * sqrt(ct * (1.0 - ct))) * slope
+
+    (t0, s0), (t1, s1) = t_and_slope(thrust), t_and_slope(thrust + slope * length)
+    rise = (t1 - t0) / length
+    c = (3.0 * rise - 2.0 * s0 - s1) / length
+    d = (s0 + s1 - 2.0 * rise) / (length * length)
+    half = 0.5 * length
+    middle = ((d * half + c) * half + s0) * half + t0
+    return [t0, s0, c, d], abs(middle - t_and_slope(thrust + slope * half)[0])
+
+
+@scalar
+def locate(machines: TurbineArrays, type_index: int, wind_speed: float) -> int:
+    """Where in ``piece`` the row begins that a wind speed >= 0 falls into."""
+    bucket = min(int(wind_speed * machines.per_speed[type_index]), machines.bucket_count[type_index] - 1)
+    row = machines.bucket[machines.bucket_first[type_index] + bucket]
+    while wind_speed >= machines.piece[row + 11]:
+        row += COLUMNS
+    return row
+
+
+@scalar
+def curves_at(machines: TurbineArrays, type_index: int, wind_speed: float) -> tuple[float, float]:
+    """Power (W) and thrust coefficient of a type."""
+    wind_speed = max(wind_speed, 0.0)
+    row = locate(machines, type_index, wind_speed)
+    p = machines.piece[row : row + COLUMNS]
+    t = wind_speed - p[10]
+    return ((p[3] * t + p[2]) * t + p[1]) * t + p[0], p[5] * t + p[4]
+
+
+@scalar
+def curves_with_slopes(
+    machines: TurbineArrays, type_index: int, wind_speed: float
+) -> tuple[float, float, float, float]:
+    """Power, thrust coefficient and the slopes of both with wind speed."""
+    if wind_speed <= 0.0:
+        power, thrust = curves_at(machines, type_index, 0.0)
+        return power, thrust, 0.0, 0.0
+    row = locate(machines, type_index, wind_speed)
+    p = machines.piece[row : row + COLUMNS]
+    t = wind_speed - p[10]
+    power = ((p[3] * t + p[2]) * t + p[1]) * t + p[0]
+    return power, p[5] * t + p[4], (3.0 * p[3] * t + 2.0 * p[2]) * t + p[1], p[5]

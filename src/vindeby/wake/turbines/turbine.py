@@ -1,0 +1,272 @@
+"""What a wind turbine does with the wind: power and thrust as functions of wind speed.
+
+Both curves are kept as pieces, each a cubic polynomial for power and a straight line for the thrust
+coefficient, which holds tabulated curves with linear interpolation and the analytic curves of the IEA case
+studies exactly. Outside its points a tabulated curve keeps its first and last value, as ``numpy.interp`` and
+PyWake do, or is zero, as in FLORIS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.errors import ArgumentError
+from vindeby.units import mw_to_w, w_to_mw
+from vindeby.wake.turbines.turbine_pieces import Curve, Outside, common_pieces, joined_points
+
+__all__ = ["Turbine", "iea37_10mw", "iea37_335mw"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Turbine:
+    """A turbine type.
+
+    ``start`` holds the wind speeds (m/s) at which the pieces begin, ``power`` their polynomials in the
+    distance from there, one row of four coefficients (W) a piece, constant first; ``thrust`` the same for the
+    thrust coefficient, two a piece. ``start[0]`` is 0 and the last piece is constant. Use
+    ``Turbine.tabulated`` or ``Turbine.generic`` to make one.
+    """
+
+    name: str
+    rotor_diameter_m: float
+    hub_height_m: float
+    start: FloatArray
+    power: FloatArray
+    thrust: FloatArray
+
+    def __post_init__(self) -> None:
+        for field in ("rotor_diameter_m", "hub_height_m"):
+            value = getattr(self, field)
+            if not (np.isfinite(value) and value > 0):
+                raise ArgumentError(
+                    f"turbine {self.name}: {field} must be a positive number of metres, not {value}"
+                )
+        if self.start.shape != (len(self.power),) or self.start.shape != (len(self.thrust),):
+            raise ArgumentError(
+                f"turbine {self.name}: every piece needs a start, a power and a thrust polynomial"
+            )
+        if self.start[0] != 0 or np.any(np.diff(self.start) <= 0):
+            raise ArgumentError(f"turbine {self.name}: wind speeds must begin at 0 and increase")
+        if np.any(self.power[-1, 1:] != 0) or self.thrust[-1, 1] != 0:
+            raise ArgumentError(f"turbine {self.name}: the last piece has no end, so it must be constant")
+
+    def __repr__(self) -> str:
+        rated_mw = w_to_mw(float(self.power_at(self.start).max()))
+        size = f"rotor {self.rotor_diameter_m:g} m, hub {self.hub_height_m:g} m"
+        return f"<Turbine {self.name!r}: {rated_mw:.4g} MW, {size}>"
+
+    @staticmethod
+    def tabulated(
+        name: str,
+        rotor_diameter_m: float,
+        hub_height_m: float,
+        wind_speed: npt.ArrayLike,
+        power_w: npt.ArrayLike,
+        thrust_coefficient: npt.ArrayLike,
+        *,
+        thrust_wind_speed: npt.ArrayLike | None = None,
+        outside: Outside = "hold",
+    ) -> Turbine:
+        """Make a turbine from a table (wind speed in m/s, power in W, thrust coefficient), linear between.
+
+        ``thrust_wind_speed`` are the wind speeds of the thrust coefficient where they are not those of the power.
+        Outside the wind speeds of each, power and thrust ``hold`` their first and last values or are ``zero``.
+        """
+        _refuse_unknown(name, outside)
+        speed, watts, thrust = (np.array(v, np.float64) for v in (wind_speed, power_w, thrust_coefficient))
+        thrust_speed = speed if thrust_wind_speed is None else np.array(thrust_wind_speed, np.float64)
+        if (
+            speed.ndim != 1
+            or speed.shape != watts.shape
+            or thrust_speed.shape != thrust.shape
+            or len(speed) < 1
+        ):
+            raise ArgumentError(
+                f"turbine {name}: wind_speed, power_w and thrust_coefficient must be lists of one length, "
+                f"not of shapes {speed.shape}, {watts.shape}, {thrust.shape}"
+            )
+        for label, values in (("wind_speed", speed), ("power_w", watts)):
+            if not np.all(np.isfinite(values)) or np.any(values < 0):
+                raise ArgumentError(f"turbine {name}: {label} must hold finite numbers >= 0")
+        if np.any(np.diff(speed) <= 0):
+            raise ArgumentError(
+                f"turbine {name}: wind_speed must increase; sort the table and drop repeated rows"
+            )
+        _check_thrust(name, thrust_speed, thrust)
+        if thrust_wind_speed is None and outside == "hold":
+            pieces = _pieces(speed, watts, thrust)
+        else:
+            pieces = common_pieces(
+                joined_points(speed, watts, outside, 3), joined_points(thrust_speed, thrust, outside, 1)
+            )
+        return Turbine(name, float(rotor_diameter_m), float(hub_height_m), *pieces)
+
+    @staticmethod
+    def generic(name: str, rated_power_mw: float, rotor_diameter_m: float, hub_height_m: float) -> Turbine:
+        """Make a turbine from its rating alone, with the curves of PyWake's ``GenericWindTurbine``."""
+        if not (np.isfinite(rated_power_mw) and rated_power_mw > 0 and rotor_diameter_m > 0):
+            raise ArgumentError(
+                f"turbine {name}: rated power and rotor diameter must be positive, "
+                f"not {rated_power_mw} MW and {rotor_diameter_m} m"
+            )
+        return Turbine.tabulated(
+            name, rotor_diameter_m, hub_height_m, *_generic_curves(rated_power_mw, rotor_diameter_m)
+        )
+
+    @staticmethod
+    def cubic(
+        name: str,
+        rated_power_mw: float,
+        rotor_diameter_m: float,
+        hub_height_m: float,
+        *,
+        cut_in: float,
+        rated_speed: float,
+        cut_out: float,
+        thrust_coefficient: npt.ArrayLike,
+        thrust_wind_speed: npt.ArrayLike | None = None,
+        outside: Outside = "hold",
+    ) -> Turbine:
+        """Make a turbine whose power grows with the cube of the speed above cut-in.
+
+        ``thrust_coefficient`` is one number for all wind speeds, or a list for those of ``thrust_wind_speed`` (m/s),
+        outside of which the thrust ``hold``s its first and last value or is ``zero``.
+        """
+        rated = mw_to_w(rated_power_mw)
+        steepness = rated / (rated_speed - cut_in) ** 3
+        # At cut-out itself the turbine still runs.
+        start = np.array([0.0, cut_in, rated_speed, np.nextafter(cut_out, np.inf)])
+        power = np.array([[0, 0, 0, 0], [0, 0, 0, steepness], [rated, 0, 0, 0], [0, 0, 0, 0]], np.float64)
+        size = (float(rotor_diameter_m), float(hub_height_m))
+        if thrust_wind_speed is None:
+            thrust = np.array([[float(np.asarray(thrust_coefficient)), 0.0]] * 4)
+            return Turbine(name, *size, start, power, thrust)
+        _refuse_unknown(name, outside)
+        points, values = np.array(thrust_wind_speed, np.float64), np.array(thrust_coefficient, np.float64)
+        _check_thrust(name, points, values)
+        return Turbine(
+            name, *size, *common_pieces(Curve(start, power), joined_points(points, values, outside, 1))
+        )
+
+    def power_at(self, wind_speed: npt.ArrayLike) -> FloatArray:
+        """Power in W at these wind speeds."""
+        piece, along = self._locate(wind_speed)
+        p = self.power[piece]
+        return np.asarray(((p[..., 3] * along + p[..., 2]) * along + p[..., 1]) * along + p[..., 0])
+
+    def thrust_coefficient_at(self, wind_speed: npt.ArrayLike) -> FloatArray:
+        """Thrust coefficient at these wind speeds."""
+        piece, along = self._locate(wind_speed)
+        return np.asarray(self.thrust[piece, 1] * along + self.thrust[piece, 0])
+
+    def thrust_range(self) -> tuple[float, float]:
+        """The smallest and the largest thrust coefficient of the whole curve."""
+        ends = self.thrust[:-1, 0] + self.thrust[:-1, 1] * np.diff(self.start)
+        values = np.concatenate([self.thrust[:, 0], ends])
+        return float(values.min()), float(values.max())
+
+    def _locate(self, wind_speed: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        speed = np.maximum(np.asarray(wind_speed, np.float64), 0.0)
+        piece = np.searchsorted(self.start, speed, side="right") - 1
+        return piece, speed - self.start[piece]
+
+
+def _refuse_unknown(name: str, outside: str) -> None:
+    if outside not in get_args(Outside):
+        raise ArgumentError(f"turbine {name}: outside must be 'hold' or 'zero', not {outside!r}")
+
+
+def _check_thrust(name: str, speed: FloatArray, thrust: FloatArray) -> None:
+    """Refuse what is no table of thrust coefficients."""
+    if speed.ndim != 1 or speed.shape != thrust.shape or len(speed) < 1:
+        raise ArgumentError(
+            f"turbine {name}: thrust_coefficient must have one value per wind speed, "
+            f"not shape {thrust.shape} for {speed.shape}"
+        )
+    for label, values in (("the wind speeds of thrust", speed), ("thrust_coefficient", thrust)):
+        if not np.all(np.isfinite(values)) or np.any(values < 0):
+            raise ArgumentError(f"turbine {name}: {label} must hold finite numbers >= 0")
+    if np.any(np.diff(speed) <= 0):
+        raise ArgumentError(f"turbine {name}: the wind speeds of thrust must increase")
+    if np.any(thrust > 1.5):
+        raise ArgumentError(
+            f"turbine {name}: thrust_coefficient {thrust.max()} is not a thrust coefficient (> 1.5)"
+        )
+
+
+def _pieces(
+    speed: FloatArray, power: FloatArray, thrust: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Turn a table into pieces, with constant ones before its first and after its last row."""
+    slope_power = np.append(np.diff(power) / np.diff(speed), 0.0)
+    slope_thrust = np.append(np.diff(thrust) / np.diff(speed), 0.0)
+    zero = np.zeros_like(speed)
+    polynomials = np.stack([power, slope_power, zero, zero], axis=1)
+    lines = np.stack([thrust, slope_thrust], axis=1)
+    if speed[0] > 0:
+        speed = np.append(0.0, speed)
+        polynomials = np.concatenate([[[power[0], 0.0, 0.0, 0.0]], polynomials])
+        lines = np.concatenate([[[thrust[0], 0.0]], lines])
+    return speed, polynomials, lines
+
+
+def _generic_curves(rated_power_mw: float, diameter: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The public formula of PyWake's ``standard_power_ct_curve``, with its defaults.
+
+    Aerodynamic power at a power coefficient of 0.49 less gear, generator and converter losses, smoothed by 10
+    % turbulence; thrust by one-dimensional momentum theory from the power coefficient that this needs, scaled
+    so that its flattest part is 0.8, at most 8/9.
+    """
+    turbulence, density, power_coefficient, flat_thrust = 0.1, 1.225, 0.49, 0.8
+    gear_constant, gear_variable, generator, converter = 0.01, 0.014, 0.03, 0.03
+    rated = rated_power_mw * 1e3  # kW, so that rounding agrees with the source
+    speed = np.arange(0.1, 30, 0.1)
+    wind_power = 0.5 * density * np.pi * (diameter / 2) ** 2 * speed**3 / 1000
+    aerodynamic = wind_power * power_coefficient
+    after_gear = np.maximum(aerodynamic - (gear_constant * rated + gear_variable * aerodynamic), 0.0)
+    steady = np.minimum(after_gear * (1 - generator) * (1 - converter), rated)
+    spread = turbulence * speed[:, None]
+    weight = np.exp(-((speed - speed[:, None]) ** 2) / (2 * spread**2)) / np.sqrt(2 * np.pi * spread**2)
+    power = (weight * steady).sum(axis=1) / weight.sum(axis=1)
+    needed = (power / (1 - converter) / (1 - generator) + gear_constant * rated) / (1 - gear_variable)
+    thrust = _thrust_of_power_coefficient(np.minimum(needed / wind_power, 16 / 27))
+    # Below about 2 m/s the losses need more than the Betz limit; the flattest part is looked for above that.
+    first = int(np.flatnonzero(thrust < 8 / 9 - 1e-6)[0])
+    flattest = first + int(np.argmin(np.abs(np.diff(thrust[first:]))))
+    if thrust[flattest] < _thrust_of_power_coefficient(np.array(power_coefficient)):
+        flattest = 0
+    return speed, power * 1e3, np.minimum(8 / 9, thrust * flat_thrust / thrust[flattest])
+
+
+def _thrust_of_power_coefficient(power_coefficient: FloatArray) -> FloatArray:
+    """Solve cp = 4 a (1 - a)^2 for the induction a (trigonometric root), and give ct = 4 a (1 - a)."""
+    y = 27 / 16 * power_coefficient
+    induction = 2 / 3 * (1 - np.cos(np.arctan2(2 * np.sqrt(y * (1 - y)), 1 - 2 * y) / 3))
+    return np.asarray(4 * induction * (1 - induction))
+
+
+def iea37_335mw() -> Turbine:
+    """The 3.35 MW turbine of the IEA Wind Task 37 case studies 1 and 2."""
+    return Turbine.cubic(
+        "IEA37 3.35MW",
+        3.35,
+        130.0,
+        110.0,
+        cut_in=4.0,
+        rated_speed=9.8,
+        cut_out=25.0,
+        thrust_coefficient=8 / 9,
+    )
+
+
+def iea37_10mw() -> Turbine:
+    """The 10 MW turbine of the IEA Wind Task 37 case studies 3 and 4."""
+    return Turbine.cubic(
+        "IEA37 10MW", 10.0, 198.0, 119.0, cut_in=4.0, rated_speed=11.0, cut_out=25.0, thrust_coefficient=8 / 9
+    )

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.campaign.broken_neighbours import BROKEN_NEIGHBOURS
+from tests.campaign.test_broken_files import check
+from tests.results.examples import campaign, finished
+from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError
+
+
+@pytest.mark.parametrize("case", BROKEN_NEIGHBOURS)
+def test_wrong_neighbours_are_refused_with_the_words_that_help(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = BROKEN_NEIGHBOURS[case]
+    monkeypatch.chdir(tmp_path)
+    Path("broken.yaml").write_text(broken.text)
+    Path("east.csv").write_text(broken.table)
+
+    with pytest.raises(CampaignError) as caught:
+        Campaign.load("broken.yaml")
+
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(("broken.yaml:", "east.csv:")), line
+    assert not [word for word in broken.words if word not in line], line
+    assert "secret" not in line
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("key: farm0_t0_s7", "holds no result 'farm0_t0_s7' among its 4"),
+        ("best: {type: five}", "which farm is not said; it has: north, south"),
+        ("best: {farm: west, type: five}", "there is no farm 'west'; it has: north, south"),
+        ("best: {farm: north}", "which type is not said; it has: five, tabulated"),
+        ("best: true", "which farm is not said"),
+        ("key: farm0_t0_s0, type: five", "is given beside a database that knows its turbines"),
+    ],
+)
+def test_a_result_that_a_database_does_not_have_is_refused(asked: str, words: str, tmp_path: Path) -> None:
+    finished(tmp_path / "west.h5", campaign(seeds=1))
+    text = BROKEN_NEIGHBOURS["a database without a key"].text
+    (tmp_path / "broken.yaml").write_text(text.replace("database: west.h5", f"database: west.h5, {asked}"))
+    with pytest.raises(CampaignError, match=words):
+        Campaign.load(tmp_path / "broken.yaml")
+
+
+def test_the_command_exits_with_2_and_one_line(tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text(BROKEN_NEIGHBOURS["a database that is not there"].text)
+    done = check(tmp_path / "broken.yaml")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("vindeby: broken.yaml:39: neighbours.database: ")

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.campaign.broken_wake_models import BROKEN_WAKE_MODELS
+from tests.campaign.examples import changed
+from tests.campaign.test_broken_files import check
+from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError
+
+
+@pytest.mark.parametrize("case", BROKEN_WAKE_MODELS)
+def test_a_broken_wake_model_is_refused_with_the_words_that_help(case: str, tmp_path: Path) -> None:
+    broken = BROKEN_WAKE_MODELS[case]
+    path = tmp_path / "broken.yaml"
+    assert isinstance(broken.text, str)
+    path.write_text(broken.text)
+
+    with pytest.raises(CampaignError) as refused:
+        Campaign.load(path)
+
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 1, lines
+    assert "broken.yaml:" in lines[0], lines
+    missing = [word for word in broken.words if word not in lines[0]]
+    assert not missing, lines
+
+
+def test_a_method_that_does_not_suit_the_wake_model_gets_status_2(tmp_path: Path) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text(str(BROKEN_WAKE_MODELS["gradient with a model that has none"].text))
+
+    done = check(path)
+
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith("vindeby: broken.yaml:35:"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("plain", "said"),
+    [
+        ({"jensen": {"k": 0.05}}, {"jensen": {"k": 0.05, "induction": "madsen", "rotor": "overlap"}}),
+        ("turbopark-2020", {"turbopark-2020": {"a": 0.6}}),
+    ],
+)
+def test_defaults_that_are_written_out_leave_the_fingerprint_as_it_is(plain: object, said: object) -> None:
+    one, other = (Campaign.from_data(changed("wake", wake)) for wake in (plain, said))
+    assert one.fingerprints() == other.fingerprints()
+
+
+def test_fingerprints_from_before_jensen_had_options_are_still_those() -> None:
+    campaign = Campaign.from_data(changed("wake", {"jensen": {"k": 0.05}}))
+    assert campaign.fingerprints()["farm0_t0_s0"] == EARLIER
+
+
+@pytest.mark.parametrize(
+    "wake",
+    [
+        {"jensen": {"k": 0.05, "induction": "momentum"}},
+        {"jensen": {"k": 0.05, "rotor": "centre"}},
+        {"jensen": {"k": 0.05}, "blockage": "self-similar-2020"},
+    ],
+)
+def test_every_option_of_a_wake_model_changes_the_fingerprint_and_survives_storing(wake: object) -> None:
+    plain = Campaign.from_data(changed("wake", {"jensen": {"k": 0.05}}))
+    campaign = Campaign.from_data(changed("wake", wake))
+    assert campaign.fingerprints() != plain.fingerprints()
+    assert Campaign.loads(campaign.dumps()).fingerprints() == campaign.fingerprints()
+
+
+EARLIER = "9eb85a4a8ee3450c44405849bd04e35c179f0422ba5baa552a0ad4130fa8ffb2"
