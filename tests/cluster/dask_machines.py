@@ -40,7 +40,7 @@ class Machines:
         local.mkdir()
         words = [
             "distributed.cli.dask_worker", "--scheduler-file", str(self.file), "--no-nanny", "--no-dashboard",
-            "--nthreads", "1", "--name", name, "--local-directory", str(local), "--death-timeout", "10",
+            "--nthreads", "1", "--name", name, "--local-directory", str(local), "--death-timeout", "5",
         ]  # fmt: skip
         self._start(name, words + (["--host", host] if host else []), before)
 

@@ -1,10 +1,10 @@
 """A folder mounted a second time as a network file system would show it: slow, and with stale listings.
 
-    python slow_mount.py FOLDER MOUNT_POINT
+    python slow_mount.py FOLDER MOUNT_POINT STALE_S
 
-FUSE passes every call on to FOLDER, after a delay. A listing of a directory is kept for STALE_S, unless this mount
-itself changed the directory; the kernel keeps attributes and names (also those that are not there) for as long. The
-first openings of files whose path contains the text in ``FOLDER/../estale`` fail with ESTALE, as when a server forgot a
+FUSE passes every call on to FOLDER, after a delay. A listing of a directory is kept for STALE_S seconds, unless this
+mount itself changed the directory; the kernel keeps attributes and names (also those that are not there) for as long.
+The first openings of files whose path contains the text in ``FOLDER/../estale`` fail with ESTALE, as when a server forgot a
 handle.
 """
 
@@ -24,14 +24,13 @@ except ImportError:
     import fuse
 
 DELAY_S = 0.001
-STALE_S = 2.0
 EXPIRES = 3
 """Openings that fail on each mount; the kernel itself tries each a second time."""
 
 
 class SlowMount(fuse.Operations):  # type: ignore[misc]
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: str, stale_s: float) -> None:
+        self.folder, self.stale_s = folder, stale_s
         self.listings: dict[str, tuple[float, list[str]]] = {}
         self.estale = Path(folder).parent / "estale"
         self.expired = 0
@@ -59,8 +58,8 @@ class SlowMount(fuse.Operations):  # type: ignore[misc]
         return {name: getattr(found, name) for name in names}
 
     def readdir(self, path: str, fh: int) -> list[str]:
-        since, names = self.listings.get(path, (-STALE_S, []))
-        if time.monotonic() - since > STALE_S:
+        since, names = self.listings.get(path, (-self.stale_s, []))
+        if time.monotonic() - since > self.stale_s:
             names = [".", "..", *(entry.name for entry in os.scandir(path))]
             self.listings[path] = time.monotonic(), names
         return names
@@ -141,7 +140,8 @@ class SlowMount(fuse.Operations):  # type: ignore[misc]
 
 
 if __name__ == "__main__":
+    stale_s = float(sys.argv[3])
     fuse.FUSE(
-        SlowMount(sys.argv[1]), sys.argv[2], foreground=True, use_ino=True, default_permissions=True,
-        attr_timeout=STALE_S, entry_timeout=STALE_S, negative_timeout=STALE_S,
+        SlowMount(sys.argv[1], stale_s), sys.argv[2], foreground=True, use_ino=True, default_permissions=True,
+        attr_timeout=stale_s, entry_timeout=stale_s, negative_timeout=stale_s,
     )  # fmt: skip

@@ -25,7 +25,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket,cred_expire=15
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
 CredType=cred/munge
 SlurmctldPort={controller_port}
 SlurmdPort={node_port}
@@ -118,8 +118,7 @@ def running(folder: Path) -> Iterator[Slurm]:
         with suppress(AssertionError, subprocess.TimeoutExpired):
             slurm.command("scancel", "--user", getpass.getuser())
             slurm.until(lambda: not slurm.queue(), 30.0)
-        for name in ("slurmd", "slurmctld", "munged"):
-            _end(folder / f"{name}.pid")
+        _end([folder / f"{name}.pid" for name in ("slurmd", "slurmctld", "munged")])
 
 
 def _start(slurm: Slurm, host: str) -> None:
@@ -154,14 +153,20 @@ def _run(slurm: Slurm, name: str, *arguments: str) -> None:
         )  # fmt: skip
 
 
-def _end(pid_file: Path) -> None:
-    with suppress(OSError, ValueError):
-        pid = int(pid_file.read_text())
-        os.kill(pid, signal.SIGTERM)
-        for _ in range(100):
-            os.kill(pid, 0)
-            time.sleep(0.1)
-        os.kill(pid, signal.SIGKILL)
+def _end(pid_files: list[Path]) -> None:
+    """Ask all of them, then kill those that take their time to save a state that nobody needs."""
+    left = []
+    for pid_file in pid_files:
+        with suppress(OSError, ValueError):
+            left.append(int(pid_file.read_text()))
+            os.kill(left[-1], signal.SIGTERM)
+    deadline = time.monotonic() + 1.0
+    while left and time.monotonic() < deadline:
+        time.sleep(0.05)
+        left = [pid for pid in left if Path(f"/proc/{pid}").exists()]
+    for pid in left:
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _free_port() -> int:

@@ -7,17 +7,22 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cluster.dask_machines import machines, wait_until
+from tests.cluster.undisturbed import undisturbed
 from tests.contracts.test_pools import steered
+from tests.kernel import is_refusal, skip_for, skip_without_namespaces
 from tests.runner.campaigns import ROOT, equal, marked_processes, results
 from vindeby.campaign import Campaign
 from vindeby.errors import TaskError
 from vindeby.runner import Summary, run
+from vindeby.runner.cluster import dask_link
+from vindeby.runner.cluster.orders import Session
 from vindeby.store.disk.events import read_events
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
@@ -57,6 +62,12 @@ class InBackground:
         assert not self._thread.is_alive()
 
 
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_link, "_WATCH_S", 0.2)
+    monkeypatch.setattr(dask_link, "_LOOK_S", 0.4)
+
+
 def events(output: Path, name: str) -> list[dict[str, Any]]:
     paths = sorted(RunDirectory(output).events.glob("*.jsonl"))
     return [event for path in paths for event in read_events(path) if event["event"] == name]
@@ -64,12 +75,6 @@ def events(output: Path, name: str) -> list[dict[str, Any]]:
 
 def published(output: Path) -> int:
     return sum(event["tasks"] for event in events(output, "published"))
-
-
-def quiet(folder: Path, campaign: Campaign) -> dict[str, Any]:
-    (folder / "gate").touch()
-    run(campaign, folder / "quiet.h5", workers=1)
-    return results(folder / "quiet.h5")
 
 
 def test_a_machine_is_killed_another_comes_and_the_client_stays_open(tmp_path: Path) -> None:
@@ -93,10 +98,19 @@ def test_a_machine_is_killed_another_comes_and_the_client_stays_open(tmp_path: P
         assert going.summary.complete
         assert client.submit(len, "abc").result() == 3
         wait_until(lambda: set(marked_processes(cluster.mark)) == {p.pid for p in cluster.processes.values()})
-    assert equal(results(output), quiet(tmp_path, campaign))
+    assert equal(results(output), undisturbed(tmp_path, campaign))
 
 
-def test_the_scheduler_is_killed_and_the_same_command_goes_on_with_another(tmp_path: Path) -> None:
+def _ends_soon_without_news(monkeypatch: pytest.MonkeyPatch, limit_s: float) -> None:
+    """Agents end their processes when they have heard nothing of their coordinator for so long."""
+    usual = Session.of
+    monkeypatch.setattr(Session, "of", lambda *given: replace(usual(*given), silent_limit_s=limit_s))
+
+
+def test_the_scheduler_is_killed_and_the_same_command_goes_on_with_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _ends_soon_without_news(monkeypatch, 8.0)
     data = campaign_of(tmp_path, waits=[5]).to_data()
     data["run"]["wait_for_workers_s"] = 10.0
     campaign, output = Campaign.from_data(data), tmp_path / "out.h5"
@@ -123,7 +137,7 @@ def test_the_scheduler_is_killed_and_the_same_command_goes_on_with_another(tmp_p
         summary = run(Campaign.from_data(data), output, pool=str(cluster.file))
         assert summary.complete
         assert (summary.resume_state.done, summary.done) == (kept, 12 - kept)
-    assert equal(results(output), quiet(tmp_path, campaign))
+    assert equal(results(output), undisturbed(tmp_path, campaign))
 
 
 def test_the_coordinator_is_killed_and_the_next_one_ends_what_it_left(tmp_path: Path) -> None:
@@ -156,7 +170,7 @@ def test_the_coordinator_is_killed_and_the_next_one_ends_what_it_left(tmp_path: 
         assert going.summary.complete
         assert going.summary.resume_state.done == kept
         wait_until(lambda: set(marked_processes(cluster.mark)) == {p.pid for p in cluster.processes.values()})
-    assert equal(results(output), quiet(tmp_path, campaign))
+    assert equal(results(output), undisturbed(tmp_path, campaign))
 
 
 def test_a_scheduler_that_is_silent_for_a_while_is_waited_for(tmp_path: Path) -> None:
@@ -180,9 +194,14 @@ def test_a_scheduler_that_is_silent_for_a_while_is_waited_for(tmp_path: Path) ->
 
 def _hidden(place: Path) -> tuple[str, ...]:
     """What to put before a command so that it sees an empty folder there; skips where that is not allowed."""
+    if shutil.which("unshare") is None:
+        pytest.skip("unshare is not installed: apt-get install util-linux")
+    skip_without_namespaces("mount")
     words = ("unshare", "--mount", "sh", "-c", f"mount -t tmpfs none '{place}' && exec \"$@\"", "hidden")
-    if shutil.which("unshare") is None or subprocess.run([*words, "true"], check=False).returncode:
-        pytest.skip("mount namespaces are not allowed here")
+    done = subprocess.run([*words, "true"], check=False, capture_output=True, text=True)
+    if done.returncode:
+        assert is_refusal(done.stderr), done.stderr
+        skip_for("to mount a file system", done.stderr.strip())
     return words
 
 
@@ -200,7 +219,7 @@ def test_workers_that_do_not_see_the_run_directory_return_their_results(tmp_path
         assert (going.summary.done, list(going.summary.failed)) == (7, ["farm0_t0_s3"])
         assert any(f"cannot reach {output}.run" in message for message in going.messages)
         assert [event["publishes"] for event in events(output, "node joined")] == [False]
-    expected = quiet(tmp_path, campaign_of(away, 8, fails=[3]))
+    expected = undisturbed(tmp_path, campaign_of(away, 8, fails=[3]))
     assert {key: record.arrays["layout"].tobytes() for key, record in results(output).items()} == {
         key: record.arrays["layout"].tobytes() for key, record in expected.items()
     }
@@ -215,9 +234,10 @@ def test_other_versions_on_the_workers_are_refused_and_both_are_named(
     ours = versions.here()
     ours["packages"]["numba"] = "0.0.1"
     monkeypatch.setattr(connect, "here", lambda: ours)
-    with machines(tmp_path / "dask", "one") as cluster:
-        with distributed.Client(cluster.address, set_as_default=False) as client:
-            client.wait_for_workers(1)
-        with pytest.raises(ArgumentError, match=r"Numba is \d+\.\d+\.\d+ there and 0\.0\.1 here"):
-            run(campaign_of(tmp_path), tmp_path / "out.h5", pool=cluster.address)
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        pytest.raises(ArgumentError, match=r"Numba is \d+\.\d+\.\d+ there and 0\.0\.1 here"),
+    ):
+        run(campaign_of(tmp_path), tmp_path / "out.h5", pool=client)
     assert not RunDirectory(tmp_path / "out.h5").shard_paths()

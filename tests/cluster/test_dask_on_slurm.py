@@ -11,12 +11,14 @@ import pytest
 
 from tests.cluster.dask_machines import wait_until
 from tests.cluster.slurm import Slurm
-from tests.cluster.test_dask_losses import InBackground, campaign_of, events, published, quiet
+from tests.cluster.test_dask_losses import InBackground, campaign_of, events, published
+from tests.cluster.undisturbed import undisturbed
 from tests.contracts.test_dask_pool import DaskContract
 from tests.runner.campaigns import ROOT, equal, marked_processes, results
 from vindeby.campaign.sections.slurm_options import SlurmOptions
 from vindeby.errors import ArgumentError
 from vindeby.runner import run
+from vindeby.runner.cluster import dask_link, slurm_jobs
 from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 
 distributed = pytest.importorskip("distributed")
@@ -28,6 +30,7 @@ pytestmark = [
 ]
 
 JOBS = SlurmOptions(nodes=2, cores=1, memory="500MB", time="00:30:00")
+ONE_JOB = SlurmOptions(nodes=1, cores=2, memory="1GB", time="00:30:00")
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +42,21 @@ def _slurm_in_environment(slurm: Slurm) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slurm_jobs, "_LOOK_S", 0.5)
+    monkeypatch.setattr(dask_link, "_WATCH_S", 0.2)
+    monkeypatch.setattr(dask_link, "_LOOK_S", 0.4)
+
+
 @pytest.fixture(scope="module")
 def client(_slurm_in_environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     logs = tmp_path_factory.mktemp("logs")
     with (
-        SlurmJobs(JOBS).running(logs, lambda _: None) as keeper,
+        SlurmJobs(ONE_JOB).running(logs, lambda _: None) as keeper,
         distributed.Client(keeper.cluster, set_as_default=False) as client,
     ):
-        client.wait_for_workers(2, timeout=120)
+        client.wait_for_workers(1, timeout=120)
         yield client
 
 
@@ -82,7 +92,7 @@ def test_a_job_that_ends_is_submitted_again_and_the_campaign_completes(slurm: Sl
     assert going.summary.complete
     assert any("submitted again" in message for message in going.messages)
     slurm.until(lambda: set(slurm.queue()) <= before)
-    assert equal(results(output), quiet(tmp_path, campaign))
+    assert equal(results(output), undisturbed(tmp_path, campaign))
 
 
 @pytest.mark.usefixtures("_slurm_in_environment")

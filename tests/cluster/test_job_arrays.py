@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tests.cluster.slurm import Slurm
+from tests.cluster.undisturbed import undisturbed
 from tests.contracts.test_pools import steered
 from tests.runner.campaigns import ROOT, equal, results
 from vindeby.batch.submitted import read_note
 from vindeby.campaign import Campaign
-from vindeby.runner import run
 from vindeby.store.disk.events import read_events
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
@@ -76,11 +76,6 @@ class Jobs:
     def began(self) -> set[str]:
         return {path.name for path in self.folder.glob("began-*")}
 
-    def undisturbed(self) -> dict[str, Any]:
-        self.open_gate()
-        run(self.campaign, self.folder / "alone.h5", workers=1)
-        return results(self.folder / "alone.h5")
-
     def executed(self) -> int:
         """How many results were published in all, by whatever element, if no shard was merged twice."""
         paths = self.directory.events.glob("*.jsonl")
@@ -92,7 +87,7 @@ class Jobs:
 def jobs_of(slurm: Slurm, folder: Path, seeds: int = 6, **parameters: Any) -> Jobs:
     campaign = steered(folder, seeds, **parameters)
     data = campaign.to_data()
-    data["run"] = {"start_method": "spawn", "flush_s": 0.1}
+    data["run"] = {"start_method": "forkserver", "flush_s": 0.1}
     return Jobs(slurm, folder, Campaign.from_data(data))
 
 
@@ -108,7 +103,7 @@ def test_an_array_runs_all_parts_and_the_merge_reports_nothing_missing(slurm: Sl
     jobs.until_merged()
     assert jobs.state(merge) == "COMPLETED", jobs.logs()
     assert "all 6 results are there" in jobs.logs()
-    assert equal(results(jobs.output), jobs.undisturbed())
+    assert equal(results(jobs.output), undisturbed(tmp_path, jobs.campaign))
     started = [
         event for path in jobs.directory.events.glob("*.jsonl") for event in read_events(path)
         if event["event"] == "worker started"
@@ -138,7 +133,7 @@ def test_what_was_cancelled_keeps_what_it_published_and_only_parts_that_miss_som
     jobs.until_merged()
     assert "all 6 results are there" in jobs.logs()
     assert jobs.executed() - executed == 6 - len(kept)
-    assert equal(results(jobs.output), jobs.undisturbed())
+    assert equal(results(jobs.output), undisturbed(tmp_path, jobs.campaign))
 
 
 def test_elements_that_run_out_of_time_are_requeued_and_compute_nothing_twice(
@@ -164,4 +159,4 @@ def test_elements_that_run_out_of_time_are_requeued_and_compute_nothing_twice(
     assert Counter(re.findall(r"part (\d)/2 on .* start (\d)", jobs.logs())) == Counter(
         {(part, start): 1 for part in "12" for start in "01"}
     )
-    assert equal(results(jobs.output), jobs.undisturbed())
+    assert equal(results(jobs.output), undisturbed(tmp_path, jobs.campaign))
