@@ -4,8 +4,8 @@
 
 FUSE passes every call on to FOLDER, after a delay. A listing of a directory is kept for STALE_S seconds, unless this
 mount itself changed the directory; the kernel keeps attributes and names (also those that are not there) for as long.
-The first openings of files whose path contains the text in ``FOLDER/../estale`` fail with ESTALE, as when a server forgot a
-handle.
+The first openings of files whose path contains the text in ``FOLDER/../estale`` fail with ESTALE, as when a
+server forgot a handle.
 """
 
 from __future__ import annotations
