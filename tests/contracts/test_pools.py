@@ -36,7 +36,7 @@ OPTIONS = ExecutorOptions(flush_s=0.05)
 Kindred = TypeVar("Kindred")
 
 
-def steered(folder: Path, seeds: int = 6, **parameters: Any) -> Campaign:
+def steered(folder: Path, seeds: int | list[int] = 6, **parameters: Any) -> Campaign:
     """One cell whose tasks, numbered like their seeds but from 0, do what the parameters say."""
     data = one_cell(calling("good", seeds)).to_data()
     call = {

@@ -19,12 +19,14 @@ from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
+from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.execution.task_executor import ExecutorOptions
 from vindeby.runner.failures import most_failures, retries
 from vindeby.runner.linux import total_memory, usable_cores
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.methods import foreign_code
+from vindeby.runner.out_of_time import STARTS, TimeUp, note_and_judge
 from vindeby.runner.periodic_merge import MergeNowAndThen
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.pool import WorkerPool
@@ -278,12 +280,32 @@ def _supervise(
             stack.callback(merger.close)
             merging = merger.look
         plan = Plan(groups, policy)
+        began = time.monotonic()
         supervisor = Supervisor(plan, space, pool, log, watch, resume_state.done, lock, merging)
         finish = supervisor.run()
+        if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
+            finish = _time_is_up(directory, log, space, supervisor, finish, began)
         summary.take(supervisor)
         log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
     lock.confirm()
     _raise_for(finish, summary, directory)
+
+
+def _time_is_up(
+    directory: RunDirectory,
+    log: EventLog,
+    space: TaskSpace,
+    supervisor: Supervisor,
+    finish: Finish,
+    began: float,
+) -> Finish:
+    """Stopped because the time of its job is up: set aside what would never fit into it."""
+    job, seconds = node_and_job()[1], time.monotonic() - began
+    end = TimeUp(job, seconds, supervisor.settled, supervisor.cut_short)
+    given_up = note_and_judge(directory, log, space, end)
+    for task, failure in given_up.tasks.items():
+        supervisor.set_aside(task, failure, STARTS)
+    return Finish(Outcome.WORKERS, given_up.reason) if given_up.reason else finish
 
 
 @dataclass(frozen=True)
