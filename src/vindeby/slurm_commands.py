@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.errors import ArgumentError, ShortfallError
@@ -23,18 +24,54 @@ def check_script(script: Path) -> None:
     _command("sbatch", "--test-only", str(script))
 
 
-def still_there(jobs: Iterable[str]) -> list[str]:
-    """Of these jobs, those that wait or run; elements of arrays as SLURM names them."""
+@dataclass(frozen=True)
+class InQueue:
+    """A job that waits or runs: its state such as PENDING, and why it is in that state."""
+
+    job: str
+    state: str
+    reason: str
+
+
+def in_queue(jobs: Iterable[str]) -> dict[str, InQueue]:
+    """Of these jobs, those that wait or run, by number; elements of arrays as SLURM names them."""
     known = [job for job in jobs if job]
     if not known:
-        return []
+        return {}
     try:
-        listed = _command("squeue", "--noheader", "--format=%i", f"--jobs={','.join(known)}")
+        listed = _command("squeue", "--noheader", "--format=%i|%T|%r", f"--jobs={','.join(known)}")
     except ShortfallError as error:
         if "Invalid job id" in str(error):  # so it says of jobs that are long gone
-            return [job for job in known if len(known) > 1 and still_there([job])]
+            found: dict[str, InQueue] = {}
+            for job in known if len(known) > 1 else ():
+                found |= in_queue([job])
+            return found
         raise
-    return listed.split()
+    lines = (line.strip().split("|", 2) for line in listed.splitlines() if line.count("|") >= 2)
+    return {job: InQueue(job, state, reason) for job, state, reason in lines}
+
+
+def still_there(jobs: Iterable[str]) -> list[str]:
+    """Of these jobs, the numbers of those that wait or run."""
+    return list(in_queue(jobs))
+
+
+def how_it_ended(job: str) -> str:
+    """What SLURM says of a job that is over, as long as it remembers it: its state, reason and exit status."""
+    told = dict(
+        word.split("=", 1)
+        for word in _command("scontrol", "--oneliner", "show", "job", job).split()
+        if "=" in word
+    )
+    status, _, number = told.get("ExitCode", "").partition(":")
+    parts = [told.get("JobState", "")]
+    if (reason := told.get("Reason", "None")) != "None":
+        parts.append(reason)
+    if status not in {"", "0"}:
+        parts.append(f"exit status {status}")
+    if number not in {"", "0"}:
+        parts.append(f"signal {number}")
+    return ", ".join(part for part in parts if part)
 
 
 def _command(name: str, *arguments: str) -> str:

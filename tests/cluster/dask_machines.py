@@ -35,12 +35,14 @@ class Machines:
         self._start("scheduler", [*words, "--scheduler-file", str(self.file)])
         wait_until(self.file.exists)
 
-    def start_worker(self, name: str, *before: str, host: str | None = None) -> None:
+    def start_worker(
+        self, name: str, *before: str, host: str | None = None, options: tuple[str, ...] = ("--no-nanny",)
+    ) -> None:
         local = self.folder / name
         local.mkdir()
         words = [
-            "distributed.cli.dask_worker", "--scheduler-file", str(self.file), "--no-nanny", "--no-dashboard",
-            "--nthreads", "1", "--name", name, "--local-directory", str(local), "--death-timeout", "5",
+            "distributed.cli.dask_worker", "--scheduler-file", str(self.file), "--no-dashboard",
+            "--nthreads", "1", "--name", name, "--local-directory", str(local), "--death-timeout", "10", *options,
         ]  # fmt: skip
         self._start(name, words + (["--host", host] if host else []), before)
 

@@ -19,7 +19,7 @@ from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.cluster.orders import Answer, Attend, Look, Opened, Order, Session, StartLane
 from vindeby.runner.cluster.versions import mismatch
 from vindeby.runner.local.messages import Setup
-from vindeby.runner.pool import PoolEvent, PoolNote, Work, WorkerGone, WorkerReady
+from vindeby.runner.pool import PoolEvent, PoolNote, TasksDurable, Work, WorkerGone, WorkerReady
 from vindeby.runner.protocol import MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
 from vindeby.runner.running import _search_path
 from vindeby.runner.task_space import TaskSpace
@@ -34,6 +34,7 @@ class Link:
         self.opened: list[str] = []
         self.orders: list[tuple[str, int, int, Order]] = []
         self.forgotten: list[str] = []
+        self.told: list[tuple[str, str]] = []
 
     def open(self, address: str) -> None:
         self.opened.append(address)
@@ -43,7 +44,7 @@ class Link:
         return len(self.orders)
 
     def tell(self, address: str, function: Callable[..., Any], *arguments: Any) -> None:
-        pass
+        self.told.append((address, function.__name__))
 
     def forget(self, address: str) -> None:
         self.forgotten.append(address)
@@ -70,9 +71,9 @@ class Bench:
             self.link.inbox.put(post)
         return self.pool.wait(0.01)
 
-    def join(self, address: str, lanes: int = 1) -> list[PoolEvent]:
-        self.hear(Nodes({address: lanes}))
-        return self.hear(NodeOpened(address, Opened(lanes, "node", "7"), sees_run=True))
+    def join(self, address: str, lanes: int = 1, identity: str = "", *, beside: str = "") -> list[PoolEvent]:
+        self.hear(Nodes({address: lanes} | ({beside: 1} if beside else {})))
+        return self.hear(NodeOpened(address, Opened(lanes, "node", "7", identity), sees_run=True))
 
     def work(self, slot: int, number: int) -> None:
         self.pool.assign(slot, Work(((number, self.space.task(number)),)))
@@ -110,7 +111,7 @@ def test_a_task_is_blamed_when_the_third_worker_vanished_under_it(tmp_path: Path
         bench.pool.start(0)
         bench.join(f"tcp://{name}")
         ready(bench)
-        bench.work(0, 3)
+        bench.pool.assign(0, Work(tuple((number, bench.space.task(number)) for number in (2, 3, 4))))
         bench.hear(Looked(f"tcp://{name}", Look((Seen(0, 3, 1.0, 0.1, 1),))))
         events = bench.hear(Nodes({}))
         (gone,) = [event for event in events if isinstance(event, WorkerGone)]
@@ -118,6 +119,61 @@ def test_a_task_is_blamed_when_the_third_worker_vanished_under_it(tmp_path: Path
         blamed.append(gone.suspect)
     assert blamed == [None, None, 3]
     assert bench.link.forgotten == ["tcp://a", "tcp://b", "tcp://c"]
+
+
+def test_a_worker_that_its_nanny_restarts_again_and_again_is_given_up_for_others(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.join("tcp://good", identity="tcp://other-nanny")
+    for number in range(3):
+        assert bench.said == []
+        bench.join(f"tcp://{number}", identity="tcp://nanny", beside="tcp://good")
+        events = bench.hear(Nodes({"tcp://good": 1}))
+    assert "node given up" in [event.event for event in events if isinstance(event, PoolNote)]
+    assert "3 times in a row without finishing a task (tcp://nanny)" in bench.said[0]
+    bench.join("tcp://3", identity="tcp://nanny", beside="tcp://good")
+    assert bench.link.told == [("tcp://3", "close_session")]
+    assert list(bench.pool._nodes) == ["tcp://good"]
+    assert bench.hear(Nodes({"tcp://good": 1, "tcp://3": 1})) == []
+
+
+def test_the_only_worker_has_more_tries_and_then_the_run_stops(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for number in range(10):
+        bench.join(f"tcp://{number}", identity="tcp://nanny")
+        lost = [event for event in bench.hear(Nodes({})) if isinstance(event, PoolLost)]
+        assert bool(lost) == (number == 9)
+    assert "see its own log" in lost[0].reason
+
+
+def test_a_worker_that_finishes_tasks_may_be_restarted_as_often_as_it_likes(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for number in range(12):
+        bench.pool.start(0)
+        bench.join(f"tcp://{number}", identity="tcp://nanny")
+        ready(bench)
+        bench.work(0, 3)
+        done = Answer(((2, TasksDurable(0, (3,), "shard", 0.1)),), settled=True)
+        bench.hear(Answered(len(bench.link.orders), done))
+        assert not any(isinstance(event, PoolLost) for event in bench.hear(Nodes({})))
+    assert bench.said == []
+
+
+def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.pool.start(0)
+    bench.join("tcp://a")
+    ready(bench)
+    bench.work(0, 3)
+    bench.hear(Looked("tcp://a", Look((Seen(0, 3, 3600.0, 0.1, 1),))))
+    (gone,) = [event for event in bench.hear(Nodes({})) if isinstance(event, WorkerGone)]
+    assert "3,600 s after it began this task; if that is about the time of the job, raise --time" in str(
+        gone.failure
+    )
+
+
+def test_jobs_from_which_nothing_will_come_are_not_waited_for(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, hopeless=lambda: "SLURM will not start job 7")
+    assert bench.hear(Nodes({})) == [PoolLost("SLURM will not start job 7")]
 
 
 def test_an_answer_that_dask_lost_is_asked_for_again_without_repeating_the_order(tmp_path: Path) -> None:

@@ -337,6 +337,7 @@ class OtherPool:
                 most=connection.most,
                 patience_s=options.wait_for_workers_s,
                 help_comes=connection.help_comes,
+                hopeless=connection.hopeless,
                 say=say,
             )
 

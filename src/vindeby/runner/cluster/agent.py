@@ -225,7 +225,7 @@ def open_session(session: Session, sees_run: bool, dask_worker: Any = None) -> O
         name = f"{node}-{address.rpartition(':')[2]}"
         limit = session.memory_limit or _fair_share(dask_worker, lanes)
         _agents[address, session.token] = Agent(session, name, lanes, limit, sees_run=sees_run)
-    return Opened(lanes, node, job)
+    return Opened(lanes, node, job, str(dask_worker.nanny or dask_worker.name))
 
 
 def _fair_share(dask_worker: Any, lanes: int) -> int | None:

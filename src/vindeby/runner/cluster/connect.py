@@ -30,6 +30,8 @@ class Connection:
     """More processes than this are not used; None for as many as there is room for."""
     help_comes: Callable[[], bool] = lambda: False
     """Are workers on their way, so that waiting for them makes sense?"""
+    hopeless: Callable[[], str] = lambda: ""
+    """Why none will come, and what to do about it, where that is known."""
 
 
 @contextmanager
@@ -75,7 +77,7 @@ def _connection(
     if isinstance(pool, SlurmJobs):
         keeper = stack.enter_context(pool.running(logs, say))
         client = stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False))
-        return Connection(client, workers, keeper.help_comes)
+        return Connection(client, workers, keeper.help_comes, keeper.hopeless)
     if isinstance(pool, str | Path):
         return Connection(_to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack), workers)
     raise ArgumentError(

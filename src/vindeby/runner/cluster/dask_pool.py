@@ -38,6 +38,7 @@ from vindeby.runner.cluster.orders import (
     Shard,
     StartLane,
 )
+from vindeby.runner.cluster.restarts import Restarts
 from vindeby.runner.cluster.returned import ReturnedShards
 from vindeby.runner.execution.unreported import unreported_keys
 from vindeby.runner.failures import Failure, Kind
@@ -74,10 +75,11 @@ class DaskPool:
         most: int | None = None,
         patience_s: float = 300.0,
         help_comes: Callable[[], bool] = lambda: False,
+        hopeless: Callable[[], str] = lambda: "",
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._run, self._session, self._most, self._say = run, session, most, say
-        self._patience_s, self._help_comes = patience_s, help_comes
+        self._patience_s, self._help_comes, self._hopeless = patience_s, help_comes, hopeless
         self._link = DaskLink(client, session, run)
         self._returned = ReturnedShards(run, session.options.lock, session.options.token)
         self._nodes: dict[str, Node] = {}
@@ -88,6 +90,7 @@ class DaskPool:
         self._waiting: deque[int] = deque()
         self._events: list[PoolEvent] = []
         self._vanished: Counter[int] = Counter()
+        self._restarts = Restarts()
         self._alone_since = time.monotonic()
         self._lost = False
         self._room = 0
@@ -180,7 +183,7 @@ class DaskPool:
         """Open Dask workers that came, and give up those that went."""
         for address in list(self._known.keys() - threads.keys()):
             del self._known[address]
-            self._node_lost(address)
+            self._node_vanished(address)
         for address in threads.keys() - self._known.keys():
             self._known[address] = "opening"
             self._link.open(address)
@@ -198,23 +201,29 @@ class DaskPool:
 
     def _check_patience(self, reason: str, present: bool) -> None:
         now = time.monotonic()
-        if present or self._help_comes():
+        if not present and (why := self._hopeless()):
+            self._give_up(why, remedy="")
+        elif present or self._help_comes():
             self._alone_since = now
         elif now - self._alone_since > self._patience_s:
             self._give_up(f"{reason}, for {self._patience_s:.0f} s")
 
-    def _give_up(self, reason: str) -> None:
+    def _give_up(self, reason: str, remedy: str = "; see to it that the Dask cluster runs") -> None:
         if not self._lost:
             self._lost = True
             for address in list(self._nodes):
                 self._node_lost(address)
-            self._events.append(PoolLost(f"{reason}; see to it that the Dask cluster runs"))
+            self._events.append(PoolLost(f"{reason}{remedy}"))
 
     def _opened(self, post: NodeOpened) -> None:
         opened = post.opened
         if post.address not in self._known:
             return  # it went meanwhile
-        node = Node(post.address, opened.lanes, opened.node, opened.job, post.sees_run)
+        if self._restarts.is_given_up(opened.identity):
+            self._known[post.address] = "refused"
+            self._link.tell(post.address, agent.close_session, self._session.token)
+            return
+        node = Node(post.address, opened.lanes, opened.node, opened.job, post.sees_run, opened.identity)
         self._known[post.address], self._nodes[post.address] = "open", node
         self._alone_since = time.monotonic()
         self._events.append(
@@ -323,10 +332,12 @@ class DaskPool:
                 self._free(place)
         if isinstance(event, TasksDurable):
             place.shards.add(event.shard)
+            place.node.fruitful = True
             for task in event.tasks:
                 place.held.pop(task, None)
         elif isinstance(event, Failed):
             place.held.pop(event.task, None)
+            place.node.fruitful = True
         self._events.append(_of_slot(event, place.slot))
 
     def _publish(self, place: Place, shard: Shard) -> PoolEvent:
@@ -366,6 +377,18 @@ class DaskPool:
         self._known.pop(node.address, None)
         self._node_lost(node.address)
 
+    def _node_vanished(self, address: str) -> None:
+        """The scheduler knows a Dask worker no more; its nanny may bring it back, but not for ever."""
+        node = self._nodes.get(address)
+        self._node_lost(address)
+        if node is not None:
+            alone = all(other.identity == node.identity for other in self._nodes.values())
+            if why := self._restarts.lost(node, alone=alone):
+                self._events.append(PoolNote("node given up", {"address": address, "reason": why}))
+                self._say(why)
+                if alone:
+                    self._give_up(why, remedy="")
+
     def _node_lost(self, address: str) -> None:
         """Everything on a Dask worker is gone."""
         node = self._nodes.pop(address, None)
@@ -380,20 +403,31 @@ class DaskPool:
         )
         for place in gone:
             self._tickets.pop(place.ticket, None)
-            self._free(place)
             self._events.append(self._gone_with(node, place))
+            self._free(place)
 
     def _gone_with(self, node: Node, place: Place) -> WorkerGone:
         published: tuple[int, ...] = ()
         if place.held and node.sees_run:
             keys = unreported_keys(self._run, place.writer, place.shards)
             published = tuple(number for number, key in place.held.items() if key in keys)
+            node.fruitful |= bool(published)
         suspect = place.suspect if place.suspect not in published else None
         if suspect is not None:
             self._vanished[suspect] += 1
         blamed = suspect if suspect is not None and self._vanished[suspect] >= _BLAMED_AFTER else None
-        failure = Failure(Kind.KILLED, f"the Dask worker {node} is gone")
+        failure = Failure(Kind.KILLED, f"the Dask worker {node} is gone{_after(place, suspect)}")
         return WorkerGone(place.slot, blamed, failure, place.end, published)
+
+
+def _after(place: Place, task: int | None) -> str:
+    """How long the task had run that a Dask worker vanished under; a job may be too short for it."""
+    seen = place.node.seen.get(place.lane)
+    if task is None or seen is None or seen.task != task:
+        return ""
+    seconds = seen.seconds + time.monotonic() - place.node.looked
+    hint = "; if that is about the time of the job, raise --time" if place.node.job else ""
+    return f", {seconds:,.0f} s after it began this task{hint}"
 
 
 def _of_slot(event: Any, slot: int) -> PoolEvent:

@@ -20,6 +20,10 @@ class Node:
     name: str
     job: str
     sees_run: bool
+    identity: str = ""
+    """Of the Dask worker, also when it comes back under another address; empty where that is not known."""
+    fruitful: bool = False
+    """A task was settled on it."""
     free: deque[int] = field(default_factory=deque)
     orders: dict[int, int] = field(default_factory=dict)
     """By lane, the number of the last order."""

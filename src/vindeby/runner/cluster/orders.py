@@ -49,6 +49,8 @@ class Opened:
     lanes: int
     node: str
     job: str
+    identity: str = ""
+    """What stays the same when it is restarted: the address of its nanny, or its name."""
 
 
 @dataclass(frozen=True)
