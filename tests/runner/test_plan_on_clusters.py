@@ -8,16 +8,18 @@ from pathlib import Path
 from types import ModuleType
 
 from tests.runner.campaigns import ROOT
-from tests.runner.test_plan import KILLED, of_kind, plan
+from tests.runner.test_plan import KILLED, MEMORY, of_kind, plan
 from vindeby.runner.plan import CROWD, FRUITLESS_DEATHS
 from vindeby.runner.protocol import (
     Assign,
     Died,
     Done,
     EndWorker,
+    Failed,
     Finish,
     MoreSlots,
     Outcome,
+    Placed,
     PoolLost,
     StartWorker,
     WantsWork,
@@ -31,6 +33,25 @@ def test_new_room_is_filled_while_there_are_tasks_for_it() -> None:
     assert it.handle(MoreSlots(3), 0.0) == []
     assert it.handle(MoreSlots(50), 0.0) == [StartWorker(3), StartWorker(4)]
     assert it.handle(MoreSlots(60), 0.0) == []
+
+
+def test_a_task_out_of_memory_is_tried_alone_on_its_machine_while_others_go_on() -> None:
+    it = plan([[0], [1], [2], [3]], workers=4)
+    it.begin()
+    for worker, node in enumerate("aabb"):
+        it.handle(Placed(worker, node), 0.0)
+        it.handle(WantsWork(worker), 0.0)
+    it.handle(Failed(0, 0, MEMORY), 0.0)
+    assert of_kind(it.handle(WantsWork(0), 0.0), Assign) == []  # worker 1 is at work on the same machine
+    assert it.handle(Done(1, [1]), 0.0) == [Assign(0, (0,), careful=True, alone=True)]
+    it.handle(
+        Died(2, None, KILLED), 0.0
+    )  # its task is to be done again, but not on the machine that is reserved
+    assert of_kind(it.handle(WantsWork(1), 0.0), Assign) == []
+    it.handle(Placed(2, "b"), 0.0)
+    assert of_kind(it.handle(WantsWork(2), 0.0), Assign) == [Assign(2, (2,))]
+    it.handle(Died(3, None, KILLED), 0.0)
+    assert of_kind(it.handle(Done(0, [0]), 0.0), Assign) == [Assign(1, (3,))]
 
 
 def test_room_that_comes_when_the_run_ends_is_left_empty() -> None:

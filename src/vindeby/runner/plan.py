@@ -4,7 +4,7 @@ Tasks are numbers, in groups that share what is set up once; workers are numbers
 were sent to it and are not yet settled. A task is settled once: done, or set aside. The plan knows for each
 moment who holds what, so when a worker dies, only the task it was on is suspected, and the rest of its hand is
 dealt again. A suspect is then tried with care: by itself, when everything else is dealt. One that ran out of
-memory is tried while nothing else runs.
+memory is tried while nothing else runs on its machine.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from vindeby.runner.protocol import (
     MethodUnusable,
     MoreSlots,
     Outcome,
+    Placed,
     PoolLost,
     Seen,
     SetAside,
     StartWorker,
     StopAsked,
     StorageLost,
-    Tick,
     TryAgain,
     WantsWork,
 )
@@ -77,6 +77,8 @@ class _Hand:
     delicate: bool = False
     """It holds a suspect, and gets nothing beside it."""
     alone: bool = False
+    node: str = ""
+    """The machine that it runs on."""
     killed_for: Failure | None = None
     killed: bool = False
     fruitful: bool = False
@@ -92,6 +94,8 @@ class Plan:
         self.open = sum(map(len, self._pending.values()))
         self._suspects: deque[tuple[int, int]] = deque()
         self._outsized: deque[tuple[int, int]] = deque()
+        self._reserved: set[str] = set()
+        """Machines on which a task runs alone."""
         self._hands: dict[int, _Hand] = {}
         self._asking: dict[int, None] = {}
         """Workers that want tasks, those who asked first in front: with a thousand workers, few of all."""
@@ -139,7 +143,9 @@ class Plan:
                 self._grow(slots, out)
             case PoolLost(reason):
                 self._end(Outcome.POOL_LOST, reason, now, out)
-            case Tick():
+            case Placed(worker, node) if worker in self._hands:
+                self._hands[worker].node = node
+            case _:
                 pass
         self._go_on(now, out)
         return out
@@ -183,6 +189,8 @@ class Plan:
         if hand is None:
             return
         held = dict(hand.tasks)
+        if hand.alone:
+            self._reserved.discard(hand.node)
         if event.suspect is not None and event.suspect in held and self._ending is None:
             group = held.pop(event.suspect)
             self._fruitless = 0
@@ -289,7 +297,7 @@ class Plan:
             return
         for worker in list(self._asking):
             hand = self._hands[worker]
-            if hand.delicate or hand.killed:
+            if hand.delicate or hand.killed or hand.node in self._reserved:
                 continue
             if self._pending:
                 tasks = self._take(worker, hand)
@@ -309,13 +317,21 @@ class Plan:
     ) -> None:
         task, group = suspect
         hand.tasks[task], hand.delicate, hand.alone, hand.group = group, True, alone, group
+        if alone:
+            self._reserved.add(hand.node)
         out.append(Assign(worker, (task,), careful=True, alone=alone))
 
     def _nobody_else_works(self, worker: int) -> bool:
-        return not any(hand.tasks for other, hand in self._hands.items() if other != worker)
+        """Is the machine of this worker free for a task that needs it for itself?"""
+        node = self._hands[worker].node
+        return not any(
+            hand.tasks and hand.node == node for other, hand in self._hands.items() if other != worker
+        )
 
     def _relax(self, hand: _Hand) -> None:
         if not hand.tasks:
+            if hand.alone:
+                self._reserved.discard(hand.node)
             hand.delicate = hand.alone = False
 
     def _take(self, worker: int, hand: _Hand) -> tuple[int, ...]:

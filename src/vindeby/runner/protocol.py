@@ -105,12 +105,21 @@ class PoolLost:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """A new worker runs on this machine; one that nothing is known of is on the same as all such."""
+
+    worker: int
+    node: str
+
+
+@dataclass(frozen=True)
 class Tick:
     """Time has passed."""
 
 
 Event: TypeAlias = (
-    WantsWork | Done | Failed | Died | Seen | StopAsked | StorageLost | MethodUnusable | MoreSlots | PoolLost | Tick
+    WantsWork | Done | Failed | Died | Seen | StopAsked | StorageLost | MethodUnusable | MoreSlots | PoolLost | Placed
+    | Tick
 )  # fmt: skip
 
 

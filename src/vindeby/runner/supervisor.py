@@ -158,6 +158,7 @@ class Supervisor:
             case pools.WorkerReady(slot, pid, log, node, job):
                 self._places[slot] = node, job
                 self._log.write("worker started", worker=slot, pid=pid, log=log, node=node, job=job)
+                self._happened(protocol.Placed(slot, node))
             case pools.TasksDurable(slot, tasks, shard, seconds):
                 self._log.write(
                     "published", worker=slot, tasks=len(tasks), shard=shard, seconds=round(seconds, 3)
