@@ -28,6 +28,8 @@ COMMANDS = {
     "show": "Draw layouts, or the campaign.",
     "report": "Write one HTML page about a campaign.",
     "board": "Show a campaign in the browser while it runs.",
+    "doctor": "Say what this machine offers a campaign.",
+    "schema": "Print the campaign file as a JSON schema.",
 }
 """What each is for, in the order in which a campaign uses them, which is the order of the help page."""
 
