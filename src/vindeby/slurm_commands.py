@@ -56,6 +56,11 @@ def still_there(jobs: Iterable[str]) -> list[str]:
     return list(in_queue(jobs))
 
 
+def time_limit(job: str) -> str:
+    """The time that a job which waits or runs may take, as SLURM writes it, such as 12:00:00."""
+    return _command("squeue", "--noheader", "--format=%l", f"--jobs={job}").strip()
+
+
 def how_it_ended(job: str) -> str:
     """What SLURM says of a job that is over, as long as it remembers it: its state, reason and exit status."""
     told = dict(

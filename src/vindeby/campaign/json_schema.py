@@ -1,6 +1,6 @@
 """The campaign file as a JSON schema, for editors that complete and check fields while one types.
 
-A schema cannot say everything that ``vindeby check`` checks, and a file may be shorter than what it stands for: a number
+A schema cannot say everything that ``vindeby check`` checks, and a file may be shorter than what it means: a number
 of seeds instead of their list, ``3 D``, a section in a file of its own. The rule here: what is right is never refused.
 Where a short form is read, it has another JSON type than the full form, so any other type is accepted there; and any
 section may be an object that names a ``file``.

@@ -8,13 +8,14 @@ the time; a job that settled nothing in as many starts is not to be queued again
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vindeby.errors import VindebyError
 from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.task_space import TaskSpace
+from vindeby.slurm_commands import time_limit
 from vindeby.store.disk.events import EventLog, event_files, read_events
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -50,18 +51,21 @@ def note_and_judge(run: RunDirectory, log: EventLog, space: TaskSpace, end: Time
     if not end.job:
         return GivenUp({})
     cut = [{"task": space.key(number), "seconds": round(seconds, 1)} for number, seconds in end.cut.items()]
-    earlier = _earlier(run, end.job)
-    now = {"job": end.job, "seconds": round(end.seconds, 1), "settled": end.settled, "cut": cut}
-    log.write(OUT_OF_TIME, durable=True, **now)
-    ends = [*earlier, now]
-    tasks = {
-        number: _failure(end, seconds)
-        for number, seconds in end.cut.items()
+    now: dict[str, Any] = {"seconds": round(end.seconds, 1), "settled": end.settled, "cut": cut}
+    ends = [*_earlier(run, end.job), now]
+    too_long = [
+        number
+        for number in end.cut
         if sum(_had_most_of_the_time(space.key(number), one) for one in ends) >= STARTS
-    }
-    last = ends[-STARTS:]
-    fruitless = len(last) == STARTS and not tasks and not any(one["settled"] for one in last)
-    return GivenUp(tasks, _fruitless(end) if fruitless else "")
+    ]
+    now["settled"] += len(too_long)
+    log.write(OUT_OF_TIME, durable=True, job=end.job, **now)
+    fruitless = len(ends) >= STARTS and not any(one["settled"] for one in ends[-STARTS:])
+    allowed = _of_the_job(end.job) if too_long or fruitless else ""
+    return GivenUp(
+        {number: _failure(end, end.cut[number], allowed) for number in too_long},
+        _fruitless(end, allowed) if fruitless else "",
+    )
 
 
 def _earlier(run: RunDirectory, job: str) -> list[dict[str, Any]]:
@@ -82,27 +86,26 @@ def _had_most_of_the_time(key: str, end: Mapping[str, Any]) -> bool:
     )
 
 
-def _failure(end: TimeUp, seconds: float) -> Failure:
+def _failure(end: TimeUp, seconds: float, allowed: str) -> Failure:
     return Failure(
         Kind.JOB_TIME,
         f"cut short in {STARTS} starts of job {end.job} because the job's time was up, the last time after "
-        f"{seconds:,.0f} s{_of_the_job()}",
+        f"{seconds:,.0f} s{allowed}",
     )
 
 
-def _fruitless(end: TimeUp) -> str:
+def _fruitless(end: TimeUp, allowed: str) -> str:
     return (
         f"job {end.job} ran out of time in {STARTS} starts in a row without finishing a task, the last time after "
-        f"{end.seconds:,.0f} s{_of_the_job()}; give jobs more time: run the same vindeby slurm command again with a "
+        f"{end.seconds:,.0f} s{allowed}; give jobs more time: run the same vindeby slurm command again with a "
         "longer --time"
     )
 
 
-def _of_the_job(environment: Mapping[str, str] = os.environ) -> str:
+def _of_the_job(job: str) -> str:
     """The time that SLURM allows the job, where it says so."""
     try:
-        allowed = int(environment["SLURM_JOB_END_TIME"]) - int(environment["SLURM_JOB_START_TIME"])
-    except (KeyError, ValueError):
+        allowed = time_limit(job)
+    except VindebyError:
         return ""
-    hours, rest = divmod(allowed, 3600)
-    return f" of a job of {hours:02d}:{rest // 60:02d}:{rest % 60:02d}"
+    return f" of a job of {allowed}" if allowed else ""

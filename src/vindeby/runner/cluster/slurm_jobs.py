@@ -60,6 +60,7 @@ class JobKeeper:
         self.cluster, self._count, self._say, self._logs = cluster, count, say, logs
         self._suspects: set[str] = set()
         self._submitting: dict[str, float] = {}
+        self._submitting_again = False
         self._fruitless = 0
         self._in_vain = 0
         self._waiting_for = ""
@@ -106,12 +107,15 @@ class JobKeeper:
         else:
             self._look_at_those_that_wait(queue)
         if not lost and not forgotten:
+            self._submitting_again = False
             return
         self._fruitless += not queue
         if self._fruitless > _FRUITLESS:
             self._give_up([jobs.get(name, "") for name in sorted(lost)])
             return
-        self._say(f"{len(lost) + forgotten} SLURM jobs are gone; as many are submitted again")
+        if lost or not self._submitting_again:  # dask-jobqueue needs a while for what it was told
+            self._say(f"{len(lost) + forgotten} SLURM jobs are gone; as many are submitted again")
+        self._submitting_again = True
         self.cluster.sync(self.cluster.scale_down, lost)
         self.cluster.scale(jobs=self._count)
 
