@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.runner.campaigns import marked_processes
+
 LONGEST_S = 120.0
 COMMANDS = ("slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "scontrol")
 
@@ -119,6 +121,11 @@ def running(folder: Path) -> Iterator[Slurm]:
             slurm.command("scancel", "--user", getpass.getuser())
             slurm.until(lambda: not slurm.queue(), 30.0)
         _end([folder / f"{name}.pid" for name in ("slurmd", "slurmctld", "munged")])
+        for pid in marked_processes(
+            f"SLURM_CONF={folder}/"
+        ):  # proctrack/linuxproc loses who outlives its script
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _start(slurm: Slurm, host: str) -> None:
