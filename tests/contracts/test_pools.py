@@ -36,7 +36,7 @@ OPTIONS = ExecutorOptions(flush_s=0.05)
 Kindred = TypeVar("Kindred")
 
 
-def steered(folder: Path, seeds: int = 6, **parameters: Any) -> Campaign:
+def steered(folder: Path, seeds: int | list[int] = 6, **parameters: Any) -> Campaign:
     """One cell whose tasks, numbered like their seeds but from 0, do what the parameters say."""
     data = one_cell(calling("good", seeds)).to_data()
     call = {
@@ -166,6 +166,7 @@ class PoolContract:
             driver.assign(driver.event(WantsWork).worker, first, first + 1, first + 2)
             driver.until((self.folder / "began-1").exists)
             driver.pool.end(0)
+            self.let_orders_arrive()
             (self.folder / "gate").touch()
             gone = driver.event(WorkerGone)
             assert (gone.by_itself, gone.suspect, gone.published) == (True, None, ())
@@ -213,6 +214,9 @@ class PoolContract:
             able, number = driver.pool.abilities, driver.number(1)
             driver.assign(driver.event(WantsWork).worker, number)
             driver.until((self.folder / "began-1").exists)
+            driver.until(  # a pool may know of a worker only what it was last told
+                lambda: any(seen.task == number or not able.task_clock for seen in driver.pool.observe())
+            )
             (seen,) = driver.pool.observe()
             assert seen.worker == 0
             assert (seen.task == number and seen.seconds > 0.0) == able.task_clock
@@ -248,6 +252,9 @@ class PoolContract:
 
     def can_die(self, pool: WorkerPool) -> None:
         """Make ``pool_functions.die`` work where a worker is no process of its own."""
+
+    def let_orders_arrive(self) -> None:
+        """Wait where an order takes longer to a worker than a task takes to end."""
 
 
 class TestLocalPool(PoolContract):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kernel import is_refusal, skip_for
 from tests.runner.campaigns import ROOT, calling, equal, results
 from vindeby.runner import run
 
@@ -41,7 +42,8 @@ def on_a_filling_disk(tmp_path: Path, told: str, ballast: int) -> Path:
     probe = ["unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path / "mount")]
     done = subprocess.run(probe, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        pytest.skip(f"no file system can be mounted in a user namespace here: {done.stderr.strip()}")
+        assert is_refusal(done.stderr), done.stderr
+        skip_for("to mount a file system in a user namespace", done.stderr.strip())
     parameters = {"kilobytes": 8, "seconds": 0.01}
     campaign = calling("versatile", SEEDS, parameters, on_full_disk=told, flush_s=0.1)
     (tmp_path / "c.yaml").write_text(campaign.dumps())

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.tools import ROOT, acknowledged, assert_nothing_lost, command
+from tests.kernel import is_refusal, skip_for
 from tests.store.examples import publish, records, sums
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import merge
@@ -47,7 +48,8 @@ def on_small_disk(
         check=False,
     )
     if probe.returncode != 0:
-        pytest.skip(f"no file system can be mounted in a user namespace here: {probe.stderr.strip()}")
+        assert is_refusal(probe.stderr), probe.stderr
+        skip_for("to mount a file system in a user namespace", probe.stderr.strip())
     script = ["unshare", "-rm", "sh", "-c", INSIDE, "sh", size, str(mount), str(ROOT), str(start or "")]
     subprocess.run([*script, *arguments], env=environment, check=True, timeout=120)
     status = int((keep / "status").read_text())

@@ -20,6 +20,7 @@ from vindeby.runner.protocol import (
     Instruction,
     KillWorker,
     Outcome,
+    Placed,
     Seen,
     SetAside,
     StartWorker,
@@ -40,7 +41,9 @@ class World:
     computed: dict[int, list[int]] = field(default_factory=dict)
     settled: dict[int, str] = field(default_factory=dict)
     delicate: set[int] = field(default_factory=set)
-    alone: int | None = None
+    nodes: int = 1
+    alone: set[int] = field(default_factory=set)
+    """Workers whose task has their machine for itself."""
     ended: set[int] = field(default_factory=set)
     finish: Finish | None = None
     now: float = 0.0
@@ -53,6 +56,8 @@ class World:
                     assert worker not in self.alive
                     self.alive[worker], self.computed[worker] = [], []
                     self.ended.discard(worker)
+                    if self.nodes > 1:
+                        self.obey(self.plan.handle(Placed(worker, self.node(worker)), self.now))
                 case Assign(worker, tasks, careful, alone):
                     self.check_send(worker, tasks, careful, alone)
                     self.alive[worker] += tasks
@@ -75,8 +80,18 @@ class World:
         if careful:
             assert len(tasks) == 1
             assert not self.alive[worker]
+        busy = {other for other, hand in self.alive.items() if hand or self.computed[other]}
+        self.alone &= busy
+        beside = {other for other in busy - {worker} if self.node(other) == self.node(worker)}
+        assert not beside & self.alone, "the machine is reserved"
         if alone:
-            assert not held
+            assert not beside
+            assert not self.alive[worker]
+            assert not self.computed[worker]
+            self.alone.add(worker)
+
+    def node(self, worker: int) -> str:
+        return str(worker % self.nodes)
 
     def tell(self, event: object) -> None:
         self.now += 0.01
@@ -120,19 +135,20 @@ class World:
 @given(
     sizes=st.lists(st.integers(0, 12), min_size=1, max_size=5),
     workers=st.integers(1, 4),
+    nodes=st.integers(1, 3),
     trouble=st.floats(0.0, 0.4),
     seed=st.integers(0, 2**32),
     stop_after=st.none() | st.integers(0, 60),
 )
 def test_every_task_is_settled_once_and_the_run_ends(
-    sizes: list[int], workers: int, trouble: float, seed: int, stop_after: int | None
+    sizes: list[int], workers: int, nodes: int, trouble: float, seed: int, stop_after: int | None
 ) -> None:
     groups, first = [], 0
     for size in sizes:
         groups.append(list(range(first, first + size)))
         first += size
     retries = {Kind.KILLED: 3, Kind.MEMORY: 1, Kind.TIME: 1}
-    world = World(Plan(groups, Policy(workers, retries, grace_s=1e9)))
+    world = World(Plan(groups, Policy(workers, retries, grace_s=1e9)), nodes=nodes)
     world.obey(world.plan.begin())
     choice = random.Random(seed)
     for step in range(20_000):

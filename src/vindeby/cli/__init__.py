@@ -19,6 +19,7 @@ COMMANDS = {
     "init": "Write a campaign file to start from.",
     "check": "Check a campaign file, and list what it would run.",
     "run": "Run what is missing, then merge and validate.",
+    "slurm": "Run a campaign as an array of SLURM jobs.",
     "monitor": "Show how far a campaign is.",
     "missing": "List what has no valid result, and why.",
     "merge": "Bring finished results into the database.",
@@ -30,6 +31,8 @@ COMMANDS = {
     "report": "Write one HTML page about a campaign.",
     "board": "Show a campaign in the browser while it runs.",
     "export": "Write results in a format of other tools.",
+    "doctor": "Say what this machine offers a campaign.",
+    "schema": "Print the campaign file as a JSON schema.",
 }
 """What each is for, in the order in which a campaign uses them, which is the order of the help page."""
 

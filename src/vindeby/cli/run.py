@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +17,21 @@ from vindeby.cli.options import (
     load_campaign,
 )
 from vindeby.cli.output import echo_text, say
+from vindeby.cli.slurm_options import (
+    AccountOption,
+    CoresOption,
+    DirectiveOption,
+    MemoryOption,
+    NodesOption,
+    PartitionOption,
+    TimeOption,
+    given_options,
+    option_name,
+)
 from vindeby.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from vindeby.campaign import Campaign
 
 DEFAULT_OUTPUT = Path("layouts.h5")
 
@@ -35,6 +49,27 @@ def command(
         str | None,
         typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS|FILE|local",
+            help="Compute on a Dask cluster: its scheduler's address or file, or local for one started here.",
+        ),
+    ] = None,
+    slurm: Annotated[
+        bool,
+        typer.Option(
+            "--slurm", help="Compute on SLURM jobs that this process submits and keeps, through Dask."
+        ),
+    ] = False,
+    nodes: NodesOption = None,
+    time: TimeOption = None,
+    cores: CoresOption = None,
+    memory: MemoryOption = None,
+    partition: PartitionOption = None,
+    account: AccountOption = None,
+    directive: DirectiveOption = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
     ] = False,
@@ -76,6 +111,16 @@ def command(
     loaded = load_campaign(campaign, set_, seeds, on_note=_silent if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
+    jobs = {
+        "nodes": nodes,
+        "time": time,
+        "cores": cores,
+        "memory": memory,
+        "partition": partition,
+        "account": account,
+        "directives": directive,
+    }
+    pool = _pool(loaded, dask, slurm, jobs)
     on_progress, held = watching(quiet=quiet, interval_s=interval)
     with held:
         summary = run(
@@ -90,6 +135,7 @@ def command(
             max_failures=_failures(max_failures),
             take_over=take_over,
             merge_every_s=merge_every,
+            pool=pool,
             on_progress=on_progress,
             on_message=_silent if quiet else say,
         )
@@ -107,6 +153,19 @@ def _say_what_matters(note: str) -> None:
     """Say what a reader of another format chose or doubts; ``check`` says what it took and left as well."""
     if not note.startswith(("taken:", "ignored:", "include left:", "schema:")):
         say(note)
+
+
+def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any]) -> object | None:
+    """Where the work is done, if not on this machine."""
+    if not slurm:
+        if given := [option_name(name) for name, value in jobs.items() if value is not None]:
+            raise ArgumentError(f"--{given[0]}: is about SLURM jobs; give --slurm too, or use vindeby slurm")
+        return dask
+    if dask is not None:
+        raise ArgumentError("--slurm and --dask exclude each other; give one of them")
+    from vindeby.runner.cluster.slurm_jobs import SlurmJobs
+
+    return SlurmJobs(given_options(campaign, **jobs))
 
 
 def _failures(text: str | None) -> int | str | None:

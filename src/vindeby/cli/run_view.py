@@ -86,7 +86,13 @@ def drawing(progress: Progress) -> Group:
     for view in progress.workers[:_SHOWN_WORKERS]:
         on = view.task or "-"
         spent = f"{view.seconds:.1f} s" if view.task else ""
-        table.add_row(f"  worker {view.slot}", Text(one_line(on)), spent, f"{view.memory / 1e6:,.0f} MB")
+        where = f" on {view.node}, job {view.job}" if view.job else ""
+        table.add_row(
+            Text(one_line(f"  worker {view.slot}{where}")),
+            Text(one_line(on)),
+            spent,
+            f"{view.memory / 1e6:,.0f} MB",
+        )
     hidden = len(progress.workers) - _SHOWN_WORKERS
     more = [Text(f"  and {hidden} more workers")] if hidden > 0 else []
     return Group(bar, Text(line_of(progress)), table, *more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from vindeby.store.read.origin import in_words
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10
+_MOST_WORKERS = 100
 # Steps of cividis, dark to light, each with the colour of text that can be read on it.
 _STEPS = (
     ("#00224e", "#ffffff"),
@@ -186,22 +188,26 @@ def by_dimensions(snapshot: Snapshot, dimensions: tuple[str, ...]) -> Table:
 
 
 def workers(snapshot: Snapshot) -> RenderableType | None:
-    """Who is on what, since when, and when they were last heard of."""
+    """Who is on what, since when, and when they were last heard of; where, unless all of them are on this machine."""
     if not snapshot.workers:
         return None
+    elsewhere = any(worker.job or worker.node not in {"", platform.node()} for worker in snapshot.workers)
+    places = ("node", "job") if elsewhere else ()
     table = Table(box=None, pad_edge=False)
-    for title in ("worker", "pid", "task", "for", "heard of", "memory"):
-        table.add_column(title, justify="left" if title == "task" else "right", no_wrap=True)
-    for worker in snapshot.workers:
+    for title in ("worker", *places, "pid", "task", "for", "heard of", "memory"):
+        table.add_column(title, justify="left" if title in {"task", *places} else "right", no_wrap=True)
+    for worker in snapshot.workers[:_MOST_WORKERS]:
         table.add_row(
             str(worker.slot),
+            *((Text(one_line(worker.node)), Text(one_line(worker.job))) if elsewhere else ()),
             str(worker.pid),
             Text(one_line(worker.task or "-")),
             words.duration(worker.seconds) if worker.task else "",
             f"{words.duration(worker.silent_s)} ago",
             words.size(worker.memory),
         )
-    return table
+    left = len(snapshot.workers) - _MOST_WORKERS
+    return Group(table, Text(f"and {left:,} more workers", style="dim")) if left > 0 else table
 
 
 def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:

@@ -94,6 +94,8 @@ def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> Worker:
         _number(data.get("seconds")) + age_s,
         _number(data.get("silent_s")) + age_s,
         int(_number(data.get("memory"))),
+        str(data.get("node") or ""),
+        str(data.get("job") or ""),
     )
 
 

@@ -37,6 +37,10 @@ class Worker:
     seconds: float
     silent_s: float
     memory: int
+    node: str = ""
+    """The machine that it runs on."""
+    job: str = ""
+    """The batch job that it belongs to; empty where there is none."""
 
 
 @dataclass(frozen=True)

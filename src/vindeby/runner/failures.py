@@ -24,6 +24,7 @@ class Kind(StrEnum):
     MEMORY = "out of memory"
     TIME = "time limit"
     STUCK = "no sign of life"
+    JOB_TIME = "time of the job"
 
 
 REMEDIES = {
@@ -33,6 +34,7 @@ REMEDIES = {
     Kind.MEMORY: "raise run.memory_limit_mb or use fewer workers",
     Kind.TIME: "raise run.time_limit_s",
     Kind.STUCK: "raise run.silent_limit_s if it was at work",
+    Kind.JOB_TIME: "it takes longer than a job may: submit it again with a longer --time, or let it compute less",
 }
 """What to do about a task that failed, besides ``--retry-failed``."""
 
@@ -59,6 +61,7 @@ def retries(options: RunOptions) -> dict[Kind, int]:
         Kind.MEMORY: options.memory_retries,
         Kind.TIME: options.time_retries,
         Kind.STUCK: options.time_retries,
+        Kind.JOB_TIME: 0,
     }
 
 

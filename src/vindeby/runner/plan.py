@@ -4,7 +4,7 @@ Tasks are numbers, in groups that share what is set up once; workers are numbers
 were sent to it and are not yet settled. A task is settled once: done, or set aside. The plan knows for each
 moment who holds what, so when a worker dies, only the task it was on is suspected, and the rest of its hand is
 dealt again. A suspect is then tried with care: by itself, when everything else is dealt. One that ran out of
-memory is tried while nothing else runs.
+memory is tried while nothing else runs on its machine.
 """
 
 from __future__ import annotations
@@ -25,19 +25,26 @@ from vindeby.runner.protocol import (
     Instruction,
     KillWorker,
     MethodUnusable,
+    MoreSlots,
     Outcome,
+    Placed,
+    PoolLost,
     Seen,
     SetAside,
     StartWorker,
     StopAsked,
     StorageLost,
-    Tick,
     TryAgain,
     WantsWork,
 )
 
 FRUITLESS_DEATHS = 25
-"""Workers that may die in a row, on no task and without any progress, before the run is given up."""
+"""Workers that may die in a row, on no task and without any progress, before the run is given up.
+
+Three for each slot where there are more slots than that: a node that is lost takes all its workers at once.
+"""
+CROWD = 100
+"""With more workers than this, each is given more at once, so that the coordinator hears no more often."""
 _NOW_S = 3.0
 _LEAVING_S = 10.0
 """How long workers without tasks have to leave."""
@@ -66,11 +73,12 @@ class _Hand:
     tasks: dict[int, int] = field(default_factory=dict)
     """The tasks it holds, each with its group."""
     group: int | None = None
-    wants_work: bool = False
     seconds_per_task: float | None = None
     delicate: bool = False
     """It holds a suspect, and gets nothing beside it."""
     alone: bool = False
+    node: str = ""
+    """The machine that it runs on."""
     killed_for: Failure | None = None
     killed: bool = False
     fruitful: bool = False
@@ -86,9 +94,14 @@ class Plan:
         self.open = sum(map(len, self._pending.values()))
         self._suspects: deque[tuple[int, int]] = deque()
         self._outsized: deque[tuple[int, int]] = deque()
+        self._reserved: set[str] = set()
+        """Machines on which a task runs alone."""
         self._hands: dict[int, _Hand] = {}
+        self._asking: dict[int, None] = {}
+        """Workers that want tasks, those who asked first in front: with a thousand workers, few of all."""
         self._attempts: dict[tuple[int, Kind], int] = {}
         self._fruitless = 0
+        self._slots = 0
         self.done = 0
         self.set_aside = 0
         self._ending: Outcome | None = None
@@ -102,9 +115,9 @@ class Plan:
         if not self.open:
             self.finished = True
             return [Finish(Outcome.COMPLETE)]
-        slots = range(min(self.policy.workers, self.open))
-        self._hands = {slot: _Hand() for slot in slots}
-        return [StartWorker(slot) for slot in slots]
+        self._slots = min(self.policy.workers, self.open)
+        self._hands = {slot: _Hand() for slot in range(self._slots)}
+        return [StartWorker(slot) for slot in range(self._slots)]
 
     def handle(self, event: Event, now: float) -> list[Instruction]:
         """What to do about an event; ``now`` is a time in seconds that only grows."""
@@ -126,14 +139,28 @@ class Plan:
                 self._end(Outcome.STORAGE, reason, now, out)
             case MethodUnusable(reason):
                 self._end(Outcome.UNUSABLE, reason, now, out)
-            case Tick():
+            case MoreSlots(slots):
+                self._grow(slots, out)
+            case PoolLost(reason):
+                self._end(Outcome.POOL_LOST, reason, now, out)
+            case Placed(worker, node) if worker in self._hands:
+                self._hands[worker].node = node
+            case _:
                 pass
         self._go_on(now, out)
         return out
 
+    def _grow(self, slots: int, out: list[Instruction]) -> None:
+        """Fill slots that were not there before, if there are tasks for them."""
+        if self._ending is None:
+            for slot in range(self._slots, min(slots, self._slots + self.open - len(self._hands))):
+                self._hands[slot] = _Hand()
+                self._slots = slot + 1
+                out.append(StartWorker(slot))
+
     def _wants_work(self, worker: int, seconds: float | None) -> None:
         if hand := self._hands.get(worker):
-            hand.wants_work = True
+            self._asking[worker] = None
             hand.seconds_per_task = seconds if seconds is not None else hand.seconds_per_task
 
     def _done(self, worker: int, tasks: Sequence[int]) -> None:
@@ -158,9 +185,12 @@ class Plan:
 
     def _died(self, event: Died, now: float, out: list[Instruction]) -> None:
         hand = self._hands.pop(event.worker, None)
+        self._asking.pop(event.worker, None)
         if hand is None:
             return
         held = dict(hand.tasks)
+        if hand.alone:
+            self._reserved.discard(hand.node)
         if event.suspect is not None and event.suspect in held and self._ending is None:
             group = held.pop(event.suspect)
             self._fruitless = 0
@@ -168,7 +198,7 @@ class Plan:
         elif not event.by_itself or (held and not hand.fruitful):
             self._fruitless += 1  # also one that retired and gives back everything it was given
         self._deal_again(held)
-        if self._ending is None and self._fruitless > FRUITLESS_DEATHS:
+        if self._ending is None and self._fruitless > max(FRUITLESS_DEATHS, 3 * self._slots):
             self._end(
                 Outcome.WORKERS,
                 f"{self._fruitless} workers died in a row without finishing a task; the last: {event.failure}",
@@ -263,8 +293,11 @@ class Plan:
             out.append(Finish(self._ending, self._reason))
 
     def _deal(self, out: list[Instruction]) -> None:
-        for worker, hand in self._hands.items():
-            if not hand.wants_work or hand.delicate or hand.killed:
+        if not (self._pending or self._suspects or self._outsized):
+            return
+        for worker in list(self._asking):
+            hand = self._hands[worker]
+            if hand.delicate or hand.killed or hand.node in self._reserved:
                 continue
             if self._pending:
                 tasks = self._take(worker, hand)
@@ -277,20 +310,28 @@ class Plan:
                 self._give(worker, hand, self._outsized.popleft(), out, alone=True)
             else:
                 continue
-            hand.wants_work = False
+            del self._asking[worker]
 
     def _give(
         self, worker: int, hand: _Hand, suspect: tuple[int, int], out: list[Instruction], *, alone: bool
     ) -> None:
         task, group = suspect
         hand.tasks[task], hand.delicate, hand.alone, hand.group = group, True, alone, group
+        if alone:
+            self._reserved.add(hand.node)
         out.append(Assign(worker, (task,), careful=True, alone=alone))
 
     def _nobody_else_works(self, worker: int) -> bool:
-        return not any(hand.tasks for other, hand in self._hands.items() if other != worker)
+        """Is the machine of this worker free for a task that needs it for itself?"""
+        node = self._hands[worker].node
+        return not any(
+            hand.tasks and hand.node == node for other, hand in self._hands.items() if other != worker
+        )
 
     def _relax(self, hand: _Hand) -> None:
         if not hand.tasks:
+            if hand.alone:
+                self._reserved.discard(hand.node)
             hand.delicate = hand.alone = False
 
     def _take(self, worker: int, hand: _Hand) -> tuple[int, ...]:
@@ -313,8 +354,9 @@ class Plan:
         if hand.seconds_per_task is None:
             return 1
         fair = -(-self.open // (2 * max(1, len(self._hands))))
-        wanted = int(self.policy.batch_s / max(hand.seconds_per_task, 1e-9))
-        return max(1, min(wanted, fair, self.policy.most_in_batch))
+        crowd = max(1.0, len(self._hands) / CROWD)
+        wanted = int(crowd * self.policy.batch_s / max(hand.seconds_per_task, 1e-9))
+        return max(1, min(wanted, fair, int(crowd * self.policy.most_in_batch)))
 
     def _next_group(self, worker: int, hand: _Hand) -> int:
         """Its own group, else one that nobody is on, else the fullest of those that others are on."""

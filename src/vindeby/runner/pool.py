@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypeAlias
 
 from vindeby.campaign import Task
 from vindeby.runner.failures import Failure
-from vindeby.runner.protocol import Failed, MethodUnusable, Seen, WantsWork
+from vindeby.runner.protocol import Failed, MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,14 @@ class Work:
 
     ``careful``: publish what is finished before starting, and the result at once. ``alone``: no other task of the run
     runs meanwhile, and ``memory_limit`` (bytes; None for no limit) is that of the worker for these tasks.
+    ``publish_at_end``: publish when the last of them is finished, without waiting for more results.
     """
 
     tasks: tuple[tuple[int, Task], ...]
     careful: bool = False
     alone: bool = False
     memory_limit: int | None = None
+    publish_at_end: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,12 @@ class WorkerReady:
     worker: int
     pid: int = 0
     log: str = ""
+    node: str = ""
+    """The machine that it runs on."""
+    job: str = ""
+    """The batch job that it belongs to, as SLURM numbers it; empty where there is none."""
+    writer: str = ""
+    """What the names of its directories of shards begin with."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +134,9 @@ class PoolNote:
 
 PoolEvent: TypeAlias = (
     WorkerReady | WantsWork | TasksDurable | Failed | WorkerRetiring | WorkerGone | DiskTrouble | MethodUnusable
-    | PoolNote
+    | MoreSlots | PoolLost | PoolNote
 )  # fmt: skip
-"""What ``wait`` gives; WantsWork, Failed and MethodUnusable are the plan's own events."""
+"""What ``wait`` gives; WantsWork, Failed, MethodUnusable, MoreSlots and PoolLost are the plan's own events."""
 
 
 class WorkerPool(Protocol):

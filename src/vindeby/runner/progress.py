@@ -21,6 +21,8 @@ class WorkerView:
     seconds: float
     silent_s: float
     memory: int
+    node: str = ""
+    job: str = ""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ class Outcome(Enum):
     STORAGE = "storage"
     WORKERS = "workers keep dying"
     LOCK_LOST = "lock lost"
+    POOL_LOST = "workers cannot be reached"
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,36 @@ class MethodUnusable:
 
 
 @dataclass(frozen=True)
+class MoreSlots:
+    """The pool has room for so many workers in all now, more than before."""
+
+    slots: int
+
+
+@dataclass(frozen=True)
+class PoolLost:
+    """Whatever does the work cannot be reached any more, and will not be by waiting."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A new worker runs on this machine; one that nothing is known of is on the same as all such."""
+
+    worker: int
+    node: str
+
+
+@dataclass(frozen=True)
 class Tick:
     """Time has passed."""
 
 
-Event: TypeAlias = WantsWork | Done | Failed | Died | Seen | StopAsked | StorageLost | MethodUnusable | Tick
+Event: TypeAlias = (
+    WantsWork | Done | Failed | Died | Seen | StopAsked | StorageLost | MethodUnusable | MoreSlots | PoolLost | Placed
+    | Tick
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

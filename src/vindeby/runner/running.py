@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.done import Judge
@@ -18,14 +19,17 @@ from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
+from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.execution.task_executor import ExecutorOptions
 from vindeby.runner.failures import most_failures, retries
 from vindeby.runner.linux import total_memory, usable_cores
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.methods import foreign_code
+from vindeby.runner.out_of_time import STARTS, TimeUp, note_and_judge
 from vindeby.runner.periodic_merge import MergeNowAndThen
 from vindeby.runner.plan import Plan, Policy
+from vindeby.runner.pool import WorkerPool
 from vindeby.runner.progress import Watcher
 from vindeby.runner.protocol import Finish, Outcome
 from vindeby.runner.resuming.bad_files import refuse_or_quarantine
@@ -44,6 +48,8 @@ from vindeby.store.disk.verdicts import write_verdicts
 from vindeby.store.validate import Check
 
 _SHARE_OF_MEMORY = 0.85
+_BATCH_ELSEWHERE_S = 2.0
+"""How long the tasks that are assigned at once should take where assigning is slower than on this machine."""
 ON_BAD = ("abort", "skip", "rerun")
 
 
@@ -64,6 +70,7 @@ def run(
     max_failures: int | str | None = None,
     take_over: bool = False,
     merge_every_s: float | None = None,
+    pool: object | None = None,
     checks: Iterable[Check] | None = None,
     on_progress: Watcher = _silent,
     on_message: Callable[[str], None] = _silent,
@@ -77,6 +84,8 @@ def run(
     summary. Results that are not possible are computed again, unless ``keep_invalid``. A campaign that shares nothing
     with what ``output`` holds is refused (InputError). ``take_over`` takes the campaign away from a process that runs
     it, on a machine that is gone or cannot be reached.
+    ``pool`` is where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
+    Dask scheduler, the path of a scheduler file, or ``"local"`` for a Dask cluster that is started here.
     ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
     ``on_progress`` is called with a ``Progress`` whenever something has changed, ``on_message`` with each message.
     """
@@ -114,6 +123,7 @@ def run(
                 lock,
                 on_message,
                 judge.usual,
+                pool if pool is None else OtherPool(pool, workers),
             )
         summary.seconds = time.monotonic() - began
         finish_up(campaign, judge, directory, summary, part=share, say=on_message, lock=lock)
@@ -224,11 +234,12 @@ def _supervise(
     lock: Lock,
     say: Callable[[str], None],
     check_physics: bool,
+    other: OtherPool | None,
 ) -> None:
     if told := foreign_code.warning(campaign, _search_path()):
         say(told)
-    slots = min(_workers(options), len(resume_state.todo))
-    limit, alone = memory_limits(options, slots)
+    slots = 1 if other is not None else min(_workers(options), len(resume_state.todo))
+    limit, alone = memory_limits(options, slots) if other is None else _limits_elsewhere(options)
     policy = Policy(
         workers=slots,
         retries=retries(options),
@@ -238,6 +249,7 @@ def _supervise(
         memory_limit=limit,
         memory_limit_alone=alone,
         grace_s=options.grace_s,
+        batch_s=0.5 if other is None else _BATCH_ELSEWHERE_S,
     )
     setup = Setup(
         campaign=campaign,
@@ -259,7 +271,11 @@ def _supervise(
         log.write(
             "run started", todo=len(resume_state.todo), total=len(space), workers=slots, pid=os.getpid()
         )
-        pool = LocalPool(directory, setup, slots, options.start_method, log.name)
+        pool: WorkerPool
+        if other is None:
+            pool = LocalPool(directory, setup, slots, options.start_method, log.name)
+        else:
+            pool = stack.enter_context(other.opened(directory, setup, options, log.name, say))
         groups = space.groups(iter(resume_state.todo))
         merging: Callable[[int], None] = _silent
         if options.merge_every_s is not None:
@@ -267,12 +283,66 @@ def _supervise(
             stack.callback(merger.close)
             merging = merger.look
         plan = Plan(groups, policy)
+        began = time.monotonic()
         supervisor = Supervisor(plan, space, pool, log, watch, resume_state.done, lock, merging)
         finish = supervisor.run()
+        if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
+            finish = _time_is_up(directory, log, space, supervisor, finish, began)
         summary.take(supervisor)
         log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
     lock.confirm()
     _raise_for(finish, summary, directory)
+
+
+def _time_is_up(
+    directory: RunDirectory,
+    log: EventLog,
+    space: TaskSpace,
+    supervisor: Supervisor,
+    finish: Finish,
+    began: float,
+) -> Finish:
+    """Stopped because the time of its job is up: set aside what would never fit into it."""
+    job, seconds = node_and_job()[1], time.monotonic() - began
+    end = TimeUp(job, seconds, supervisor.settled, supervisor.cut_short)
+    given_up = note_and_judge(directory, log, space, end)
+    for task, failure in given_up.tasks.items():
+        supervisor.set_aside(task, failure, STARTS)
+    return Finish(Outcome.WORKERS, given_up.reason) if given_up.reason else finish
+
+
+@dataclass(frozen=True)
+class OtherPool:
+    """A pool that is not of this machine, and how many of its workers may be used."""
+
+    where: object
+    workers: int | None
+
+    @contextmanager
+    def opened(
+        self,
+        directory: RunDirectory,
+        setup: Setup,
+        options: RunOptions,
+        name: str,
+        say: Callable[[str], None],
+    ) -> Iterator[WorkerPool]:
+        """Connect to it; what this loads, a run on this machine does not need."""
+        from vindeby.runner.cluster.connect import connected
+        from vindeby.runner.cluster.dask_pool import DaskPool
+        from vindeby.runner.cluster.orders import Session
+
+        with connected(self.where, options, self.workers, directory.logs, say) as connection:
+            yield DaskPool(
+                directory,
+                Session.of(setup, options.start_method, name),
+                connection.client,
+                most=connection.most,
+                patience_s=options.wait_for_workers_s,
+                help_comes=connection.help_comes,
+                hopeless=connection.hopeless,
+                say=say,
+            )
 
 
 def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> None:
@@ -284,12 +354,19 @@ def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> Non
         raise StorageError(finish.reason, safe)
     if finish.outcome is Outcome.UNUSABLE:
         raise InputError(finish.reason)
+    if finish.outcome is Outcome.POOL_LOST:
+        raise TaskError(f"{finish.reason}; {safe}; rerun the same command to resume")
     if finish.outcome is not Outcome.COMPLETE:
         raise TaskError(f"{finish.reason}; {safe}; the logs are in {directory.logs}")
 
 
 def _workers(options: RunOptions) -> int:
     return usable_cores() if options.workers == "auto" else int(options.workers)
+
+
+def _limits_elsewhere(options: RunOptions) -> tuple[int | None, int | None]:
+    """The same on other machines, where only a limit of the user's is known here; the agents know their share."""
+    return None if options.memory_limit_mb is None else int(options.memory_limit_mb * 1e6), None
 
 
 def memory_limits(options: RunOptions, workers: int) -> tuple[int | None, int | None]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from vindeby.runner import pool as pools
 from vindeby.runner import protocol
+from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.plan import Plan
 from vindeby.runner.progress import Progress, Rate, Watcher, WorkerView
@@ -56,6 +57,13 @@ class Supervisor:
         self._finish: Finish | None = None
         self.failures: Counter[Kind] = Counter()
         self.last_failures: dict[str, Failure] = {}
+        self._places: dict[int, tuple[str, str]] = {}
+        self._job = node_and_job()[1]
+        self.time_is_up = False
+        """Whether SIGUSR1 came, which SLURM sends before the end of a job."""
+        self.cut_short: dict[int, float] = {}
+        """Tasks that were killed because the time was up, and how long each had run."""
+        self._on_task: dict[int, tuple[int | None, float]] = {}
         self._looked = self._shown = self._speed = 0.0
 
     def run(self) -> Finish:
@@ -76,6 +84,11 @@ class Supervisor:
     def done(self) -> int:
         """How many tasks were done."""
         return self._plan.done
+
+    @property
+    def settled(self) -> int:
+        """How many tasks were done or set aside."""
+        return self._plan.done + self._plan.set_aside
 
     def _turn(self, signals: StopSignals) -> None:
         due_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
@@ -108,7 +121,7 @@ class Supervisor:
                 case protocol.TryAgain(task, failure, attempt):
                     self._note("failed", task, failure, attempt=attempt)
                 case protocol.SetAside(task, failure, attempts):
-                    self._set_aside(task, failure, attempts)
+                    self.set_aside(task, failure, attempts)
                 case Finish():
                     self._finish = instruction
 
@@ -134,15 +147,18 @@ class Supervisor:
             reason=failure.reason, traceback=failure.traceback, log=failure.log, **more,
         )  # fmt: skip
 
-    def _set_aside(self, task: int, failure: Failure, attempts: int) -> None:
+    def set_aside(self, task: int, failure: Failure, attempts: int) -> None:
+        """Note that a task failed for good."""
         self.failures[failure.kind] += 1
         self.last_failures[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
-        self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts)
+        self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts, job=self._job)
 
     def _heard(self, event: pools.PoolEvent) -> None:
         match event:
-            case pools.WorkerReady(slot, pid, log):
-                self._log.write("worker started", worker=slot, pid=pid, log=log)
+            case pools.WorkerReady(slot, pid, log, node, job):
+                self._places[slot] = node, job
+                self._log.write("worker started", worker=slot, pid=pid, log=log, node=node, job=job)
+                self._happened(protocol.Placed(slot, node))
             case pools.TasksDurable(slot, tasks, shard, seconds):
                 self._log.write(
                     "published", worker=slot, tasks=len(tasks), shard=shard, seconds=round(seconds, 3)
@@ -156,7 +172,7 @@ class Supervisor:
                 self._disk(event)
             case pools.PoolNote(name, details):
                 self._log.write(name, **details)
-            case protocol.WantsWork() | protocol.Failed() | protocol.MethodUnusable():
+            case _:
                 self._happened(event)
 
     def _worker_gone(self, event: pools.WorkerGone) -> None:
@@ -165,6 +181,9 @@ class Supervisor:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
         if event.published:
             self._happened(protocol.Done(slot, event.published))
+        elif self.time_is_up and event.suspect is not None and not event.by_itself:
+            task, seconds = self._on_task.get(slot, (None, 0.0))
+            self.cut_short[event.suspect] = seconds if task == event.suspect else 0.0
         self._happened(protocol.Died(slot, event.suspect, failure, event.by_itself))
 
     def _disk(self, event: pools.DiskTrouble) -> None:
@@ -177,14 +196,19 @@ class Supervisor:
     def _stop(self, signals: StopSignals) -> None:
         for name in signals.received():
             self._log.write("asked to stop", signal=name)
+            self.time_is_up |= name == "SIGUSR1"
             self._happened(protocol.StopAsked())
 
     def _look(self, now: float) -> None:
         views = []
         for seen in self._pool.observe():
             self._happened(seen)
+            self._on_task[seen.worker] = seen.task, seen.seconds
             key = self._space.key(seen.task) if seen.task is not None else None
-            views.append(WorkerView(seen.worker, seen.pid, key, seen.seconds, seen.silent_s, seen.memory))
+            place = self._places.get(seen.worker, ("", ""))
+            views.append(
+                WorkerView(seen.worker, seen.pid, key, seen.seconds, seen.silent_s, seen.memory, *place)
+            )
         self._happened(protocol.Tick())
         self._meanwhile(self._plan.done)
         self._report(tuple(views), now)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, Strict
 
+from vindeby.campaign.sections.slurm_options import SlurmOptions
 from vindeby.campaign.sections.values import NotNegative, Positive, Section, refusal
 
 _PERCENTAGE = re.compile(r"(100|[0-9]{1,2}(\.[0-9]+)?)%")
@@ -60,3 +61,7 @@ class RunOptions(Section):
     """A worker on a task that has not stirred for so long is taken for stuck."""
     start_method: Literal["spawn", "forkserver"] = "spawn"
     on_full_disk: Literal["stop", "wait"] = "stop"
+    wait_for_workers_s: Positive = 300.0
+    """How long a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
+    slurm: SlurmOptions = SlurmOptions()
+    """What jobs of a SLURM cluster ask for."""

@@ -164,10 +164,12 @@
   function workers(data) {
     at("workers-section").hidden = !data.workers.length;
     const head = make("tr");
-    for (const name of ["worker", "pid", "task", "for", "heard of", "memory"]) head.append(text("th", name, { class: name === "task" ? "name" : "" }));
+    const placed = data.workers.some((worker) => worker.job) || new Set(data.workers.map((worker) => worker.node)).size > 1;
+    const places = placed ? ["node", "job"] : [];
+    for (const name of ["worker", ...places, "pid", "task", "for", "heard of", "memory"]) head.append(text("th", name, { class: name === "task" ? "name" : "" }));
     at("workers").replaceChildren(head, ...data.workers.map((worker) => {
       const line = make("tr");
-      line.append(text("td", worker.slot), text("td", worker.pid), text("td", worker.task || "-", { class: "name" }),
+      line.append(text("td", worker.slot), ...places.map((place) => text("td", worker[place] || "")), text("td", worker.pid), text("td", worker.task || "-", { class: "name" }),
         text("td", worker.task ? duration(worker.seconds) : ""), text("td", `${duration(worker.silent_s)} ago`), text("td", size(worker.memory)));
       return line;
     }));

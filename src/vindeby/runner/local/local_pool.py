@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import selectors
 import socket
 import time
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.execution.unreported import unreported_keys
 from vindeby.runner.failures import Failure, Kind, how_it_ended
 from vindeby.runner.linux import memory_of, oom_kills
@@ -71,10 +73,15 @@ class LocalPool:
         self._events: list[PoolEvent] = []
         self._timers = Timers()
         self._oom_kills = oom_kills()
+        self._place = node_and_job()
         self._heartbeats = Heartbeats.create(slots)
         self._spawner = Spawner(self._heartbeats, method, setup.search_path, run.logs / f"{name}-spawner.log")
         self._selector = selectors.DefaultSelector()
         self._listen(self._spawner, self._hear_spawner)
+        self._woken, self._waker = socket.socketpair()
+        self._woken.setblocking(False)
+        self._waker.setblocking(False)
+        self._listen(self._woken, self._hear_waker)
 
     def start(self, slot: int) -> None:
         """Ask the spawner for a worker, and send it what it needs to know first."""
@@ -117,6 +124,11 @@ class LocalPool:
         events, self._events = self._events, []
         return events
 
+    def wake(self) -> None:
+        """Let ``wait`` return now; the one method that another thread may call."""
+        with contextlib.suppress(OSError):  # full: then it wakes anyway
+            self._waker.send(b"!")
+
     def observe(self) -> list[Seen]:
         """What heartbeats and the kernel say."""
         now = time.monotonic()
@@ -126,12 +138,18 @@ class LocalPool:
         """End everything that is left."""
         self._spawner.close()
         self._selector.close()
+        self._woken.close()
+        self._waker.close()
         for worker in self._workers.values():
             worker.channel.close()
         self._workers.clear()
         self._heartbeats.close()
 
-    def _listen(self, channel: Channel | Spawner, hear: Callable[[], None]) -> None:
+    def _hear_waker(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            self._woken.recv(4096)
+
+    def _listen(self, channel: Channel | Spawner | socket.socket, hear: Callable[[], None]) -> None:
         self._selector.register(channel, selectors.EVENT_READ, hear)
 
     def _is_current(self, worker: WorkerHandle) -> bool:
@@ -175,7 +193,7 @@ class LocalPool:
         match message:
             case Ready(writer):
                 worker.writer = writer
-                return WorkerReady(worker.slot, worker.pid, worker.log.name)
+                return WorkerReady(worker.slot, worker.pid, worker.log.name, *self._place, writer)
             case TasksDurable(_, tasks, shard):
                 worker.shards.add(shard)
                 for task in tasks:

@@ -180,7 +180,7 @@ class Worker(ExecutorHooks):
             if message.alone:
                 limit_data(message.memory_limit)
             self._do(number, task)
-            if message.careful:
+            if message.careful or (message.publish_at_end and not self.queue):
                 self.publisher.hurry()
             if message.alone:
                 limit_data(self.setup.memory_limit)

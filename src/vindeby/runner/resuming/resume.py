@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, judge, not_done
+from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.task_space import Part, TaskSpace
 from vindeby.store.disk.events import FailedTask, read_failures
 from vindeby.store.disk.run_directory import RunDirectory
@@ -89,12 +90,21 @@ def _compare(
             resume_state.done += not invalid
         elif found is not None and not answered and not again.stale:
             resume_state.stale.append(task.key)
-        elif failure is not None and failure.fingerprint == task.fingerprint and not again.failed:
+        elif (
+            failure is not None
+            and failure.fingerprint == task.fingerprint
+            and not (again.failed and _is_of_another_run(failure))
+        ):
             resume_state.failed[task.key] = failure
         else:
             if found is not None and not answered:
                 resume_state.stale.append(task.key)
             resume_state.todo.append(number)
+
+
+def _is_of_another_run(failure: FailedTask) -> bool:
+    """A job that was queued again repeats its command, but not the attempts that it has made."""
+    return not failure.job or failure.job != node_and_job()[1]
 
 
 def _numbers(space: TaskSpace, part: Part | None) -> Iterator[int]:

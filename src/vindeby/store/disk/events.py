@@ -131,6 +131,8 @@ class FailedTask:
     log: str
     attempts: int
     time: float
+    job: str = ""
+    """The batch job in which it was given up; empty for none."""
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.reason}"
@@ -151,5 +153,9 @@ def read_failures(run: RunDirectory) -> dict[str, FailedTask]:
 def _failed_task(entry: dict[str, Any]) -> FailedTask:
     texts = {name: str(entry[name]) for name in ("fingerprint", "kind", "reason", "traceback", "log")}
     return FailedTask(
-        key=str(entry["task"]), attempts=int(entry["attempts"]), time=float(entry["time"]), **texts
+        key=str(entry["task"]),
+        attempts=int(entry["attempts"]),
+        time=float(entry["time"]),
+        job=str(entry.get("job", "")),
+        **texts,
     )

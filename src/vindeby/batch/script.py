@@ -1,0 +1,169 @@
+"""The scripts for sbatch, to be read and changed by people: one for the parts, one for the merge at the end."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from vindeby.campaign import Campaign
+from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.store.disk.run_directory import RunDirectory
+
+_NOTICE_S = 60
+"""Between the end of the grace that running tasks have and the end of the job, to publish and to be requeued."""
+_REQUEUES = 100
+
+
+@dataclass(frozen=True)
+class Job:
+    """A campaign in parts, as its scripts need to know it."""
+
+    run: RunDirectory
+    campaign: Campaign
+    folder: Path
+    """Where the jobs run: the folder in which the command was given."""
+    slurm: SlurmOptions
+    parts: int
+    options: tuple[str, ...] = ()
+    """Further options of ``vindeby run``."""
+
+    @property
+    def name(self) -> str:
+        """Of the jobs in the queue."""
+        return f"vindeby-{self.run.output.stem}"
+
+    @property
+    def array_script(self) -> Path:
+        """The script of the parts, beside the database."""
+        return self.run.output.with_name(f"{self.run.output.stem}.slurm.sh")
+
+    @property
+    def merge_script(self) -> Path:
+        """The script of the merge."""
+        return self.run.output.with_name(f"{self.run.output.stem}.merge.sh")
+
+
+def array_text(job: Job, parts: Iterable[int]) -> str:
+    """The script of the parts; those that are named are its elements."""
+    elements = list(parts)
+    notice_s = int(job.campaign.run.grace_s) + _NOTICE_S
+    command = [*_vindeby(), "run", str(job.run.campaign_file), "-o", str(job.run.output), *job.options]
+    lines = [
+        "#!/bin/bash",
+        f"# {job.campaign.name}: each element runs one part of the campaign. Written by vindeby slurm.",
+        *_directives(job, f"--job-name={job.name}", f"--array={as_ranges(elements)}"),
+        "#SBATCH --requeue",
+        "#SBATCH --open-mode=append",
+        f"# {notice_s} s before the time is up SLURM sends USR1 to this script.",
+        f"#SBATCH --signal=B:USR1@{notice_s}",
+        f"#SBATCH --output={job.run.logs}/slurm-%A_%a.log",
+        "",
+        "# USR1: publish what is finished, then go back into the queue. TERM (scancel): publish, then end.",
+        "requeue=no status=130 run=",
+        "trap 'requeue=yes; [ -n \"$run\" ] && kill -USR1 $run' USR1",
+        "trap 'requeue=ended; [ -n \"$run\" ] && kill -TERM $run' TERM",
+        "",
+        *_surroundings(job),
+        *(_compile_once(job, elements[0]) if elements and _compiles(job.campaign) else []),
+        f"part=$SLURM_ARRAY_TASK_ID/{job.parts}",
+        'echo "$(date -Is) part $part on $(hostname), job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}"',
+        "if [ $requeue = no ]; then",
+        f'  {shlex.join(command)} --part "$part" --workers "${{SLURM_CPUS_PER_TASK:-1}}" &',
+        "  run=$!",
+        "  wait $run; status=$?",
+        "  while kill -0 $run 2>/dev/null; do wait $run; status=$?; done  # a signal ends wait, not the run",
+        "fi",
+        "",
+        "if [ $requeue = yes ] && [ $status = 130 ]; then",
+        f'  if [ "${{SLURM_RESTART_COUNT:-0}}" -lt {_REQUEUES} ] && scontrol requeue "$SLURM_JOB_ID"; then exit 0; fi',
+        '  echo "part $part ran out of time and was not requeued; run the same vindeby slurm command again"',
+        "fi",
+        "exit $status",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def merge_text(job: Job) -> str:
+    """The script of the merge, which reports what is missing; its exit status is that of ``vindeby missing``."""
+    output = str(job.run.output)
+    lines = [
+        "#!/bin/bash",
+        f"# {job.campaign.name}: brings the results of all parts together. Written by vindeby slurm.",
+        *_directives(job, f"--job-name={job.name}-merge", cores=1),
+        f"#SBATCH --output={job.run.logs}/slurm-merge-%j.log",
+        "",
+        *_surroundings(job),
+        f"{shlex.join([*_vindeby(), 'merge', output])} --on-bad skip --wait 600 || echo 'the merge failed, see above'",
+        shlex.join([*_vindeby(), "missing", output]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def as_ranges(numbers: Iterable[int]) -> str:
+    """Numbers as sbatch takes them: ``1-4,7``."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
+
+
+def _vindeby() -> list[str]:
+    return [sys.executable, "-m", "vindeby"]
+
+
+def _directives(job: Job, *first: str, cores: int | None = None) -> list[str]:
+    slurm, cores = job.slurm, cores or job.slurm.cores
+    asked = [
+        *first,
+        "--nodes=1",
+        "--ntasks=1",
+        *([f"--cpus-per-task={cores}"] if cores else []),
+        *([f"--time={slurm.time}"] if slurm.time else []),
+        *([f"--mem={_memory(slurm.memory)}"] if slurm.memory else []),
+        *([f"--partition={slurm.partition}"] if slurm.partition else []),
+        *([f"--account={slurm.account}"] if slurm.account else []),
+        *slurm.directives,
+    ]
+    return [f"#SBATCH {option}" for option in asked]
+
+
+def _memory(text: str) -> str:
+    """As sbatch takes it: ``16GB`` is 16G there."""
+    return text.replace(" ", "").rstrip("bB").rstrip("i")
+
+
+def _surroundings(job: Job) -> list[str]:
+    return [
+        f"cd {shlex.quote(str(job.folder))} || exit 1",
+        *job.slurm.before,
+        f"export NUMBA_CACHE_DIR={shlex.quote(str(job.run.path / 'compiled'))}",
+        'mkdir -p "$NUMBA_CACHE_DIR"',
+        "",
+    ]
+
+
+def _compile_once(job: Job, first: int) -> list[str]:
+    shards = shlex.quote(str(job.run.shards))
+    return [
+        f"# Element {first} compiles the wake model; the others wait for its first result, for five minutes at most,",
+        "# and use its machine code.",
+        f"if [ $SLURM_ARRAY_TASK_ID != {first} ] && [ ! -e {shlex.quote(str(job.run.output))} ]; then",
+        "  for _ in $(seq 100); do",
+        f"    [ -n \"$(find {shards} -name '*.h5' -print -quit 2>/dev/null)\" ] && break",
+        "    [ $requeue = no ] || break",
+        "    sleep 3",
+        "  done",
+        "fi",
+        "",
+    ]
+
+
+def _compiles(campaign: Campaign) -> bool:
+    """Does it use the wake engine, whose loops are compiled?"""
+    return all(step.chosen[0] != "call" for step in campaign.method)

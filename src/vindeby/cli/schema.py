@@ -1,0 +1,29 @@
+"""``vindeby schema``: the campaign file as a JSON schema, for editors that complete and check it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.cli.output import echo, echo_text
+
+
+def command(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write it; stdout if not given."),
+    ] = None,
+) -> None:
+    """Print the campaign file as a JSON schema; what it refuses is wrong, `vindeby check` checks everything."""
+    from vindeby.campaign.json_schema import json_schema
+
+    text = json.dumps(json_schema(), indent=1) + "\n"
+    if output is None:
+        echo_text(text)
+        return
+    output.write_text(text, encoding="utf-8")
+    echo(f"{output}: to use it in an editor, begin the campaign file with:")
+    echo(f"# yaml-language-server: $schema={output}")

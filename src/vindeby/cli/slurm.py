@@ -1,0 +1,130 @@
+"""``vindeby slurm CAMPAIGN -o OUT.h5``: the campaign as an array of SLURM jobs, for what is still missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vindeby.cli.options import CampaignArgument, SeedsOption, SetOption, load_campaign
+from vindeby.cli.output import echo, say
+from vindeby.cli.slurm_options import (
+    AccountOption,
+    CoresOption,
+    DirectiveOption,
+    MemoryOption,
+    NodesOption,
+    PartitionOption,
+    TimeOption,
+    given_options,
+)
+from vindeby.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from vindeby.batch.script import Job
+    from vindeby.campaign import Campaign
+    from vindeby.store.disk.run_directory import RunDirectory
+
+
+def command(
+    campaign: CampaignArgument,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="OUT.h5", help="The database to make or complete.")
+    ] = Path("layouts.h5"),
+    nodes: NodesOption = None,
+    time: TimeOption = None,
+    cores: CoresOption = None,
+    memory: MemoryOption = None,
+    partition: PartitionOption = None,
+    account: AccountOption = None,
+    directive: DirectiveOption = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
+    ] = False,
+    submit: Annotated[bool, typer.Option("--submit", help="Submit the jobs, too.")] = False,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
+) -> None:
+    """Write the scripts of a SLURM job array for what is missing; run it again to submit what failed."""
+    from vindeby.batch.parts import what_is_left
+    from vindeby.batch.script import Job, array_text, as_ranges, merge_text
+
+    loaded = load_campaign(campaign, set_, seeds)
+    options = given_options(
+        loaded,
+        nodes=nodes,
+        time=time,
+        cores=cores,
+        memory=memory,
+        partition=partition,
+        account=account,
+        directives=directive,
+    )
+    run = _prepared(output, loaded)
+    parts = options.nodes or 1
+    left = what_is_left(run, loaded, parts, retry_failed=retry_failed)
+    if left.failed:
+        say(f"{left.failed:,} tasks failed before and are left out; --retry-failed tries them again")
+    if not left.by_part:
+        echo(f"{output}: nothing is left to run; to bring the results together: vindeby merge {output}")
+        return
+    job = Job(run, loaded, Path.cwd(), options, parts, ("--retry-failed",) if retry_failed else ())
+    if submit:
+        _refuse_while_running(run)
+    _write(job.array_script, array_text(job, left.by_part))
+    _write(job.merge_script, merge_text(job))
+    echo(
+        f"{job.array_script}: {left.tasks:,} of {left.total:,} tasks are left, in parts {as_ranges(left.by_part)} "
+        f"of {parts}"
+    )
+    if submit:
+        _submit(job, list(left.by_part))
+    else:
+        echo(
+            f"to submit it: the same command with --submit; or sbatch {job.array_script}, then, with the number of"
+        )
+        echo(f"that job: sbatch --dependency=afterany:NUMBER {job.merge_script}")
+
+
+def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
+    """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
+    from vindeby.assembly.same_campaign import refuse_another_campaign
+    from vindeby.campaign.outline import write_outline
+    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.run_directory import RunDirectory
+
+    run = RunDirectory(check_output(output).absolute())
+    if not run.output.parent.is_dir():
+        raise ArgumentError(f"{output}: there is no folder {run.output.parent}; make it first")
+    refuse_another_campaign(run, campaign)
+    run.create()
+    text = campaign.dumps()
+    if run.campaign_text() != text:
+        _refuse_while_running(run)
+        run.freeze_campaign(text, write_outline(campaign, text))
+    return run
+
+
+def _refuse_while_running(run: RunDirectory) -> None:
+    from vindeby.batch.submitted import refuse_while_running
+
+    refuse_while_running(run)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+
+
+def _submit(job: Job, parts: list[int]) -> None:
+    from vindeby.batch.submitted import write_note
+    from vindeby.slurm_commands import submit
+
+    array = submit(job.array_script)
+    write_note(job.run, array, "", parts, job.parts)
+    merge = submit(job.merge_script, f"--dependency=afterany:{array}")
+    write_note(job.run, array, merge, parts, job.parts)
+    echo(f"submitted: job array {array}, and {merge}, which merges when all of its elements have ended")
+    echo(f"to watch it: vindeby monitor {job.run.output}; to end it: scancel {array} {merge}")
+    echo("if anything is missing in the end: the same command again")

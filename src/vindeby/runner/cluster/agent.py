@@ -1,0 +1,274 @@
+"""On a Dask worker: one agent for each coordinator, with the processes that do its tasks.
+
+The functions at the end are what Dask runs. ``attend`` is a Dask task, which lasts as long as what it ordered; the
+others are called beside the tasks (``Client.run``) and return at once. Processes belong to a thread of the agent, not
+of Dask: they end with the Dask worker, or when the coordinator was not heard of for ``silent_limit_s``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from vindeby.runner.batch_job import node_and_job
+from vindeby.runner.cluster.lane import Lane
+from vindeby.runner.cluster.orders import (
+    Answer,
+    EndLane,
+    KillLane,
+    LaneEvent,
+    Look,
+    Opened,
+    Order,
+    Session,
+    Shard,
+    StartLane,
+)
+from vindeby.runner.failures import Failure
+from vindeby.runner.linux import total_memory
+from vindeby.runner.local.local_pool import LocalPool
+from vindeby.runner.local.messages import Setup
+from vindeby.runner.pool import PoolEvent, TasksDurable, Work, WorkerGone
+from vindeby.runner.protocol import MethodUnusable, Seen
+from vindeby.store.disk.run_directory import RunDirectory
+
+_LOOK_S = 0.5
+_SHARE_OF_MEMORY = 0.85
+_CLOSING_S = 20.0
+
+_agents: dict[tuple[str, str], Agent] = {}
+"""By the address of the Dask worker (one process may have several) and the token of the session."""
+_changing = threading.Lock()
+
+
+class Agent:
+    """Processes of one session on one Dask worker, and the thread that they belong to."""
+
+    def __init__(self, session: Session, name: str, lanes: int, limit: int | None, *, sees_run: bool) -> None:
+        self.session = session
+        self._name, self._limit = name, limit
+        self._scratch: Path | None = None
+        if not sees_run:
+            self._scratch = Path(tempfile.mkdtemp(prefix="vindeby-"))
+        self._lanes = {number: Lane(number) for number in range(lanes)}
+        self._change = threading.Condition()
+        self._calls: deque[Callable[[LocalPool], None]] = deque()
+        self._pool: LocalPool | None = None
+        self._heard = time.monotonic()
+        self._seen: tuple[Seen, ...] = ()
+        self._ending = False
+        self.over = threading.Event()
+        threading.Thread(target=self._run, name="vindeby-agent", daemon=True).start()
+
+    def attend(self, number: int, lane_number: int, order: Order, seen: int) -> Answer:
+        """Do what is ordered, and return when that is settled or something must be heard now."""
+        lane = self._lanes[lane_number]
+        with self._change:
+            self._heard = time.monotonic()
+            lane.forget(seen)
+            if lane.take(number, order):
+                self._call(lambda pool: _obey(pool, lane.number, order))
+            lane.attended += 1
+            try:
+                while lane.waiting_for and not lane.urgent and not self.over.is_set():
+                    self._change.wait(1.0)
+            finally:
+                lane.attended -= 1
+            return Answer(agent_gone=True) if self.over.is_set() else lane.answer()
+
+    def command(self, lane: int, do: Callable[[LocalPool, int], None]) -> None:
+        """Something for a lane to which a task of Dask attends already."""
+        with self._change:
+            self._call(lambda pool: do(pool, lane))
+
+    def look(self) -> Look:
+        """What the processes are doing; the coordinator lives."""
+        with self._change:
+            self._heard = time.monotonic()
+            fallen = tuple(lane.number for lane in self._lanes.values() if lane.unheard)
+            return Look(self._seen, fallen, self.over.is_set())
+
+    def end(self) -> None:
+        """End everything at once."""
+        with self._change:
+            self._ending = True
+            self._call(lambda _: None)
+
+    def _call(self, call: Callable[[LocalPool], None]) -> None:
+        self._calls.append(call)
+        if self._pool is not None:
+            self._pool.wake()
+
+    def _run(self) -> None:
+        """The agent's thread, to which the processes belong."""
+        pool: LocalPool | None = None
+        try:
+            pool = self._make_pool()
+            with self._change:
+                self._pool = pool
+            while not self._is_over():
+                self._turn(pool)
+        finally:
+            if pool is not None:
+                pool.close()
+            if self._scratch is not None:
+                shutil.rmtree(self._scratch, ignore_errors=True)
+            with self._change:
+                self._pool = None
+                self.over.set()
+                self._change.notify_all()
+
+    def _make_pool(self) -> LocalPool:
+        session = self.session
+        output, options = session.output, session.options
+        if self._scratch is not None:
+            output, options = str(self._scratch / "results.h5"), replace(options, lock="", token="")
+        setup = Setup(
+            session.campaign, output, options, _merged_path(session), session.heartbeat_s, self._limit
+        )
+        run = RunDirectory(Path(output))
+        if self._scratch is not None:
+            run.create()
+        return LocalPool(run, setup, len(self._lanes), session.start_method, f"{session.name}-{self._name}")
+
+    def _is_over(self) -> bool:
+        return self._ending or time.monotonic() - self._heard > self.session.silent_limit_s
+
+    def _turn(self, pool: LocalPool) -> None:
+        while self._calls:
+            self._calls.popleft()(pool)
+        events = pool.wait(_LOOK_S)
+        told = [(event, self._with_shards(event)) for event in events]
+        with self._change:
+            for event, said in told:
+                for number in self._who(event):
+                    for one in said:
+                        self._lanes[number].hear(one)
+            self._seen = tuple(pool.observe())
+            if events:
+                self._change.notify_all()
+
+    def _who(self, event: PoolEvent) -> tuple[int, ...]:
+        """Whose event it is; what concerns no lane in particular is for all."""
+        if isinstance(event, MethodUnusable):
+            return tuple(self._lanes)
+        worker = getattr(event, "worker", None)
+        return () if worker is None else (worker,)
+
+    def _with_shards(self, event: PoolEvent) -> list[LaneEvent]:
+        """Where the run directory cannot be reached, what was published here goes to the coordinator."""
+        if self._scratch is None or not isinstance(event, TasksDurable | WorkerGone):
+            return [event]
+        shards = self._scratch / "results.h5.run" / "shards"
+        if isinstance(event, TasksDurable):
+            path = shards / event.shard
+            data = path.read_bytes()
+            path.unlink()
+            return [Shard(event.worker, event.tasks, data, event.seconds)]
+        paths = sorted(shards.glob("*/*.h5")) if event.published else []
+        left = [Shard(event.worker, (), path.read_bytes(), 0.0) for path in paths]
+        if left:  # its tasks count when the last of the files is published
+            left[-1] = replace(left[-1], tasks=event.published)
+        return [*left, replace(event, published=())]
+
+
+def _obey(pool: LocalPool, lane: int, order: Order) -> None:
+    if isinstance(order, StartLane):
+        pool.start(lane)
+    elif isinstance(order, Work):
+        pool.assign(lane, replace(order, publish_at_end=True))
+    elif isinstance(order, EndLane):
+        pool.end(lane)
+    elif isinstance(order, KillLane):
+        pool.kill(lane, order.failure)
+
+
+def _merged_path(session: Session) -> tuple[str, ...]:
+    """This machine's packages first; what the coordinator has besides, such as the folder of a user's module."""
+    here = [entry for entry in sys.path if entry]
+    return tuple(here + [entry for entry in session.search_path if entry not in here])
+
+
+def answer_probe(probe: str, text: str) -> str:
+    """Read what the coordinator wrote, and write a file that it can read; its name, empty where that fails."""
+    place = Path(probe)
+    try:
+        if place.read_text(encoding="utf-8") != text:
+            return ""
+        with tempfile.NamedTemporaryFile(
+            "w", dir=place.parent, prefix=f"{place.name}-", delete=False
+        ) as file:
+            file.write(text)
+    except OSError:
+        return ""
+    return Path(file.name).name
+
+
+def open_session(session: Session, sees_run: bool, dask_worker: Any = None) -> Opened:
+    """Begin on this Dask worker, and end what earlier coordinators of the same campaign left here."""
+    address, lanes = dask_worker.address, max(1, dask_worker.state.nthreads)
+    node, job = node_and_job()
+    with _changing:
+        for (where, token), agent in list(_agents.items()):
+            if agent.over.is_set() or (where == address and agent.session.output == session.output):
+                agent.end()
+                del _agents[where, token]
+        name = f"{node}-{address.rpartition(':')[2]}"
+        limit = session.memory_limit or _fair_share(dask_worker, lanes)
+        _agents[address, session.token] = Agent(session, name, lanes, limit, sees_run=sees_run)
+    return Opened(lanes, node, job, str(dask_worker.nanny or dask_worker.name))
+
+
+def _fair_share(dask_worker: Any, lanes: int) -> int | None:
+    limit = getattr(getattr(dask_worker, "memory_manager", None), "memory_limit", None) or total_memory()
+    return None if limit is None else int(_SHARE_OF_MEMORY * limit / lanes)
+
+
+def attend(token: str, number: int, lane: int, order: Order, seen: int) -> Answer:
+    """A task of Dask: one order to one process, and what came of it."""
+    from distributed import get_worker
+
+    agent = _agents.get((get_worker().address, token))
+    return Answer(agent_gone=True) if agent is None else agent.attend(number, lane, order, seen)
+
+
+def look(token: str, dask_worker: Any = None) -> Look:
+    """How the processes are."""
+    agent = _agents.get((dask_worker.address, token))
+    return Look(agent_gone=True) if agent is None else agent.look()
+
+
+def end_lane(token: str, lane: int, now: bool, dask_worker: Any = None) -> None:
+    """Let a process finish, to which a task attends."""
+    _command(dask_worker, token, lane, lambda pool, number: pool.end(number, now=now))
+
+
+def kill_lane(token: str, lane: int, failure: Failure | None, dask_worker: Any = None) -> None:
+    """Kill a process, to which a task attends."""
+    _command(dask_worker, token, lane, lambda pool, number: pool.kill(number, failure))
+
+
+def _command(dask_worker: Any, token: str, lane: int, do: Callable[[LocalPool, int], None]) -> None:
+    agent = _agents.get((dask_worker.address, token))
+    if agent is not None:
+        agent.command(lane, do)
+
+
+async def close_session(token: str, dask_worker: Any = None) -> None:
+    """End everything of a session on this Dask worker; returns when it is gone."""
+    import asyncio
+
+    agent = _agents.pop((dask_worker.address, token), None)
+    if agent is not None:
+        agent.end()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(agent.over.wait, _CLOSING_S), _CLOSING_S)

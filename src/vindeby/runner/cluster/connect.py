@@ -1,0 +1,136 @@
+"""Where a run finds its Dask workers: an address, a scheduler file, a cluster made here, or the user's client."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vindeby.campaign import RunOptions
+from vindeby.errors import ArgumentError
+from vindeby.runner.cluster.slurm_jobs import SlurmJobs
+from vindeby.runner.cluster.versions import PACKAGES, here, mismatch
+from vindeby.runner.linux import usable_cores
+
+_CONNECT_S = 30.0
+LOCAL = "local"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A client, and what is known of whoever starts its workers."""
+
+    client: Any
+    most: int | None = None
+    """More processes than this are not used; None for as many as there is room for."""
+    help_comes: Callable[[], bool] = lambda: False
+    """Are workers on their way, so that waiting for them makes sense?"""
+    hopeless: Callable[[], str] = lambda: ""
+    """Why none will come, and what to do about it, where that is known."""
+
+
+@contextmanager
+def connected(
+    pool: object, options: RunOptions, workers: int | None, logs: Path, say: Callable[[str], None]
+) -> Iterator[Connection]:
+    """A client for what ``pool`` names, and its end where it was made here; ArgumentError when nothing answers."""
+    distributed = _imported()
+    with ExitStack() as stack:
+        connection = _connection(distributed, pool, options, workers, stack, logs, say)
+        if problems := _mismatches(connection.client):
+            raise ArgumentError(*problems)
+        yield connection
+
+
+def _connection(
+    distributed: Any,
+    pool: object,
+    options: RunOptions,
+    workers: int | None,
+    stack: ExitStack,
+    logs: Path,
+    say: Callable[[str], None],
+) -> Connection:
+    if isinstance(pool, distributed.Client):
+        if pool.asynchronous:
+            raise ArgumentError("pool: the client is asynchronous; give one made without asynchronous=True")
+        return Connection(pool, workers)
+    if pool == LOCAL:
+        count = workers or (usable_cores() if options.workers == "auto" else int(options.workers))
+        with _interrupts_ignored():
+            cluster = stack.enter_context(
+                distributed.LocalCluster(
+                    n_workers=count,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+        client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
+        say(f"a Dask cluster of {count} workers was started here: {client.scheduler.address}")
+        return Connection(client, workers)
+    if isinstance(pool, SlurmJobs):
+        keeper = stack.enter_context(pool.running(logs, say))
+        client = stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False))
+        return Connection(client, workers, keeper.help_comes, keeper.hopeless)
+    if isinstance(pool, str | Path):
+        return Connection(_to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack), workers)
+    raise ArgumentError(
+        f"pool: {type(pool).__name__} is no pool; give a distributed.Client, the address of a Dask scheduler, a "
+        f"scheduler file, or {LOCAL!r}"
+    )
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Processes that are started meanwhile ignore Ctrl-C: it is for the coordinator, which ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitStack) -> Any:
+    """A client of a scheduler that runs already; it tries again for so long when it loses it."""
+    if "://" in place:
+        given = {"address": place}
+    elif Path(place).is_file():
+        given = {"scheduler_file": place}
+    else:
+        raise ArgumentError(
+            f"--dask: {place!r} is neither an address such as tcp://host:8786 nor a scheduler file nor {LOCAL!r}"
+        )
+    try:
+        with distributed.Client(**given, timeout=_CONNECT_S, set_as_default=False):
+            pass
+        return stack.enter_context(distributed.Client(**given, timeout=patience_s, set_as_default=False))
+    except (OSError, ValueError, KeyError) as error:
+        raise ArgumentError(
+            f"--dask: no Dask scheduler answers at {place} ({type(error).__name__}: {error}); start one with "
+            "`dask scheduler`, or correct the address"
+        ) from None
+
+
+def _mismatches(client: Any) -> list[str]:
+    """Of the workers that there are already, those whose versions differ."""
+    ours = here()
+    versions = client.get_versions(packages=list(PACKAGES))["workers"]
+    found = (mismatch(address, there, ours) for address, there in versions.items() if there)
+    return [reason for reason in found if reason]
+
+
+def _imported() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise ArgumentError("Dask is not installed; install it with: pip install 'vindeby[dask]'") from None
+    return distributed

@@ -1,0 +1,436 @@
+"""The processes of a Dask cluster behind the ``WorkerPool`` protocol.
+
+Slots are filled from the lanes of whatever Dask workers there are; one that has none waits for one. A Dask worker that
+goes takes its lanes with it: what their processes published is found in the run directory, the rest is assigned again.
+Which task killed a process its agent knows; a Dask worker that vanishes accuses no task, until one task was running on
+several that did.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from vindeby.errors import DataError, StorageError
+from vindeby.runner.cluster import agent
+from vindeby.runner.cluster.dask_link import (
+    Answered,
+    DaskLink,
+    Looked,
+    NodeOpened,
+    NodeRefused,
+    Nodes,
+    Post,
+    Silence,
+)
+from vindeby.runner.cluster.node import Node, Place
+from vindeby.runner.cluster.orders import (
+    Attend,
+    EndLane,
+    KillLane,
+    LaneEvent,
+    Order,
+    Session,
+    Shard,
+    StartLane,
+)
+from vindeby.runner.cluster.restarts import Restarts
+from vindeby.runner.cluster.returned import ReturnedShards
+from vindeby.runner.execution.unreported import unreported_keys
+from vindeby.runner.failures import Failure, Kind
+from vindeby.runner.pool import (
+    DiskTrouble,
+    PoolAbilities,
+    PoolEvent,
+    PoolNote,
+    TasksDurable,
+    Work,
+    WorkerGone,
+    WorkerReady,
+)
+from vindeby.runner.protocol import Failed, MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
+from vindeby.store.disk.run_directory import RunDirectory
+
+_BLAMED_AFTER = 3
+"""Dask workers that may vanish with the same task running before the task is the suspect."""
+
+
+class DaskPool:
+    """Processes on Dask workers, through a ``distributed.Client``."""
+
+    abilities = PoolAbilities(
+        memory=True, heartbeat=True, task_clock=True, exit_status=True, suspect=True, starts_workers=False
+    )
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        session: Session,
+        client: Any,
+        *,
+        most: int | None = None,
+        patience_s: float = 300.0,
+        help_comes: Callable[[], bool] = lambda: False,
+        hopeless: Callable[[], str] = lambda: "",
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._run, self._session, self._most, self._say = run, session, most, say
+        self._patience_s, self._help_comes, self._hopeless = patience_s, help_comes, hopeless
+        self._link = DaskLink(client, session, run)
+        self._returned = ReturnedShards(run, session.options.lock, session.options.token)
+        self._nodes: dict[str, Node] = {}
+        self._known: dict[str, str] = {}
+        """Dask workers that are being opened, are open, or were refused, by address."""
+        self._places: dict[int, Place] = {}
+        self._tickets: dict[int, Place] = {}
+        self._waiting: deque[int] = deque()
+        self._events: list[PoolEvent] = []
+        self._vanished: Counter[int] = Counter()
+        self._restarts = Restarts()
+        self._alone_since = time.monotonic()
+        self._lost = False
+        self._room = 0
+
+    def start(self, slot: int) -> None:
+        """Fill a slot with the next lane that is free."""
+        self._waiting.append(slot)
+        self._fill()
+
+    def assign(self, slot: int, work: Work) -> None:
+        """Send tasks, or keep them until those that it has are settled."""
+        if (place := self._places.get(slot)) is not None:
+            place.queue.append(work)
+            place.held.update((number, task.key) for number, task in work.tasks)
+            place.owes += 1
+            self._go_on(place)
+
+    def end(self, slot: int, *, now: bool = False) -> None:
+        """Let a process publish and go."""
+        if slot in self._waiting:
+            self._waiting.remove(slot)
+            self._events.append(WorkerGone(slot, None, Failure(Kind.KILLED, "never started"), by_itself=True))
+        elif (place := self._places.get(slot)) is not None:
+            place.end, place.now = True, place.now or now
+            place.queue.clear()
+            self._press(place)
+
+    def kill(self, slot: int, failure: Failure | None = None) -> None:
+        """Kill a process."""
+        if slot in self._waiting:
+            self.end(slot)
+        elif (place := self._places.get(slot)) is not None:
+            place.kill, place.failure = True, failure
+            place.queue.clear()
+            self._press(place)
+
+    def wait(self, timeout_s: float) -> list[PoolEvent]:
+        """Read the inbox."""
+        if not self._events:
+            try:
+                self._heard(self._link.inbox.get(timeout=max(timeout_s, 0.001)))
+                while True:
+                    self._heard(self._link.inbox.get_nowait())
+            except queue.Empty:
+                pass
+        events, self._events = self._events, []
+        return events
+
+    def observe(self) -> list[Seen]:
+        """What the agents last said, with the time since then."""
+        now, seen = time.monotonic(), []
+        for place in self._places.values():
+            known = place.node.seen.get(place.lane)
+            if place.ready and known is not None:
+                age = now - place.node.looked
+                on_task = known.task is not None and known.task in place.held
+                seen.append(
+                    replace(
+                        known,
+                        worker=place.slot,
+                        task=known.task if on_task else None,
+                        seconds=known.seconds + age if on_task else 0.0,
+                        silent_s=known.silent_s + age,
+                    )
+                )
+        return seen
+
+    def close(self) -> None:
+        """End the agents; whose cluster it is decides whether that ends too."""
+        self._link.close()
+        self._places.clear()
+        self._nodes.clear()
+
+    def _heard(self, post: Post) -> None:
+        match post:
+            case Nodes(threads):
+                self._compare(threads)
+            case Silence():
+                self._silent(post)
+            case NodeOpened():
+                self._opened(post)
+            case NodeRefused():
+                self._refused(post)
+            case Answered():
+                self._answered(post)
+            case Looked():
+                self._looked(post)
+
+    def _compare(self, threads: dict[str, int]) -> None:
+        """Open Dask workers that came, and give up those that went."""
+        for address in list(self._known.keys() - threads.keys()):
+            del self._known[address]
+            self._node_vanished(address)
+        for address in threads.keys() - self._known.keys():
+            self._known[address] = "opening"
+            self._link.open(address)
+        for place in self._places.values():
+            if place.unanswered and not place.ticket:  # Dask lost the answer, the agent has it still
+                place.unanswered = False
+                self._order(place, Attend())
+        self._check_patience("there are no Dask workers that can be used", bool(self._nodes))
+
+    def _silent(self, silence: Silence) -> None:
+        if silence.final:
+            self._give_up(silence.reason)
+        else:
+            self._check_patience(silence.reason, present=False)
+
+    def _check_patience(self, reason: str, present: bool) -> None:
+        now = time.monotonic()
+        if not present and (why := self._hopeless()):
+            self._give_up(why, remedy="")
+        elif present or self._help_comes():
+            self._alone_since = now
+        elif now - self._alone_since > self._patience_s:
+            self._give_up(f"{reason}, for {self._patience_s:.0f} s")
+
+    def _give_up(self, reason: str, remedy: str = "; see to it that the Dask cluster runs") -> None:
+        if not self._lost:
+            self._lost = True
+            for address in list(self._nodes):
+                self._node_lost(address)
+            self._events.append(PoolLost(f"{reason}{remedy}"))
+
+    def _opened(self, post: NodeOpened) -> None:
+        opened = post.opened
+        if post.address not in self._known:
+            return  # it went meanwhile
+        if self._restarts.is_given_up(opened.identity):
+            self._known[post.address] = "refused"
+            self._link.tell(post.address, agent.close_session, self._session.token)
+            return
+        node = Node(post.address, opened.lanes, opened.node, opened.job, post.sees_run, opened.identity)
+        self._known[post.address], self._nodes[post.address] = "open", node
+        self._alone_since = time.monotonic()
+        self._events.append(
+            PoolNote(
+                "node joined",
+                {"address": node.address, "node": node.name, "job": node.job, "workers": node.lanes,
+                 "publishes": node.sees_run},
+            )
+        )  # fmt: skip
+        if not node.sees_run:
+            self._say(
+                f"the Dask worker {node} cannot reach {self._run.path}; its results come back to this process, "
+                "which publishes them"
+            )
+        room = sum(one.lanes for one in self._nodes.values())
+        room = room if self._most is None else min(room, self._most)
+        if room > self._room:
+            self._room = room
+            self._events.append(MoreSlots(room))
+        self._fill()
+
+    def _refused(self, post: NodeRefused) -> None:
+        if post.address not in self._known:
+            return
+        self._events.append(PoolNote("node refused", {"address": post.address, "reason": post.reason}))
+        self._known[post.address] = "refused"
+        if post.mismatch and not self._nodes:
+            self._events.append(MethodUnusable(post.reason))
+        elif post.mismatch:
+            self._say(f"{post.reason}; it is not used")
+        else:
+            del self._known[post.address]  # it is tried again
+
+    def _fill(self) -> None:
+        """Give the slots that wait the lanes that are free, spread over the Dask workers."""
+        while self._waiting and not self._lost:
+            node = max(self._nodes.values(), key=lambda one: len(one.free), default=None)
+            if node is None or not node.free:
+                return
+            slot, lane = self._waiting.popleft(), node.free.popleft()
+            place = self._places[slot] = Place(slot, node, lane)
+            self._order(place, StartLane())
+
+    def _order(self, place: Place, order: Order) -> None:
+        node = place.node
+        number = node.orders.get(place.lane, 0) if isinstance(order, Attend) else node.next_order(place.lane)
+        seen = node.heard.get(place.lane, 0)
+        place.ticket = self._link.attend(node.address, number, place.lane, order, seen)
+        self._tickets[place.ticket] = place
+
+    def _go_on(self, place: Place) -> None:
+        """Give an idle process what waits for it."""
+        if place.ticket or place.unanswered or not place.ready:
+            return
+        if place.queue and not place.end and not place.kill:
+            self._order(place, place.queue.popleft())
+        elif place.kill:
+            self._order(place, KillLane(place.failure))
+        elif place.end:
+            self._order(place, EndLane())
+
+    def _press(self, place: Place) -> None:
+        """End or kill a process, whatever it is doing; said again until it is gone."""
+        token, address = self._session.token, place.node.address
+        if not place.ticket:
+            self._go_on(place)
+        elif place.kill:
+            self._link.tell(address, agent.kill_lane, token, place.lane, place.failure)
+        elif place.end:
+            self._link.tell(address, agent.end_lane, token, place.lane, place.now)
+
+    def _answered(self, post: Answered) -> None:
+        place = self._tickets.pop(post.ticket, None)
+        if place is None or self._places.get(place.slot) is not place:
+            return
+        place.ticket = 0
+        answer = post.answer
+        if answer is None:
+            place.unanswered = True
+            return
+        if answer.agent_gone:
+            self._agent_gone(place.node)
+            return
+        for number, event in answer.events:
+            place.node.heard[place.lane] = max(number, place.node.heard.get(place.lane, 0))
+            self._told(place, event)
+        if self._places.get(place.slot) is not place:
+            return
+        if not answer.settled:
+            self._order(place, Attend())
+            return
+        if not place.ready:
+            place.ready, place.owes = True, 1
+        if place.owes and not place.queue:
+            place.owes = 0
+            self._events.append(WantsWork(place.slot, answer.seconds))
+        self._go_on(place)
+
+    def _told(self, place: Place, event: LaneEvent) -> None:
+        match event:
+            case WorkerReady():
+                place.writer = event.writer
+            case Shard():
+                event = self._publish(place, event)
+            case WorkerGone():
+                self._free(place)
+        if isinstance(event, TasksDurable):
+            place.shards.add(event.shard)
+            place.node.fruitful = True
+            for task in event.tasks:
+                place.held.pop(task, None)
+        elif isinstance(event, Failed):
+            place.held.pop(event.task, None)
+            place.node.fruitful = True
+        self._events.append(_of_slot(event, place.slot))
+
+    def _publish(self, place: Place, shard: Shard) -> PoolEvent:
+        """Publish what a worker could not."""
+        try:
+            name = self._returned.publish(shard.data, str(place.node))
+        except DataError as error:
+            return PoolNote("returned results are damaged", {"reason": str(error)})
+        except StorageError as error:
+            return DiskTrouble(place.slot, str(error))
+        return TasksDurable(place.slot, shard.tasks, name, shard.seconds)
+
+    def _free(self, place: Place) -> None:
+        """The process of a place is gone; its lane may have another."""
+        del self._places[place.slot]
+        place.node.seen.pop(place.lane, None)
+        if place.node.address in self._nodes:
+            place.node.free.append(place.lane)
+
+    def _looked(self, post: Looked) -> None:
+        node = self._nodes.get(post.address)
+        if node is None:
+            return
+        if post.look.agent_gone:
+            self._agent_gone(node)
+            return
+        node.seen = {seen.worker: seen for seen in post.look.seen}
+        node.looked = time.monotonic()
+        for place in [place for place in self._places.values() if place.node is node]:
+            if place.end or place.kill:
+                self._press(place)  # what was said before may have come too early
+            elif place.lane in post.look.fallen and not place.ticket:
+                self._order(place, Attend())
+
+    def _agent_gone(self, node: Node) -> None:
+        """The agent ended by itself, for want of news; a new one is opened in the next turn."""
+        self._known.pop(node.address, None)
+        self._node_lost(node.address)
+
+    def _node_vanished(self, address: str) -> None:
+        """The scheduler knows a Dask worker no more; its nanny may bring it back, but not for ever."""
+        node = self._nodes.get(address)
+        self._node_lost(address)
+        if node is not None:
+            alone = all(other.identity == node.identity for other in self._nodes.values())
+            if why := self._restarts.lost(node, alone=alone):
+                self._events.append(PoolNote("node given up", {"address": address, "reason": why}))
+                self._say(why)
+                if alone:
+                    self._give_up(why, remedy="")
+
+    def _node_lost(self, address: str) -> None:
+        """Everything on a Dask worker is gone."""
+        node = self._nodes.pop(address, None)
+        if node is None:
+            return
+        self._link.forget(address)
+        gone = [place for place in self._places.values() if place.node is node]
+        self._events.append(
+            PoolNote(
+                "node lost", {"address": address, "node": node.name, "job": node.job, "workers": len(gone)}
+            )
+        )
+        for place in gone:
+            self._tickets.pop(place.ticket, None)
+            self._events.append(self._gone_with(node, place))
+            self._free(place)
+
+    def _gone_with(self, node: Node, place: Place) -> WorkerGone:
+        published: tuple[int, ...] = ()
+        if place.held and node.sees_run:
+            keys = unreported_keys(self._run, place.writer, place.shards)
+            published = tuple(number for number, key in place.held.items() if key in keys)
+            node.fruitful |= bool(published)
+        suspect = place.suspect if place.suspect not in published else None
+        if suspect is not None:
+            self._vanished[suspect] += 1
+        blamed = suspect if suspect is not None and self._vanished[suspect] >= _BLAMED_AFTER else None
+        failure = Failure(Kind.KILLED, f"the Dask worker {node} is gone{_after(place, suspect)}")
+        return WorkerGone(place.slot, blamed, failure, place.end, published)
+
+
+def _after(place: Place, task: int | None) -> str:
+    """How long the task had run that a Dask worker vanished under; a job may be too short for it."""
+    seen = place.node.seen.get(place.lane)
+    if task is None or seen is None or seen.task != task:
+        return ""
+    seconds = seen.seconds + time.monotonic() - place.node.looked
+    hint = "; if that is about the time of the job, raise --time" if place.node.job else ""
+    return f", {seconds:,.0f} s after it began this task{hint}"
+
+
+def _of_slot(event: Any, slot: int) -> PoolEvent:
+    """An agent numbers its processes by lane, the pool by slot."""
+    named: PoolEvent = replace(event, worker=slot) if hasattr(event, "worker") else event
+    return named

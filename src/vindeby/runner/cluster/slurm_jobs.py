@@ -1,0 +1,197 @@
+"""Dask workers as SLURM jobs, through dask-jobqueue, which submits them; a keeper sees to it that they stay.
+
+dask-jobqueue submits a job once: one that ends, because its time is up or its node failed, is not replaced. The keeper
+asks SLURM which jobs there are and submits again what is gone, until jobs keep ending before a worker came of them, or
+wait for what will never be. Then it says why, and the run stops.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.errors import ArgumentError, ShortfallError, VindebyError
+from vindeby.runner.cluster.job_troubles import JOB_NAME, end_of, in_vain, waiting_for
+from vindeby.slurm_commands import InQueue, check_script, in_queue
+
+_LOOK_S = 5.0
+_FRUITLESS = 3
+"""Rounds in which all jobs ended without any worker before no more are submitted."""
+_SUBMITTING_S = 60.0
+"""How long sbatch may take; a job that has no number after that was refused, which dask-jobqueue keeps to itself."""
+_MEMORY_PER_CORE_GB = 2
+
+
+@dataclass(frozen=True)
+class SlurmJobs:
+    """What jobs to ask SLURM for; as ``pool`` of a run it means workers on such jobs."""
+
+    options: SlurmOptions
+
+    @contextmanager
+    def running(self, logs: Path, say: Callable[[str], None]) -> Iterator[JobKeeper]:
+        """Submit the jobs, keep as many as were asked for, and cancel them at the end."""
+        count = self.options.nodes or 1
+        with _cluster(self.options, logs) as cluster:
+            _check(cluster.job_script())
+            keeper = JobKeeper(cluster, count, say, logs)
+            say(
+                f"{count} SLURM jobs are submitted, each for a Dask worker with {self.options.cores or 1} processes"
+            )
+            keeper.begin()
+            try:
+                yield keeper
+            finally:
+                keeper.end()
+
+
+class JobKeeper:
+    """A thread that compares the jobs that there should be with those that SLURM has."""
+
+    def __init__(self, cluster: Any, count: int, say: Callable[[str], None], logs: Path) -> None:
+        self.cluster, self._count, self._say, self._logs = cluster, count, say, logs
+        self._suspects: set[str] = set()
+        self._submitting: dict[str, float] = {}
+        self._submitting_again = False
+        self._fruitless = 0
+        self._in_vain = 0
+        self._waiting_for = ""
+        self._stuck = self._ended = ""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name="slurm-jobs", daemon=True)
+
+    def begin(self) -> None:
+        """Submit, and watch from now on."""
+        self.cluster.scale(jobs=self._count)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Submit nothing any more."""
+        self._over.set()
+        self._thread.join()
+
+    def help_comes(self) -> bool:
+        """Are jobs in the queue, so that waiting for workers makes sense?"""
+        return not self.hopeless()
+
+    def hopeless(self) -> str:
+        """Why no worker will come, and what to do; empty as long as some may."""
+        return self._ended or self._stuck
+
+    def _keep(self) -> None:
+        while not self._over.wait(_LOOK_S):
+            with contextlib.suppress(VindebyError, OSError):  # SLURM may be restarted: ask again later
+                self._look()
+
+    def _look(self) -> None:
+        """Find out which jobs are gone, and submit others instead.
+
+        A job is gone when it is missing in two listings, as one may lag behind; dask-jobqueue itself forgets a job some
+        time after its worker left, and then has fewer than were asked for.
+        """
+        jobs = {name: str(job.job_id) for name, job in list(self.cluster.workers.items()) if job.job_id}
+        queue = in_queue(jobs.values())
+        gone = {name for name, job in jobs.items() if job not in queue} | self._refused()
+        lost, self._suspects = gone & self._suspects, gone - self._suspects
+        forgotten = max(0, self._count - len(self.cluster.workers))
+        if self.cluster.scheduler_info["workers"]:
+            self._fruitless, self._stuck, self._ended = 0, "", ""
+        else:
+            self._look_at_those_that_wait(queue)
+        if not lost and not forgotten:
+            self._submitting_again = False
+            return
+        self._fruitless += not queue
+        if self._fruitless > _FRUITLESS:
+            self._give_up([jobs.get(name, "") for name in sorted(lost)])
+            return
+        if lost or not self._submitting_again:  # dask-jobqueue needs a while for what it was told
+            self._say(f"{len(lost) + forgotten} SLURM jobs are gone; as many are submitted again")
+        self._submitting_again = True
+        self.cluster.sync(self.cluster.scale_down, lost)
+        self.cluster.scale(jobs=self._count)
+
+    def _refused(self) -> set[str]:
+        """Jobs that have had no number for so long that sbatch must have refused them."""
+        now = time.monotonic()
+        nameless = {name for name, job in list(self.cluster.workers.items()) if not job.job_id}
+        self._submitting = {name: self._submitting.get(name, now) for name in nameless}
+        return {name for name, since in self._submitting.items() if now - since > _SUBMITTING_S}
+
+    def _look_at_those_that_wait(self, queue: Mapping[str, InQueue]) -> None:
+        """Say what jobs wait for, once for each reason; stop when that will never come (seen in two listings)."""
+        told = waiting_for(queue)
+        if told and told != self._waiting_for:
+            self._say(told)
+        self._waiting_for = told
+        why = in_vain(queue)
+        self._in_vain = self._in_vain + 1 if why else 0
+        self._stuck = (
+            f"{why}; change what the jobs ask for (--partition, --account, --time, --cores, --memory, --directive)"
+            if self._in_vain >= 2
+            else ""
+        )
+
+    def _give_up(self, jobs: list[str]) -> None:
+        """Jobs end before a worker comes of them: say how the last ones did."""
+        if self._ended:
+            return
+        numbers = [job for job in jobs if job]
+        told = end_of(numbers[0], self._logs) if numbers else _refusal(self.cluster.job_script())
+        self._ended = (
+            f"SLURM jobs end before a worker comes of them, {self._fruitless} times in a row; {told}; their logs are "
+            f"in {self._logs}; correct what they begin with (run.slurm.before, e.g. module load) or what they ask for"
+        )
+        self._say("SLURM jobs end before a worker comes of them; no more are submitted")
+
+
+def _cluster(options: SlurmOptions, logs: Path) -> Any:
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError:
+        raise ArgumentError(
+            "dask-jobqueue is not installed; install it with: pip install 'vindeby[dask]'"
+        ) from None
+    cores = options.cores or 1
+    return SLURMCluster(
+        queue=options.partition,
+        account=options.account,
+        walltime=options.time,
+        cores=cores,
+        processes=1,
+        memory=options.memory or f"{_MEMORY_PER_CORE_GB * cores}GB",
+        job_extra_directives=list(options.directives),
+        job_script_prologue=list(options.before),
+        interface=options.interface,
+        log_directory=str(logs),
+        job_name=JOB_NAME,
+        nanny=False,
+        scheduler_options={"dashboard_address": ":0"},
+    )
+
+
+def _refusal(script: str) -> str:
+    try:
+        _check(script)
+    except VindebyError as error:
+        return str(error)
+    return "sbatch gave them no number"
+
+
+def _check(script: str) -> None:
+    """Ask SLURM whether it would take the script: dask-jobqueue keeps such errors to itself."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
+        file.write(script)
+        file.flush()
+        try:
+            check_script(Path(file.name))
+        except ShortfallError as error:
+            raise ArgumentError(f"--slurm: {error}") from None

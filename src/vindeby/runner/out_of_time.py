@@ -1,0 +1,111 @@
+"""Jobs of a batch system whose time is up, again and again: what would never fit is given up, the rest goes on.
+
+A job that gets SIGUSR1 before its time is up publishes what is finished and goes back into the queue. A task that
+takes longer than the job may would be begun anew each time, for ever. So each such end is noted with the tasks that it
+cut short. A task is set aside when it was cut short in several starts of the same job, in each of which it had most of
+the time; a job that settled nothing in as many starts is not to be queued again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vindeby.errors import VindebyError
+from vindeby.runner.failures import Failure, Kind
+from vindeby.runner.task_space import TaskSpace
+from vindeby.slurm_commands import time_limit
+from vindeby.store.disk.events import EventLog, event_files, read_events
+from vindeby.store.disk.run_directory import RunDirectory
+
+OUT_OF_TIME = "out of time"
+STARTS = 3
+"""Starts of a job in which a task is cut short, or nothing is settled, before that is given up."""
+_MOST_OF_THE_TIME = 0.5
+
+
+@dataclass(frozen=True)
+class TimeUp:
+    """How a run ended whose job has no more time."""
+
+    job: str
+    seconds: float
+    """How long the run lasted."""
+    settled: int
+    """Tasks that were done or set aside in it."""
+    cut: Mapping[int, float]
+    """Tasks that were killed for it, and how long each had run."""
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """What comes of it: tasks to set aside, and why the job should not be queued again, if it should not."""
+
+    tasks: Mapping[int, Failure]
+    reason: str = ""
+
+
+def note_and_judge(run: RunDirectory, log: EventLog, space: TaskSpace, end: TimeUp) -> GivenUp:
+    """Note this end, and compare it with those of earlier starts of the same job."""
+    if not end.job:
+        return GivenUp({})
+    cut = [{"task": space.key(number), "seconds": round(seconds, 1)} for number, seconds in end.cut.items()]
+    now: dict[str, Any] = {"seconds": round(end.seconds, 1), "settled": end.settled, "cut": cut}
+    ends = [*_earlier(run, end.job), now]
+    too_long = [
+        number
+        for number in end.cut
+        if sum(_had_most_of_the_time(space.key(number), one) for one in ends) >= STARTS
+    ]
+    now["settled"] += len(too_long)
+    log.write(OUT_OF_TIME, durable=True, job=end.job, **now)
+    fruitless = len(ends) >= STARTS and not any(one["settled"] for one in ends[-STARTS:])
+    allowed = _of_the_job(end.job) if too_long or fruitless else ""
+    return GivenUp(
+        {number: _failure(end, end.cut[number], allowed) for number in too_long},
+        _fruitless(end, allowed) if fruitless else "",
+    )
+
+
+def _earlier(run: RunDirectory, job: str) -> list[dict[str, Any]]:
+    found = [
+        entry
+        for path in event_files(run)
+        for entry in read_events(path)
+        if entry["event"] == OUT_OF_TIME
+        and entry.get("job") == job
+        and {"cut", "seconds", "settled"} <= entry.keys()
+    ]
+    return sorted(found, key=lambda entry: float(entry["time"]))
+
+
+def _had_most_of_the_time(key: str, end: Mapping[str, Any]) -> bool:
+    return any(
+        one["task"] == key and one["seconds"] >= _MOST_OF_THE_TIME * end["seconds"] for one in end["cut"]
+    )
+
+
+def _failure(end: TimeUp, seconds: float, allowed: str) -> Failure:
+    return Failure(
+        Kind.JOB_TIME,
+        f"cut short in {STARTS} starts of job {end.job} because the job's time was up, the last time after "
+        f"{seconds:,.0f} s{allowed}",
+    )
+
+
+def _fruitless(end: TimeUp, allowed: str) -> str:
+    return (
+        f"job {end.job} ran out of time in {STARTS} starts in a row without finishing a task, the last time after "
+        f"{end.seconds:,.0f} s{allowed}; give jobs more time: run the same vindeby slurm command again with a "
+        "longer --time"
+    )
+
+
+def _of_the_job(job: str) -> str:
+    """The time that SLURM allows the job, where it says so."""
+    try:
+        allowed = time_limit(job)
+    except VindebyError:
+        return ""
+    return f" of a job of {allowed}" if allowed else ""

@@ -1,0 +1,32 @@
+"""Mistakes in what SLURM jobs ask for, in the ``run`` section; each like those of ``broken.py``."""
+
+from __future__ import annotations
+
+from tests.campaign.broken import Broken
+from tests.campaign.examples import SMALL
+
+
+def _with(text: str, *words: str) -> Broken:
+    assert SMALL.endswith("run:\n  workers: 2\n")
+    return Broken(f"{SMALL}  {text}\n", words)
+
+
+BROKEN_SLURM: dict[str, Broken] = {
+    "time as a number": _with("slurm: {time: 12}", "run.slurm.time", "is no time", "12:00:00", "got 12"),
+    "time in words": _with("slurm: {time: two hours}", "run.slurm.time", "is no time", "got 'two hours'"),
+    "memory without a number": _with("slurm: {memory: lots}", "run.slurm.memory", "16GB", "got 'lots'"),
+    "memory as a number": _with(
+        "slurm: {memory: 16}", "run.slurm.memory", "is no amount of memory", "got 16"
+    ),
+    "no nodes": _with("slurm: {nodes: 0}", "run.slurm.nodes", "got 0"),
+    "cores as text": _with("slurm: {cores: many}", "run.slurm.cores", "got 'many'"),
+    "half a core": _with("slurm: {cores: 0.5}", "run.slurm.cores", "got 0.5"),
+    "partition of two lines": _with('slurm: {partition: "a\\nb"}', "run.slurm.partition", "one line"),
+    "empty account": _with('slurm: {account: ""}', "run.slurm.account", "one line"),
+    "directive without a hyphen": _with(
+        "slurm: {directives: [qos=low]}", "run.slurm.directives[0]", "begin with a hyphen", "got 'qos=low'"
+    ),
+    "command of two lines": _with('slurm: {before: ["a\\nrm -r x"]}', "run.slurm.before[0]", "one line"),
+    "key misspelt": _with("slurm: {walltime: 1}", "run.slurm.walltime"),
+    "no time to wait": _with("wait_for_workers_s: 0", "run.wait_for_workers_s", "got 0"),
+}

@@ -1,0 +1,259 @@
+"""What the pool makes of what Dask says, with a link that a test speaks through: no Dask, no process."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contracts.test_pools import OPTIONS, steered
+from tests.runner.campaigns import marked_processes
+from vindeby.runner.cluster import dask_pool
+from vindeby.runner.cluster.agent import Agent
+from vindeby.runner.cluster.dask_link import Answered, Looked, NodeOpened, NodeRefused, Nodes, Silence
+from vindeby.runner.cluster.dask_pool import DaskPool
+from vindeby.runner.cluster.orders import Answer, Attend, Look, Opened, Order, Session, StartLane
+from vindeby.runner.cluster.versions import mismatch
+from vindeby.runner.local.messages import Setup
+from vindeby.runner.pool import PoolEvent, PoolNote, TasksDurable, Work, WorkerGone, WorkerReady
+from vindeby.runner.protocol import MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
+from vindeby.runner.running import _search_path
+from vindeby.runner.task_space import TaskSpace
+from vindeby.store.disk.run_directory import RunDirectory
+
+
+class Link:
+    """Keeps what is asked of Dask, and hands in what a test says it answered."""
+
+    def __init__(self, client: Any, session: Session, run: RunDirectory) -> None:
+        self.inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.opened: list[str] = []
+        self.orders: list[tuple[str, int, int, Order]] = []
+        self.forgotten: list[str] = []
+        self.told: list[tuple[str, str]] = []
+
+    def open(self, address: str) -> None:
+        self.opened.append(address)
+
+    def attend(self, address: str, number: int, lane: int, order: Order, seen: int) -> int:
+        self.orders.append((address, number, lane, order))
+        return len(self.orders)
+
+    def tell(self, address: str, function: Callable[..., Any], *arguments: Any) -> None:
+        self.told.append((address, function.__name__))
+
+    def forget(self, address: str) -> None:
+        self.forgotten.append(address)
+
+    def close(self) -> None:
+        pass
+
+
+class Bench:
+    """A pool on such a link."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        campaign = steered(folder)
+        directory = RunDirectory(folder / "out.h5").create()
+        setup = Setup(campaign, str(directory.output), OPTIONS, _search_path(), 0.1, None)
+        self.said: list[str] = []
+        self.session = Session.of(setup, "forkserver", "bench")
+        self.pool = DaskPool(directory, self.session, None, say=self.said.append, **options)
+        self.link: Any = self.pool._link
+        self.space = TaskSpace(campaign)
+
+    def hear(self, *posts: Any) -> list[PoolEvent]:
+        for post in posts:
+            self.link.inbox.put(post)
+        return self.pool.wait(0.01)
+
+    def join(self, address: str, lanes: int = 1, identity: str = "", *, beside: str = "") -> list[PoolEvent]:
+        self.hear(Nodes({address: lanes} | ({beside: 1} if beside else {})))
+        return self.hear(NodeOpened(address, Opened(lanes, "node", "7", identity), sees_run=True))
+
+    def work(self, slot: int, number: int) -> None:
+        self.pool.assign(slot, Work(((number, self.space.task(number)),)))
+
+
+@pytest.fixture(autouse=True)
+def _no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_pool, "DaskLink", Link)
+
+
+def ready(bench: Bench) -> list[PoolEvent]:
+    """Answer the order to start."""
+    return bench.hear(Answered(len(bench.link.orders), Answer(((1, WorkerReady(0)),), settled=True)))
+
+
+def test_a_slot_waits_for_a_worker_and_room_is_told(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.pool.start(0)
+    assert bench.link.orders == []
+    events = bench.join("tcp://a", 4)
+    assert MoreSlots(4) in events
+    assert bench.link.orders == [("tcp://a", 1, 0, StartLane())]
+    assert WantsWork(0, None) in ready(bench)
+
+
+def test_no_more_room_is_told_than_was_allowed(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, most=3)
+    assert MoreSlots(3) in bench.join("tcp://a", 40)
+
+
+def test_a_task_is_blamed_when_the_third_worker_vanished_under_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    blamed = []
+    for name in "abc":
+        bench.pool.start(0)
+        bench.join(f"tcp://{name}")
+        ready(bench)
+        bench.pool.assign(0, Work(tuple((number, bench.space.task(number)) for number in (2, 3, 4))))
+        bench.hear(Looked(f"tcp://{name}", Look((Seen(0, 3, 1.0, 0.1, 1),))))
+        events = bench.hear(Nodes({}))
+        (gone,) = [event for event in events if isinstance(event, WorkerGone)]
+        assert f"tcp://{name} on node, job 7" in gone.failure.reason
+        blamed.append(gone.suspect)
+    assert blamed == [None, None, 3]
+    assert bench.link.forgotten == ["tcp://a", "tcp://b", "tcp://c"]
+
+
+def test_a_worker_that_its_nanny_restarts_again_and_again_is_given_up_for_others(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.join("tcp://good", identity="tcp://other-nanny")
+    for number in range(3):
+        assert bench.said == []
+        bench.join(f"tcp://{number}", identity="tcp://nanny", beside="tcp://good")
+        events = bench.hear(Nodes({"tcp://good": 1}))
+    assert "node given up" in [event.event for event in events if isinstance(event, PoolNote)]
+    assert "3 times in a row without finishing a task (tcp://nanny)" in bench.said[0]
+    bench.join("tcp://3", identity="tcp://nanny", beside="tcp://good")
+    assert bench.link.told == [("tcp://3", "close_session")]
+    assert list(bench.pool._nodes) == ["tcp://good"]
+    assert bench.hear(Nodes({"tcp://good": 1, "tcp://3": 1})) == []
+
+
+def test_the_only_worker_has_more_tries_and_then_the_run_stops(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for number in range(10):
+        bench.join(f"tcp://{number}", identity="tcp://nanny")
+        lost = [event for event in bench.hear(Nodes({})) if isinstance(event, PoolLost)]
+        assert bool(lost) == (number == 9)
+    assert "see its own log" in lost[0].reason
+
+
+def test_a_worker_that_finishes_tasks_may_be_restarted_as_often_as_it_likes(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for number in range(12):
+        bench.pool.start(0)
+        bench.join(f"tcp://{number}", identity="tcp://nanny")
+        ready(bench)
+        bench.work(0, 3)
+        done = Answer(((2, TasksDurable(0, (3,), "shard", 0.1)),), settled=True)
+        bench.hear(Answered(len(bench.link.orders), done))
+        assert not any(isinstance(event, PoolLost) for event in bench.hear(Nodes({})))
+    assert bench.said == []
+
+
+def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.pool.start(0)
+    bench.join("tcp://a")
+    ready(bench)
+    bench.work(0, 3)
+    bench.hear(Looked("tcp://a", Look((Seen(0, 3, 3600.0, 0.1, 1),))))
+    (gone,) = [event for event in bench.hear(Nodes({})) if isinstance(event, WorkerGone)]
+    assert "3,600 s after it began this task; if that is about the time of the job, raise --time" in str(
+        gone.failure
+    )
+
+
+def test_jobs_from_which_nothing_will_come_are_not_waited_for(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, hopeless=lambda: "SLURM will not start job 7")
+    assert bench.hear(Nodes({})) == [PoolLost("SLURM will not start job 7")]
+
+
+def test_an_answer_that_dask_lost_is_asked_for_again_without_repeating_the_order(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.pool.start(0)
+    bench.join("tcp://a")
+    ready(bench)
+    bench.work(0, 3)
+    assert bench.link.orders[-1][1] == 2
+    assert bench.hear(Answered(len(bench.link.orders), None, "cancelled")) == []
+    bench.hear(Nodes({"tcp://a": 1}))
+    assert bench.link.orders[-1] == ("tcp://a", 2, 0, Attend())
+
+
+def test_an_agent_that_ended_is_opened_anew(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.pool.start(0)
+    bench.join("tcp://a")
+    events = bench.hear(Looked("tcp://a", Look(agent_gone=True)), Nodes({"tcp://a": 1}))
+    assert any(isinstance(event, WorkerGone) for event in events)
+    assert bench.link.opened == ["tcp://a", "tcp://a"]
+
+
+@pytest.mark.parametrize("post", [Nodes({}), Silence("the scheduler does not answer")], ids=str)
+def test_patience_ends_when_nobody_is_there(post: Any, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, patience_s=0.0)
+    time.sleep(0.01)
+    (lost,) = bench.hear(post)
+    assert isinstance(lost, PoolLost)
+    assert "see to it that the Dask cluster runs" in lost.reason
+
+
+def test_jobs_in_the_queue_are_waited_for(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, patience_s=0.0, help_comes=lambda: True)
+    time.sleep(0.01)
+    assert bench.hear(Nodes({})) == []
+
+
+def test_a_closed_client_ends_the_run_and_gives_back_what_it_held(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.pool.start(0)
+    bench.join("tcp://a")
+    events = bench.hear(Silence("the connection is closed", final=True))
+    assert [type(event) for event in events] == [PoolNote, WorkerGone, PoolLost]
+
+
+def test_other_versions_end_the_run_unless_others_have_the_right_ones(tmp_path: Path) -> None:
+    (tmp_path / "alone").mkdir()
+    alone = Bench(tmp_path / "alone")
+    alone.hear(Nodes({"tcp://b": 1}))
+    refused = NodeRefused("tcp://b", "NumPy is 1 there and 2 here", mismatch=True)
+    assert MethodUnusable(refused.reason) in alone.hear(refused)
+    bench = Bench(tmp_path)
+    bench.join("tcp://a")
+    bench.hear(Nodes({"tcp://a": 1, "tcp://b": 1}))
+    assert [type(event) for event in bench.hear(refused)] == [PoolNote]
+    assert bench.said == ["NumPy is 1 there and 2 here; it is not used"]
+    bench.hear(Nodes({"tcp://a": 1, "tcp://b": 1}))
+    assert bench.link.opened == ["tcp://a", "tcp://b"]
+
+
+def test_versions_are_compared_by_name() -> None:
+    ours = {"packages": {"python": "3.11.7.final.0", "numpy": "2.1.0", "numba": "0.60.0", "vindeby": "0.1.0"}}
+    theirs = {"packages": {**ours["packages"], "numpy": "1.26.4", "numba": None}}
+    assert mismatch("tcp://a", ours, ours) == ""
+    told = mismatch("tcp://a", theirs, ours)
+    assert "NumPy is 1.26.4 there and 2.1.0 here; Numba is not installed there and 0.60.0 here" in told
+
+
+def test_an_agent_without_news_ends_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VINDEBY_MARK", f"agent-{tmp_path}")
+    campaign = steered(tmp_path, waits=[1])
+    directory = RunDirectory(tmp_path / "out.h5").create()
+    setup = Setup(campaign, str(directory.output), OPTIONS, _search_path(), 0.1, None)
+    session = Session(**{**vars(Session.of(setup, "forkserver", "agent")), "silent_limit_s": 1e9})
+    agent = Agent(session, "agent", 1, None, sees_run=True)
+    assert agent.attend(1, 0, StartLane(), 0).settled
+    assert marked_processes(f"agent-{tmp_path}")
+    assert agent.attend(1, 0, StartLane(), 0).settled  # a second time: nothing is started
+    object.__setattr__(session, "silent_limit_s", 0.5)
+    assert agent.over.wait(60.0)
+    assert marked_processes(f"agent-{tmp_path}") == []
+    assert agent.attend(2, 0, Attend(), 0).agent_gone
