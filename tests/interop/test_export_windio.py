@@ -74,7 +74,7 @@ def oracle(system: dict[str, Any]) -> float:
     site, wind, probability = pywake_site(system)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        k = words["wind_deficit_model"]["wake_expansion_coefficient"]["k_a"]
+        k = words["wind_deficit_model"]["wake_expansion_coefficient"]["k_b"]
         ceps = words["wind_deficit_model"]["ceps"]
         assert ceps == 0.2
         model = Bastankhah_PorteAgel_2014(site, WindTurbines.from_WindTurbine_lst(turbines), k=k)
@@ -192,21 +192,29 @@ def test_many_results_share_their_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wake", "name", "k_a"),
+    ("wake", "name", "expansion"),
     [
-        ("nygaard-2022", "TurbOPark", 0.04),
-        ({"jensen": {"k": 0.05}}, "Jensen", 0.05),
-        ("niayifar-2016", "Bastankhah2014", 0.003678),
-        ("bastankhah-2016", "Bastankhah2016", 0.004),
+        ("nygaard-2022", "TurbOPark", {"k_a": 0.04}),
+        ({"jensen": {"k": 0.05}}, "Jensen", {"k_a": 0.0, "k_b": 0.05}),
+        ("bastankhah-2014", "Bastankhah2014", {"k_a": 0.0, "k_b": 0.0324555}),
+        ("niayifar-2016", "Bastankhah2014", {"k_a": 0.3837, "k_b": 0.003678}),
+        ("bastankhah-2016", "Bastankhah2016", {"k_a": 0.38, "k_b": 0.004, "free_stream_ti": True}),
     ],
+    ids=["nygaard-2022", "jensen", "bastankhah-2014", "niayifar-2016", "bastankhah-2016"],
 )
-def test_the_wake_model_is_named_in_words(wake: Any, name: str, k_a: float, tmp_path: Path) -> None:
+def test_the_wake_model_is_named_in_words(
+    wake: Any, name: str, expansion: dict[str, Any], tmp_path: Path
+) -> None:
     import windIO
+
+    from vindeby.interop.windio import read_system
 
     path, _ = exported(tmp_path, campaign(wake=wake), "farm1_t0_s0")
     windIO.validate(path / SYSTEM, SCHEMA)
     words = load(path / SYSTEM)["attributes"]["analysis"]["wind_deficit_model"]
-    assert (words["name"], words["wake_expansion_coefficient"]["k_a"]) == (name, k_a)
+    assert (words["name"], words["wake_expansion_coefficient"]) == (name, expansion)
+    read = Campaign.from_data(read_system(path / SYSTEM).data)
+    assert read.wake.identity() == campaign(wake=wake).wake.identity()
 
 
 def test_a_wake_model_without_words_is_left_out_and_said(tmp_path: Path) -> None:

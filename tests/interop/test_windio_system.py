@@ -167,6 +167,10 @@ def test_power_that_holds_below_cut_in_is_told(tmp_path: Path) -> None:
             {"niayifar-2016": {"a0": 0.38, "a1": 0.004}},
         ),
         (
+            {"wind_deficit_model": {"name": "Bastankhah2014", "wake_expansion_coefficient": {"k_a": 0.03}}},
+            {"bastankhah-2014": {"k": 0.03}},
+        ),
+        (
             {"wind_deficit_model": {"name": "TurbOPark", "wake_expansion_coefficient": {"k_a": 0.05}}},
             {"nygaard-2022": {"a": 0.05}},
         ),
@@ -179,7 +183,15 @@ def test_power_that_holds_below_cut_in_is_told(tmp_path: Path) -> None:
         ),
         ({"wind_deficit_model": {"name": "SuperGaussian"}}, {"nygaard-2022": {}}),
     ],
-    ids=["jensen 1D", "jensen k", "bastankhah with turbulence", "turbopark", "blockage", "unknown"],
+    ids=[
+        "jensen 1D",
+        "jensen k",
+        "bastankhah with turbulence",
+        "bastankhah k_a alone",
+        "turbopark",
+        "blockage",
+        "unknown",
+    ],
 )
 def test_wake_models_in_words(analysis: Any, wake: Any, tmp_path: Path) -> None:
     system = system_of(tmp_path, changed(SYSTEM, "attributes.analysis", analysis))

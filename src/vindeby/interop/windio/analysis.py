@@ -57,8 +57,8 @@ def _model(name: str, model: Node, analysis: Node, notes: Notes) -> tuple[str, d
             if induction is not None and (known := _INDUCTION.get(_word(induction.text()))):
                 parameters["induction"] = known
             return "jensen", parameters
-        case "bastankhah2014" if slope:
-            return "niayifar-2016", {"a0": slope, "a1": constant or 0.0}
+        case "bastankhah2014" if slope and constant is not None:
+            return "niayifar-2016", {"a0": slope, "a1": constant}
         case "bastankhah2014":
             return "bastankhah-2014", _constant_only(name, slope, constant, notes)
         case "bastankhah2016":
