@@ -83,7 +83,7 @@ class Study(Section):
         """Read a study file, with overrides such as ``"output=power"``; also where each value was written."""
         if not Path(path).is_file():
             raise InputError(f"{path}: there is no such study file; --with names a YAML file")
-        document = source.load(path)
+        document = source.load_study(Path(path))
         return cls.from_document(with_combination_file(document, Path(path).parent), overrides)
 
     @classmethod

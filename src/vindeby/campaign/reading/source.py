@@ -34,10 +34,19 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
         return read(presets.text(name), f"preset {name}")
     if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
-    folder, text = Path(path).parent, _text_of(Path(path))
+    text = _text_of(Path(path))
     if is_windio(text):
         return windio_document(Path(path), overrides)
-    document = from_text(text, str(path))
+    return with_files(from_text(text, name), Path(path).parent)
+
+
+def load_study(path: Path) -> Document:
+    """Read a study file, which names other files as a campaign file does."""
+    return with_files(from_text(_text_of(path), str(path)), path.parent)
+
+
+def with_files(document: Document, folder: Path) -> Document:
+    """The document with what the files that it names hold; they are read once, here."""
     if names_geographic_files(document.data, folder):
         document = with_geographic_files(document, folder)
     document = _with_boundary_files(document, folder)
