@@ -15,8 +15,8 @@ from vindeby.assembly.wind import turbine_of
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.curves import curve_points
 from vindeby.interop.export.exporting import Options, export
+from vindeby.interop.turbine_curves import curve_points
 from vindeby.results.result_set import ResultSet
 
 SCHEMA = "plant/wind_energy_system"

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from vindeby.assembly.foreign_farm import Layout
 from vindeby.campaign.sections.engine import FlorisEngine
 from vindeby.errors import ArgumentError, InputError, TaskError
-from vindeby.interop.engines.floris_turbine import floris_turbine
 from vindeby.interop.engines.loading import need_floris
+from vindeby.interop.floris_turbine import floris_turbine
 from vindeby.wake import Turbine, WindStates
 
 FloatArray = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ class Floris:
     def __init__(self, given: FlorisEngine, turbines: Sequence[Turbine]) -> None:
         need_floris()
         self.title, self._turbines = given.title, turbines
-        self._types = [floris_turbine(turbine, number) for number, turbine in enumerate(turbines)]
+        self._types = [floris_turbine(one, f"{one.name} {number}") for number, one in enumerate(turbines)]
         self._model = _made(given, self._types)
         grid = given.configuration.get("solver")
         side = grid.get("turbine_grid_points", 3) if isinstance(grid, dict) else 3

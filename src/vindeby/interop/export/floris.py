@@ -13,23 +13,19 @@ import numpy as np
 
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
-from vindeby.campaign import Campaign, Turbine
+from vindeby.campaign import Campaign
 from vindeby.campaign.sections.turbines import AIR_DENSITY_KG_M3
 from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in
-from vindeby.interop.export.curves import curve_points
 from vindeby.interop.export.floris_wakes import wakes
 from vindeby.interop.export.folder_mark import write_mark
 from vindeby.interop.export.yaml_file import Include, write_yaml
+from vindeby.interop.floris_turbine import floris_turbine
 from vindeby.store.format.rows import Segment, array_field
-from vindeby.units import w_to_kw
 
 MODEL = "floris.yaml"
-_TOP_SPEED = 100.0
-"""m/s up to which a curve whose last value holds is written: FLORIS has no power outside its table."""
-
 _SUM_TOLERANCE = 1e-9
 
 
@@ -57,7 +53,7 @@ def write_floris(path: Path, chosen: Chosen) -> None:
     for result in chosen.in_order():
         used |= _write_result(path, chosen, campaign, result, part, states)
     for kind in sorted(used):
-        write_yaml(path / f"turbine_t{kind}.yaml", turbine(campaign.turbines[kind], kind))
+        write_yaml(path / f"turbine_t{kind}.yaml", _turbine(campaign, kind))
     total = float(states.probability.sum())
     if wind == "wind_rose.csv" and abs(total - 1.0) > _SUM_TOLERANCE:
         chosen.notes.append(
@@ -141,27 +137,6 @@ def _most_frequent(states: wake.WindStates, height: float) -> dict[str, Any]:
     }
 
 
-def turbine(given: Turbine, kind: int) -> dict[str, Any]:
-    """A turbine type: power in kW, without tilt and yaw losses; an end that holds is written out to 100 m/s."""
-    points = curve_points(turbine_of(given))
-    speed, power, thrust = (column.tolist() for column in points)
-    if speed[0] > 0.0:
-        speed, power, thrust = [0.0, *speed], [power[0], *power], [thrust[0], *thrust]
-    if speed[-1] < _TOP_SPEED:
-        speed, power, thrust = [*speed, _TOP_SPEED], [*power, power[-1]], [*thrust, thrust[-1]]
-    return {
-        "turbine_type": f"t{kind} {given.name}",
-        "hub_height": given.hub_height_m,
-        "rotor_diameter": given.rotor_diameter_m,
-        "TSR": 8.0,
-        "operation_model": "cosine-loss",
-        "power_thrust_table": {
-            "ref_air_density": AIR_DENSITY_KG_M3,
-            "ref_tilt": 0.0,
-            "cosine_loss_exponent_yaw": 1.88,
-            "cosine_loss_exponent_tilt": 1.88,
-            "wind_speed": speed,
-            "power": [w_to_kw(value) for value in power],
-            "thrust_coefficient": thrust,
-        },
-    }
+def _turbine(campaign: Campaign, kind: int) -> dict[str, Any]:
+    given = turbine_of(campaign.turbines[kind])
+    return floris_turbine(given, f"t{kind} {given.name}")

@@ -16,13 +16,13 @@ from vindeby.campaign import Campaign, Turbine
 from vindeby.campaign.tasks import task_key
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in
-from vindeby.interop.export.curves import curve_points
 from vindeby.interop.export.earth import Projection
 from vindeby.interop.export.folder_mark import write_mark
 from vindeby.interop.export.windio_resource import resource
 from vindeby.interop.export.windio_site import site_areas
 from vindeby.interop.export.windio_wakes import analysis
 from vindeby.interop.export.yaml_file import Include, write_yaml
+from vindeby.interop.turbine_curves import curve_points
 from vindeby.store.format.rows import Segment, array_field
 from vindeby.units import mw_to_w
 

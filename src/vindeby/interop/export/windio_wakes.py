@@ -33,7 +33,10 @@ def _wakes(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
             words = {**_deficit("Jensen", constant=given.k, use_effective_ws=False), **_SQUARES}
             return {**words, "axial_induction_model": _INDUCTION[given.induction]}, []
         case "bastankhah-2014":
-            return {**_deficit("Bastankhah2014", constant=given.k, ceps=0.2, use_effective_ws=True), **_LINEAR}, []
+            return {
+                **_deficit("Bastankhah2014", constant=given.k, ceps=0.2, use_effective_ws=True),
+                **_LINEAR,
+            }, []
         case "niayifar-2016":
             words = {
                 **_deficit("Bastankhah2014", given.a0, given.a1, ceps=0.2, use_effective_ws=True),
