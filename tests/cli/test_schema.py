@@ -41,6 +41,11 @@ def test_every_preset_is_accepted(path: Path, validator: Any) -> None:
         {"wake": "jensen"},
         {"farms": [{"name": "a", "n_turbines": 3, "boundary": {"file": "a.csv"}}]},
         {"turbines": [{"file": "turbine.yaml"}]},
+        {"farms": {"file": "areas.gpkg", "name": "AREA", "n_turbines": 4}},
+        {"site": {"file": "rose.csv", "turbulence_intensity": 0.06}},
+        {"wake": {"pywake": "py_wake.literature:Nygaard_2022"}},
+        {"wake": {"floris": "gch.yaml"}},
+        {"wake": {"floris": "gch.yaml", "options": {"solver": {"turbine_grid_points": 1}}}},
         {"run": {"workers": 2, "max_failures": "5%", "slurm": {"nodes": 4, "time": "12:00:00"}}},
     ],
     ids=str,
@@ -49,11 +54,18 @@ def test_short_forms_and_files_are_accepted(change: dict[str, Any], validator: A
     assert [error.message for error in validator.iter_errors({**small(), **change})] == []
 
 
+def test_a_function_without_wind_may_leave_out_everything_about_it(validator: Any) -> None:
+    call = {"function": "function:minimise", "returns": ["x", "value"]}
+    short = {"name": "minimum", "method": {"call": call}, "seeds": 20}
+    assert [error.message for error in validator.iter_errors(short)] == []
+    assert [*validator.iter_errors({**short, "method": "random-start"})] != []
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"seed": 3}, "'seed' was unexpected"),
-        ({"farms": []}, "[] should be non-empty"),
+        ({"farms": []}, "not valid under any"),
         ({"method": [{"gradiant": {}}]}, "not valid under any"),
         ({"wake": {"jenson": {}}}, "not valid under any"),
         ({"min_spacing": {"feet": 3}}, "not valid under any"),

@@ -23,11 +23,24 @@ _FROM_FILE = {
     "description": "The section in a file of its own.",
 }
 
+_A_CALL = {"type": "object", "required": ["call"]}
+_CALLS_A_FUNCTION = {
+    "description": "A function of one's own, which may have nothing to do with wind.",
+    "properties": {"method": {"anyOf": [_A_CALL, {"type": "array", "contains": _A_CALL}]}},
+    "required": ["name", "method"],
+}
+
 
 def json_schema() -> dict[str, Any]:
     """The schema of a campaign file, as plain data."""
     schema = Campaign.model_json_schema(by_alias=True, schema_generator=_WithShortForms)
+    wake = schema["$defs"]["WakeModel"]["anyOf"][0]
+    wake["properties"]["options"] = {"type": "object", "description": "Of an engine, beside it."}
     sections = {name: _or_from_file(section) for name, section in schema.get("$defs", {}).items()}
+    schema |= schema.pop("anyOf")[0]  # a campaign is an object, but not all of it need be there
+    schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION]
+    farms = schema["properties"]["farms"]
+    schema["properties"]["farms"] = {"anyOf": [farms, _FROM_FILE]}  # one farm for each feature
     return {"$schema": _DIALECT, **schema, "title": "vindeby campaign", "$defs": sections}
 
 
