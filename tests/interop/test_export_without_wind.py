@@ -53,4 +53,4 @@ def test_an_export_of_a_study_says_that_its_neighbours_are_left_out(tmp_path: Pa
     }
     evaluated(source, study, tmp_path / "study.h5")
     told = export(ResultSet(tmp_path / "study.h5"), "windio", tmp_path / "out", Selection())
-    assert any(note.startswith("neighbours that stand in the cases") for note in told.notes)
+    assert any(note.startswith("neighbours that stand in the cases") for note in told.chosen.notes)
