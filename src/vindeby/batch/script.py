@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Iterable
@@ -54,12 +55,12 @@ def array_text(job: Job, parts: Iterable[int]) -> str:
     lines = [
         "#!/bin/bash",
         f"# {job.campaign.name}: each element runs one part of the campaign. Written by vindeby slurm.",
-        *_directives(job, f"--job-name={job.name}", f"--array={as_ranges(elements)}"),
+        *_directives(job, f"--job-name={_directive_word(job.name)}", f"--array={as_ranges(elements)}"),
         "#SBATCH --requeue",
         "#SBATCH --open-mode=append",
         f"# {notice_s} s before the time is up SLURM sends USR1 to this script.",
         f"#SBATCH --signal=B:USR1@{notice_s}",
-        f"#SBATCH --output={job.run.logs}/slurm-%A_%a.log",
+        f"#SBATCH --output={_log(job, 'slurm-%A_%a.log')}",
         "",
         "# USR1: publish what is finished, then go back into the queue. TERM (scancel): publish, then end.",
         "requeue=no status=130 run=",
@@ -92,8 +93,8 @@ def merge_text(job: Job) -> str:
     lines = [
         "#!/bin/bash",
         f"# {job.campaign.name}: brings the results of all parts together. Written by vindeby slurm.",
-        *_directives(job, f"--job-name={job.name}-merge", cores=1),
-        f"#SBATCH --output={job.run.logs}/slurm-merge-%j.log",
+        *_directives(job, f"--job-name={_directive_word(job.name + '-merge')}", cores=1),
+        f"#SBATCH --output={_log(job, 'slurm-merge-%j.log')}",
         "",
         *_surroundings(job),
         f"{shlex.join([*_vindeby(), 'merge', output])} --on-bad skip --wait 600 || echo 'the merge failed, see above'",
@@ -131,6 +132,18 @@ def _directives(job: Job, *first: str, cores: int | None = None) -> list[str]:
         *slurm.directives,
     ]
     return [f"#SBATCH {option}" for option in asked]
+
+
+def _log(job: Job, pattern: str) -> str:
+    """A file in the folder of logs; a percent sign in the name of that folder is no pattern of SLURM's."""
+    return _directive_word(f"{str(job.run.logs).replace('%', '%%')}/{pattern}")
+
+
+def _directive_word(text: str) -> str:
+    """As sbatch reads a directive: blanks, quotes and # in double quotes, with backslashes where needed."""
+    if not re.search(r"[^\w@%+=:,./-]", text):
+        return text
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 def _memory(text: str) -> str:

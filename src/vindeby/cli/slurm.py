@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,7 +68,9 @@ def command(
     if left.failed:
         say(f"{left.failed:,} tasks failed before and are left out; --retry-failed tries them again")
     if not left.by_part:
-        echo(f"{output}: nothing is left to run; to bring the results together: vindeby merge {output}")
+        echo(
+            f"{output}: nothing is left to run; to bring the results together: vindeby merge {_quoted(output)}"
+        )
         return
     job = Job(run, loaded, Path.cwd(), options, parts, ("--retry-failed",) if retry_failed else ())
     if submit:
@@ -82,9 +85,10 @@ def command(
         _submit(job, list(left.by_part))
     else:
         echo(
-            f"to submit it: the same command with --submit; or sbatch {job.array_script}, then, with the number of"
+            f"to submit it: the same command with --submit; or sbatch {_quoted(job.array_script)}, then, "
+            "with the number of"
         )
-        echo(f"that job: sbatch --dependency=afterany:NUMBER {job.merge_script}")
+        echo(f"that job: sbatch --dependency=afterany:NUMBER {_quoted(job.merge_script)}")
 
 
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
@@ -95,6 +99,12 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     from vindeby.store.disk.run_directory import RunDirectory
 
     run = RunDirectory(check_output(output).absolute())
+    for path in (run.output, Path.cwd()):
+        if not str(path).isprintable():
+            raise ArgumentError(
+                f"{path}: the path holds a character that cannot stand in a script for sbatch, such as the end of a "
+                "line; rename the folder, or choose another name with -o"
+            )
     if not run.output.parent.is_dir():
         raise ArgumentError(f"{output}: there is no folder {run.output.parent}; make it first")
     refuse_another_campaign(run, campaign)
@@ -112,6 +122,11 @@ def _refuse_while_running(run: RunDirectory) -> None:
     refuse_while_running(run)
 
 
+def _quoted(path: Path) -> str:
+    """A path as it can be copied into a shell."""
+    return shlex.quote(str(path))
+
+
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
@@ -126,5 +141,5 @@ def _submit(job: Job, parts: list[int]) -> None:
     merge = submit(job.merge_script, f"--dependency=afterany:{array}")
     write_note(job.run, array, merge, parts, job.parts)
     echo(f"submitted: job array {array}, and {merge}, which merges when all of its elements have ended")
-    echo(f"to watch it: vindeby monitor {job.run.output}; to end it: scancel {array} {merge}")
+    echo(f"to watch it: vindeby monitor {_quoted(job.run.output)}; to end it: scancel {array} {merge}")
     echo("if anything is missing in the end: the same command again")

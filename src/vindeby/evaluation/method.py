@@ -31,7 +31,7 @@ from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.evaluation.as_campaign import call_of
 from vindeby.evaluation.cases import Case
 from vindeby.evaluation.energies import Energies, Given
-from vindeby.evaluation.periods import Period, periods_of, times_of
+from vindeby.evaluation.periods import Period, periods_of
 from vindeby.evaluation.stored_layouts import Layout, Pinned, PinnedLayouts
 from vindeby.runner.methods.method_protocol import Result
 
@@ -81,8 +81,6 @@ class _Prepared:
         self._method, self._cell, self._energies, self._around = method, cell, energies, around
         key = task_key(cell.farm_idx, cell.type_idx, "").removesuffix("_s")
         self._own = method.pinned[key]
-        series = method.campaign.site.time_series
-        self._times = [] if series is None else times_of(series)
         self._free: dict[Pinned, float] = {}
         self._remembered: OrderedDict[tuple[Pinned, int, int, frozenset[Pinned], bool], Given] = OrderedDict()
         self._bytes = 0
@@ -93,7 +91,7 @@ class _Prepared:
         own = self._own[case.layout]
         # A farm is not its own neighbour: a table may be shared by several evaluated farms.
         others = [one for one in case.neighbours if one.pinned.farm_idx != own.farm_idx]
-        periods = periods_of(others, self._times, self._energies.steps)
+        periods = periods_of(others, self._energies.steps)
         layout = self._method.stored.layout(own)
         arrays: dict[str, Any] = {"layout": np.stack([layout.x, layout.y])}
         if self._cell.mix:

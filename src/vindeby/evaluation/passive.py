@@ -7,6 +7,8 @@ any engine, and at the cost of an evaluation like any other.
 
 from __future__ import annotations
 
+from typing import Any
+
 from vindeby.assembly import turbine_of
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.units import w_to_mw
@@ -16,14 +18,17 @@ def passive(turbine: Turbine) -> Turbine:
     """The same type without thrust."""
     name, description = f"{turbine.name} without thrust", turbine.description
     if isinstance(description, Table):
-        changed = {"ct": (0.0,) * len(description.ct)}
-        return Turbine(name=name, table=description.model_copy(update=changed))
-    if isinstance(description, Cubic):
-        return Turbine(
-            name=name,
-            cubic=description.model_copy(update={"ct": 0.0, "ct_wind_speed": None, "outside": None}),
-        )
-    return Turbine(name=name, table=_tabulated(turbine, description))
+        changed: dict[str, Any] = {
+            "table": description.model_copy(update={"ct": (0.0,) * len(description.ct)})
+        }
+    elif isinstance(description, Cubic):
+        update = {"ct": 0.0, "ct_wind_speed": None, "outside": None}
+        changed = {"cubic": description.model_copy(update=update)}
+    else:
+        changed = {"generic": None, "table": _tabulated(turbine, description)}
+    return turbine.model_copy(
+        update={"name": name, **changed}
+    )  # unchecked: the name may be longer than any given
 
 
 def _tabulated(turbine: Turbine, description: Generic) -> Table:

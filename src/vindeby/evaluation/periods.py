@@ -26,9 +26,9 @@ class Period:
     standing: tuple[Pinned, ...]
 
 
-def periods_of(neighbours: Sequence[Neighbour], times: Sequence[datetime], steps: int) -> list[Period]:
+def periods_of(neighbours: Sequence[Neighbour], steps: int) -> list[Period]:
     """The periods in order; one where no neighbour has a date. Without steps, the whole site is one."""
-    first_step = {one.pinned: _first_step(one.since, times) for one in neighbours}
+    first_step = {one.pinned: one.first_step for one in neighbours}
     edges = sorted({0, steps, *(step for step in first_step.values() if step < steps)})
     if not steps:
         return [Period(0, 0, tuple(one.pinned for one in neighbours))]
@@ -38,8 +38,9 @@ def periods_of(neighbours: Sequence[Neighbour], times: Sequence[datetime], steps
     ]
 
 
-def _first_step(since: str | None, times: Sequence[datetime]) -> int:
-    return 0 if since is None else bisect_left(times, datetime.fromisoformat(since))
+def first_step_of(since: str, times: Sequence[datetime]) -> int:
+    """The first step at a date or later; as many as there are where all are before it."""
+    return bisect_left(times, datetime.fromisoformat(since))
 
 
 def times_of(series: TimeSeries) -> list[datetime]:

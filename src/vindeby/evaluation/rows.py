@@ -12,6 +12,7 @@ from vindeby.campaign.sections.values import Name, OneOf, Section, refusal
 
 MOST_IN_SUBSETS = 12
 MOST_COMBINATIONS = 1_000_000
+_LONGEST_LABEL = 1_000
 
 
 def _seed(value: Any) -> int | str:
@@ -35,7 +36,15 @@ def _date(text: str) -> str:
 def _label(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         raise refusal("is no name of a combination", remedy="write a word or a number", value=value)
-    return str(value).strip()
+    text = str(value).strip()
+    if len(text) > _LONGEST_LABEL or not text.isprintable():
+        told = "is no name of a combination: it is too long, or holds characters that cannot be printed"
+        raise refusal(
+            told,
+            remedy=f"use at most {_LONGEST_LABEL:,} printable characters",
+            value=text[:40].encode("ascii", "backslashreplace").decode(),
+        )
+    return text
 
 
 class Row(Section):

@@ -20,6 +20,7 @@ from vindeby.campaign.tasks import Cell
 from vindeby.errors import CampaignError, DataError, Problem
 from vindeby.evaluation.cases import Case, Neighbour
 from vindeby.evaluation.combinations import Combination, Standing, combinations_of
+from vindeby.evaluation.periods import first_step_of, times_of
 from vindeby.evaluation.stored_layouts import Pinned, StoredLayouts
 from vindeby.evaluation.study import Study
 
@@ -41,6 +42,7 @@ class Selector:
         self.study, self.document, self.stored = study, document, stored
         self.farms = [farm.name for farm in stored.campaign.farms]
         self.types = [turbine.name for turbine in stored.campaign.turbines]
+        self._times: list[datetime] | None = None
 
     def select(self) -> Selection:
         """The selection; CampaignError or DataError says what is wrong or missing."""
@@ -116,10 +118,9 @@ class Selector:
             remedy = f"{self.stored.path.name} has: {', '.join(self.farms)}"
             self.refuse((*at, "farm"), "is not a farm of the database", row.farm, remedy)
         cell = self._cell(self.stored.cells[self.farms.index(row.farm)], row.type, at)
-        if row.since is not None:
-            self._refuse_date(row.since, (*at, "from"))
+        first_step = 0 if row.since is None else self._first_step(row.since, (*at, "from"))
         try:
-            return Neighbour(self.stored.pinned(cell, row.seed), row.since)
+            return Neighbour(self.stored.pinned(cell, row.seed), row.since, first_step)
         except DataError as error:
             self.refuse(
                 (*at, "seed"), str(error), row.seed, "name a result that is there, or run the campaign first"
@@ -134,10 +135,11 @@ class Selector:
             self.refuse((*at, "type"), told, name, f"the farm has: {', '.join(labels)}")
         return cells[labels.index(name)]
 
-    def _refuse_date(self, since: str, at: Path) -> None:
+    def _first_step(self, since: str, at: Path) -> int:
+        """Of the series, the first step at this date or later."""
         series = self._series()
         times = None if series is None else series.times
-        if times is None:
+        if series is None or times is None:
             self.refuse(
                 at,
                 "needs a time series with times",
@@ -149,6 +151,9 @@ class Selector:
             what = "has a time zone, but the times of the series have none"
             other = "has no time zone, but the times of the series have one"
             self.refuse(at, what if aware[0] else other, since, f"write it like {times[0]}")
+        if self._times is None:
+            self._times = times_of(series)
+        return first_step_of(since, self._times)
 
     def _series(self) -> TimeSeries | None:
         return (self.study.site or self.stored.campaign.site).time_series

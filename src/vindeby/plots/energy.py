@@ -111,7 +111,8 @@ def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
             values = shown.values[(rows["farm_idx"] == farm) & (rows["type_idx"] == kind)]
             if len(values):
                 best[line, column] = values.max()
-                below[line, column] = 100 * (1 - np.median(values) / values.max())
+                if values.max() > 0.0:  # results of a function without wind have no energy
+                    below[line, column] = 100 * (1 - np.median(values) / values.max())
     with style(dark=dark):
         whole = figure(3.2 + 1.25 * len(types), max(2.4, 1.6 + 0.3 * len(farms)))
         left, right = whole.subplots(1, 2, sharey=True)
@@ -144,7 +145,7 @@ def _coloured(axes: Axes, values: FloatArray, form: str) -> None:
 
 def _barred(axes: Axes, values: FloatArray) -> None:
     """Figures, each over a bar of its length from the left of its cell."""
-    most = max(float(np.nanmax(values)), 1e-12)
+    most = max(float(np.nan_to_num(values).max()), 1e-12)
     for (line, column), value in np.ndenumerate(values):
         if not np.isnan(value):
             axes.barh(

@@ -8,6 +8,7 @@ record is doubtful, and is adopted only when the caller wants its layout with an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +61,7 @@ class Examiner:
         numbers = parse_key(record.key)
         if numbers is None:
             said = [record.attributes.get(name) for name in _NUMBERS]
-            whole = [int(one) for one in said if isinstance(one, int | float) and one == int(one) >= 0]
+            whole = [int(one) for one in said if isinstance(one, int | float) and _is_a_number_from_0(one)]
             numbers = (whole[0], whole[1], whole[2]) if len(whole) == len(said) else None
         return "" if numbers is None else task_key(*numbers)
 
@@ -176,6 +177,10 @@ class Examiner:
         if wrong := self._judge.why_not(record):
             raise RefusedError(wrong)
         return record
+
+
+def _is_a_number_from_0(value: float) -> bool:
+    return math.isfinite(value) and value == int(value) >= 0
 
 
 def _stored_energy(record: Record) -> float | None:

@@ -89,14 +89,22 @@ def set_aside(run: RunDirectory) -> Path:
 def read_all(files: Sequence[Path], folder: Path, spool: Spool, guard: Guard) -> Iterator[ScriptFile]:
     """Each file with everything that can be saved from it."""
     for path in files:
-        before = file_state(path)
+        before = _state(path)
         saved = rescue(path, folder, guard, KEY_OF_ATTRIBUTES, spool, _NEEDED)
         name = os.fsencode(path).decode(errors="backslashreplace")
         digest = _digest(path)
-        if file_state(path) != before:
+        if _state(path) != before:
             changed = "it changed while it was read; does the script still run?"
             saved.findings.append(Finding(Verdict.INCOMPLETE, changed))
         yield ScriptFile(name, saved, digest)
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """What tells whether a file changed; None where it cannot be found, such as a link that leads to itself."""
+    try:
+        return file_state(path)
+    except OSError:
+        return None
 
 
 def _digest(path: Path) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.outline import Outline, outline_of
 from vindeby.campaign.tasks import Cell, task_key
 from vindeby.errors import ArgumentError, DataError, ShortfallError
@@ -81,6 +82,21 @@ class Chosen:
                 "with --campaign FILE"
             )
         return self.campaign
+
+    def needs_wind(self, purpose: str) -> Campaign:
+        """The campaign, where a format holds wind, wakes and layouts; a function without wind has none of them."""
+        campaign = self.needs_campaign(purpose)
+        if returned_arrays(campaign) is not None:
+            raise ArgumentError(
+                f"{self.database}: {purpose} writes wind, wakes and layouts, but this campaign is of a function that "
+                "has none of them; export it as netcdf, zarr, parquet or csv"
+            )
+        if any(step.call is not None and step.call.cases for step in campaign.method):
+            self.notes.append(
+                "neighbours that stand in the cases of this study are not in the files, so that other tools compute "
+                "more energy"
+            )
+        return campaign
 
     def in_order(self) -> Iterator[tuple[str, Segment, int]]:
         """Each key with its segment and row."""

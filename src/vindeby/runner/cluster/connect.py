@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import signal
 import threading
@@ -18,6 +20,7 @@ from vindeby.runner.cluster.versions import PACKAGES, here, mismatch
 from vindeby.runner.linux import usable_cores
 
 _CONNECT_S = 30.0
+_LARGEST_FILE = 1 << 22
 LOCAL = "local"
 
 
@@ -102,13 +105,20 @@ def _interrupts_ignored() -> Iterator[None]:
 def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitStack) -> Any:
     """A client of a scheduler that runs already; it tries again for so long when it loses it."""
     if "://" in place:
-        given = {"address": place}
+        given, address = {"address": place}, place
     elif Path(place).is_file():
-        given = {"scheduler_file": place}
+        given, address = {"scheduler_file": place}, _address_in(Path(place))
     else:
         raise ArgumentError(
             f"--dask: {place!r} is neither an address such as tcp://host:8786 nor a scheduler file nor {LOCAL!r}"
         )
+    try:  # a client that cannot even try such an address would keep this process from ending
+        distributed.comm.resolve_address(address)
+    except (OSError, ValueError) as error:
+        raise ArgumentError(
+            f"--dask: {place}: {address!r} is no address of a scheduler that can be reached from here ({error}); "
+            "write e.g. tcp://host:8786"
+        ) from None
     try:
         with distributed.Client(**given, timeout=_CONNECT_S, set_as_default=False):
             pass
@@ -118,6 +128,19 @@ def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitSt
             f"--dask: no Dask scheduler answers at {place} ({type(error).__name__}: {error}); start one with "
             "`dask scheduler`, or correct the address"
         ) from None
+
+
+def _address_in(file: Path) -> str:
+    """The address that a scheduler file holds; ArgumentError where it is no such file."""
+    address = None
+    with contextlib.suppress(OSError, ValueError):
+        data = json.loads(file.read_bytes()[:_LARGEST_FILE])
+        address = data.get("address") if isinstance(data, dict) else None
+    if not isinstance(address, str) or not address:
+        raise ArgumentError(
+            f"--dask: {file}: is no scheduler file, as `dask scheduler --scheduler-file {file}` writes it"
+        )
+    return address
 
 
 def _mismatches(client: Any) -> list[str]:

@@ -1,0 +1,29 @@
+"""Types without thrust, as internal wakes are switched off: of any description, and with the longest of names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.evaluation.studies import TYPES
+from vindeby.assembly import turbine_of
+from vindeby.campaign import Turbine
+from vindeby.evaluation.passive import passive
+
+_CUBIC = {
+    "cubic": {"rated_power_mw": 5, "rotor_diameter_m": 126, "hub_height_m": 90, "rated_speed": 11, "ct": 0.8}
+}
+
+
+@pytest.mark.parametrize("description", [*TYPES, _CUBIC], ids=["generic", "table", "cubic"])
+def test_a_type_without_thrust_has_the_same_power_whatever_its_name(description: dict[str, Any]) -> None:
+    given = Turbine.model_validate({**description, "name": "x" * 120})
+    without = passive(given)
+    assert without.name != given.name
+    assert without.rated_power_mw == given.rated_power_mw
+    before, after = turbine_of(given), turbine_of(without)
+    for speed in np.arange(2.0, 30.0, 0.5):
+        assert after.power_at(speed) == pytest.approx(before.power_at(speed), rel=1e-12)
+        assert after.thrust_coefficient_at(speed) == 0.0

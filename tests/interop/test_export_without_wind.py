@@ -1,0 +1,56 @@
+"""Exports and pictures of results that are not of a campaign about wind, and of studies with neighbours."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.evaluation.studies import campaign, compute, evaluated
+from vindeby.campaign import Campaign
+from vindeby.errors import ArgumentError
+from vindeby.interop.export.chosen import Selection
+from vindeby.interop.export.exporting import export
+from vindeby.plots.energy import best_and_median
+from vindeby.results.result_set import ResultSet
+
+
+def score(task: Any) -> dict[str, Any]:
+    return {"score": float(task.seed), "trace": np.arange(3.0)}
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
+    call = {"function": f"{__name__}:score", "returns": ["score", "trace"]}
+    asked = Campaign.from_data({"name": "scores", "method": {"call": call}, "seeds": 2})
+    return ResultSet(compute(asked, tmp_path_factory.mktemp("scores") / "scores.h5"))
+
+
+@pytest.mark.parametrize("form", ["windio", "floris"])
+def test_a_function_without_wind_has_nothing_for_formats_of_wind(
+    scores: ResultSet, tmp_path: Path, form: str
+) -> None:
+    with pytest.raises(ArgumentError, match="netcdf, zarr, parquet or csv"):
+        export(scores, form, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_of_results_without_energy_divides_by_nothing(scores: ResultSet) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        best_and_median(scores)
+
+
+def test_an_export_of_a_study_says_that_its_neighbours_are_left_out(tmp_path: Path) -> None:
+    source = compute(campaign(count=2, seeds=1), tmp_path / "layouts.h5")
+    study = {
+        "name": "study",
+        "layouts": {"farms": "farm a", "types": "small"},
+        "neighbours": {"together": [{"farm": "farm b", "type": "small"}]},
+    }
+    evaluated(source, study, tmp_path / "study.h5")
+    told = export(ResultSet(tmp_path / "study.h5"), "windio", tmp_path / "out", Selection())
+    assert any(note.startswith("neighbours that stand in the cases") for note in told.chosen.notes)
