@@ -14,6 +14,7 @@ from tests.campaign.examples import small
 from vindeby.campaign import presets
 from vindeby.campaign.json_schema import json_schema
 from vindeby.cli.app import build
+from vindeby.errors import ArgumentError
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -86,3 +87,6 @@ def test_the_command_prints_it_or_writes_it(tmp_path: Path) -> None:
     written = CliRunner().invoke(build(), ["schema", "-o", str(tmp_path / "campaign.json")])
     assert f"# yaml-language-server: $schema={tmp_path}/campaign.json" in written.stdout
     assert json.loads((tmp_path / "campaign.json").read_text()) == json_schema()
+    nowhere = CliRunner().invoke(build(), ["schema", "-o", str(tmp_path / "absent" / "campaign.json")])
+    assert isinstance(nowhere.exception, ArgumentError)
+    assert "cannot be written: No such file or directory" in str(nowhere.exception)

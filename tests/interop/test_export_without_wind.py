@@ -13,7 +13,7 @@ from tests.evaluation.studies import campaign, compute, evaluated
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.exporting import export
+from vindeby.interop.export.exporting import Options, export
 from vindeby.plots.energy import best_and_median
 from vindeby.results.result_set import ResultSet
 
@@ -29,12 +29,12 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
     return ResultSet(compute(asked, tmp_path_factory.mktemp("scores") / "scores.h5"))
 
 
-@pytest.mark.parametrize("form", ["windio", "floris"])
+@pytest.mark.parametrize("form", ["windio", "floris", "geojson"])
 def test_a_function_without_wind_has_nothing_for_formats_of_wind(
     scores: ResultSet, tmp_path: Path, form: str
 ) -> None:
     with pytest.raises(ArgumentError, match="netcdf, zarr, parquet or csv"):
-        export(scores, form, tmp_path / "out")
+        export(scores, form, tmp_path / "out", Selection(), Options(crs="local"))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import sys
@@ -147,8 +148,14 @@ def _directive_word(text: str) -> str:
 
 
 def _memory(text: str) -> str:
-    """As sbatch takes it: ``16GB`` is 16G there."""
-    return text.replace(" ", "").rstrip("bB").rstrip("i")
+    """As sbatch takes it, in whole numbers: ``16GB`` is 16G there, ``1.5GB`` 1536M; without a unit, bytes are meant."""
+    match = re.fullmatch(r"([\d.]+) ?([KMGT]?)i?B?", text, re.IGNORECASE)
+    assert match is not None  # the campaign's section has checked it
+    number, unit = float(match[1]), match[2].upper()
+    if unit and number.is_integer():
+        return f"{int(number)}{unit}"
+    megabytes = number * {"": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20}[unit]
+    return f"{max(1, math.ceil(megabytes))}M"
 
 
 def _surroundings(job: Job) -> list[str]:

@@ -41,6 +41,8 @@ def write_geojson(path: Path, chosen: Chosen, crs: str | None) -> None:
             f"{chosen.database}: the campaign does not say which coordinate reference system its metres are in; name "
             "it with --crs, e.g. --crs EPSG:32631, or write metres as they are with --crs local"
         )
+    if chosen.campaign is not None:
+        chosen.needs_wind("export --to geojson")
     where: Where = Local() if crs == "local" else Projection(crs)
     features = [*_areas(chosen, where), *_turbines(chosen, where)]
     collection: dict[str, Any] = {"type": "FeatureCollection", "name": chosen.database.stem}
