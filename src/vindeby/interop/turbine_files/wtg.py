@@ -13,7 +13,14 @@ from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from vindeby.interop.file_reading import FileContent, Options, read_bytes, refuse, refuse_option
+from vindeby.interop.file_reading import (
+    FileContent,
+    Options,
+    as_float,
+    read_bytes,
+    refuse,
+    refuse_option,
+)
 
 _DEEPEST = 30
 
@@ -60,11 +67,14 @@ def _parsed(path: Path) -> Element:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = builder.data
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = parser.ExternalEntityRefHandler = markup
+    content = read_bytes(path)
     try:
-        parser.Parse(read_bytes(path), True)
+        parser.Parse(content, True)
         return builder.close()
     except _RefusedMarkupError as error:
         refuse(path, f"{error}, which turbine files do without", "write it without them")
+    except (LookupError, ValueError):  # what expat has no table for
+        refuse(path, "is in an encoding that is not read", "write it in UTF-8", 1)
     except expat.ExpatError as error:
         refuse(
             path,
@@ -104,7 +114,7 @@ def _hub_height(path: Path, root: Element, options: Options, notes: list[str]) -
     if wanted is not None:
         if isinstance(wanted, bool) or not isinstance(wanted, int | float):
             refuse_option("hub_height_m", "must be a number", "give it in metres", wanted)
-        return float(wanted)
+        return as_float(wanted)
     if not heights:
         refuse_option("hub_height_m", "is missing: the file suggests no height", "give it in metres")
     if len(heights) > 1:
