@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.interop.geo_files import AREA, collection, read, refused, write_geojson, write_vector
-from tests.interop.site_examples import LIB, TAB, wrg_line
+from tests.interop.site_examples import LIB, ROSE, TAB, wrg_line
 from vindeby.errors import CampaignError, VindebyError
 from vindeby.interop import read_site, read_turbine
 
@@ -39,12 +39,11 @@ WTG = """\
   </PerformanceTable>
 </WindTurbineGenerator>
 """
-UNIT_ROSE = "ws,wd,freq_val\n8,0,0.5\n8,180,0.5\n"
 AT = TI | {"height": 80.0, "roughness": 0.05}
 
 SITES: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "height of 400 digits": ("a.lib", LIB, AT | {"height": HUGE}, "height is outside the file"),
-    "turbulence of 400 digits": ("a.csv", UNIT_ROSE, {"turbulence_intensity": HUGE}, "must be a finite number"),
+    "turbulence of 400 digits": ("a.csv", ROSE, {"turbulence_intensity": HUGE}, "must be a finite number"),
     "step that divides by 0": ("a.tab", TAB, TI | {"direction_step": 1e-320}, "does not divide 360"),
     "format that is a list": ("a.tab", TAB, TI | {"format": ["tab"]}, "format is not known"),
     "a NUL in the name": ("a\0.tab", "", TI, "file cannot be read"),
@@ -68,6 +67,7 @@ def written(folder: Path, name: str, text: str) -> Path:
     return path
 
 
+@pytest.mark.filterwarnings("ignore::vindeby.interop.files.ForeignFileWarning")
 @pytest.mark.parametrize("name", SITES)
 def test_a_site_is_refused(tmp_path: Path, name: str) -> None:
     file, text, options, told = SITES[name]
