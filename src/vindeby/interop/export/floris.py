@@ -32,6 +32,7 @@ _SUM_TOLERANCE = 1e-9
 def write_floris(path: Path, chosen: Chosen) -> None:
     """Write the folder."""
     campaign = chosen.needs_campaign("export --to floris")
+    chosen.needs_layouts("export --to floris")
     if campaign.site.local is not None:
         raise ArgumentError(
             f"{chosen.database}: the wind of this campaign differs from place to place (site.local), which export to "

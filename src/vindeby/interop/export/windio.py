@@ -32,6 +32,7 @@ SYSTEM = "wind_energy_system.yaml"
 def write_windio(path: Path, chosen: Chosen, crs: str | None) -> None:
     """Write the folder."""
     campaign = chosen.needs_campaign("export --to windio")
+    chosen.needs_layouts("export --to windio")
     system = None if crs in (None, "local") else Projection(str(crs)).proj_string()
     wind, runs = resource(chosen, campaign)
     write_yaml(path / "energy_resource.yaml", wind)
