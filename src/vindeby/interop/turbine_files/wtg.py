@@ -23,6 +23,8 @@ from vindeby.interop.file_reading import (
 )
 
 _DEEPEST = 30
+_Row = tuple[float, float, float]
+"""Wind speed, power and thrust coefficient."""
 
 
 class _RefusedMarkupError(Exception):
@@ -150,6 +152,9 @@ def _curves(path: Path, table: Element, notes: list[str]) -> dict[str, Any]:
         refuse(
             path, f"has no points from cut-in {low:g} to cut-out {high:g} m/s", "correct StartStopStrategy"
         )
+    # A cut-in or cut-out between two points ends the line between them; it bends it no further.
+    rows += [_between(at, speeds, powers, thrusts) for at in (low, high) if speeds[0] < at < speeds[-1]]
+    rows = sorted({row[0]: row for row in rows}.values())
     if low > 0.0:
         rows.insert(0, (math.nextafter(low, 0.0), 0.0, idle))
     rows.append((math.nextafter(high, math.inf), 0.0, idle))
@@ -158,6 +163,17 @@ def _curves(path: Path, table: Element, notes: list[str]) -> dict[str, Any]:
         "power_kw": [row[1] / 1000.0 for row in rows],
         "ct": [row[2] for row in rows],
     }
+
+
+def _between(at: float, speeds: list[float], powers: list[float], thrusts: list[float]) -> _Row:
+    """The point of the curves at a wind speed."""
+    right = next(index for index, speed in enumerate(speeds) if speed >= at)
+    share = (at - speeds[right - 1]) / (speeds[right] - speeds[right - 1])
+    power, thrust = (
+        values[right] if share == 1.0 else values[right - 1] + share * (values[right] - values[right - 1])
+        for values in (powers, thrusts)
+    )
+    return at, power, thrust
 
 
 def _points(path: Path, table: Element) -> tuple[list[float], list[float], list[float]]:
