@@ -138,6 +138,9 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         if steps == ["crs"]:
             told = "cannot be overridden: coordinates have been read already"
             raise _refused(option, told, "write crs in the campaign file")
+        if steps[-1] == "file" and "source" not in steps:
+            told = "cannot be overridden: files have been read already"
+            raise _refused(option, told, "write the name of the file in the campaign file")
         value = read(text, option, has_lines=False).data if text.strip() else None
         holder, path = _descend(document.data, steps, option)
         holder[path[-1]] = value
