@@ -19,12 +19,12 @@ from vindeby.results.result_set import ResultSet
 
 
 def score(task: Any) -> dict[str, Any]:
-    return {"score": float(task.seed), "trace": np.arange(3.0)}
+    return {"score": float(task.seed), "trace": np.arange(3.0), "layout": np.arange(6.0).reshape(2, 3)}
 
 
 @pytest.fixture(scope="module")
 def scores(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
-    call = {"function": f"{__name__}:score", "returns": ["score", "trace"]}
+    call = {"function": f"{__name__}:score", "returns": ["score", "trace", "layout"]}
     asked = Campaign.from_data({"name": "scores", "method": {"call": call}, "seeds": 2})
     return ResultSet(compute(asked, tmp_path_factory.mktemp("scores") / "scores.h5"))
 

@@ -34,6 +34,10 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
         given = getattr(study, key)
         if given is not None:
             data[key] = given.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if study.site is not None and study.site.local is None:
+        # The layouts lie as they did: other wind from true north is turned to their grid north, too.
+        turn = source.site.grid_convergence_deg
+        data["site"] |= {} if turn is None else {"grid_convergence_deg": turn} | data["site"]
     data["method"] = {"call": {"function": FUNCTION}}
     _checked(data, document)  # with all farms: neighbours stand there, too
     data["farms"] = [data["farms"][index] for index in chosen.farms]

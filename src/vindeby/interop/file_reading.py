@@ -41,6 +41,25 @@ def refuse_option(option: str, message: str, remedy: str, value: Any = None) -> 
     raise CampaignError([Problem("", option, message, shown, remedy)]) from None
 
 
+def refuse_unreachable(path: Path) -> None:
+    """Raise for a name that no file can have, e.g. one with a NUL or of thousands of letters."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass  # whoever reads it says so
+    except (OSError, ValueError) as error:
+        told = getattr(error, "strerror", None) or str(error)
+        refuse_option("file", f"cannot be read: {told}", "check the path")
+
+
+def as_float(value: float) -> float:
+    """The number; an integer of hundreds of digits is infinite, which every check of a range refuses."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def read_bytes(path: Path) -> bytes:
     """The bytes of a regular file that is not too large."""
     refuse_special(path)

@@ -18,6 +18,8 @@ from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem, VindebyError
 
 _SITE_FORMS = ("weibull", "table", "time_series", "states", "local")
+_OWN = ("file", "name", "grid_convergence_deg")
+"""Keys of a section that are not about the file, and stay."""
 _TURBINE_FORMS = ("generic", "table", "cubic")
 
 
@@ -48,7 +50,7 @@ def _resolve(
     for key in (*forms, "source"):
         if key in section:
             raise _problem(document, (*at, key), "is given beside file", "give one of them")
-    options = {key: value for key, value in section.items() if key not in ("file", "name")}
+    options = {key: value for key, value in section.items() if key not in _OWN}
     try:
         found = reader(folder / name, options)
     except CampaignError as error:

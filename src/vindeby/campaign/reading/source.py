@@ -47,10 +47,10 @@ def load_study(path: Path) -> Document:
 
 def with_files(document: Document, folder: Path) -> Document:
     """The document with what the files that it names hold; they are read once, here."""
+    document = with_foreign_files(document, folder)  # first: whether the wind is turned depends on its kind
     if names_geographic_files(document.data, folder):
         document = with_geographic_files(document, folder)
     document = _with_boundary_files(document, folder)
-    document = with_foreign_files(document, folder)
     document = with_neighbour_files(document, folder, _text_of)
     document = with_engine_file(document, folder, _text_of)
     return with_local_wind(with_wind_files(document, folder, _text_of), folder)
@@ -138,6 +138,9 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         if steps == ["crs"]:
             told = "cannot be overridden: coordinates have been read already"
             raise _refused(option, told, "write crs in the campaign file")
+        if steps[-1] == "file" and "source" not in steps:
+            told = "cannot be overridden: files have been read already"
+            raise _refused(option, told, "write the name of the file in the campaign file")
         value = read(text, option, has_lines=False).data if text.strip() else None
         holder, path = _descend(document.data, steps, option)
         holder[path[-1]] = value

@@ -21,6 +21,7 @@ from vindeby.results.sources import Folder
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment
 from vindeby.store.read.database import Database
+from vindeby.store.read.export.columns import turbines_in
 
 Place = tuple[int, int, int]
 """Farm, type and seed."""
@@ -97,6 +98,19 @@ class Chosen:
                 "more energy"
             )
         return campaign
+
+    def without_layouts(self) -> list[str]:
+        """The keys of results that have no layout: those of a function that has nothing to do with wind."""
+        return [key for key, segment, _ in self.in_order() if not turbines_in(segment)]
+
+    def needs_layouts(self, purpose: str) -> None:
+        """Refuse results without layouts, where a format cannot do without."""
+        without = self.without_layouts()
+        if without:
+            raise ArgumentError(
+                f"{self.database}: {purpose} needs layouts, and {without[0]} has none ({len(without):,} of "
+                f"{len(self):,} results); choose others with --key, or write csv with --rows results"
+            )
 
     def in_order(self) -> Iterator[tuple[str, Segment, int]]:
         """Each key with its segment and row."""

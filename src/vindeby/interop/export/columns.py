@@ -13,11 +13,14 @@ from vindeby.store.format.rows import Segment, array_field
 from vindeby.store.read.export.axes import axes_of
 from vindeby.store.read.export.columns import (
     PLACE,
+    array_column,
+    array_names,
     attribute_column,
     attribute_names,
     layout_sizes,
     number_column,
     origin_column,
+    shapes_of,
     texts,
     turbines_in,
 )
@@ -83,6 +86,9 @@ def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
         if name not in {*PLACE, "aep", "n_turbines", "origin", "seconds"}:
             values = attribute_column(segments, name)
             columns[_free(name, columns)] = values.astype(object) if values.dtype.kind == "U" else values
+    for name in array_names(segments):
+        if name != "aep" and set(shapes_of(segments, name)) == {()}:
+            columns[_free(name, columns)] = array_column(segments, name)
     return {name: column[order] for name, column in columns.items()}
 
 

@@ -21,7 +21,10 @@ CLOSE_M = 1e-3
 _STRAIGHT_M = 0.1
 """An edge that is straight in metres may lie so far from the straight line in degrees that stands for it."""
 _MOST_HALVINGS = 12
+_LONGEST_SHOWN = 60
 _CODE = re.compile(r"[A-Za-z]{2,10}:\d{1,8}")
+_WELL_KNOWN_TEXT = re.compile(r"[A-Za-z]{3,20}\[.{1,20000}\]")
+"""What a campaign has where its system is in no registry."""
 
 
 @dataclass(frozen=True)
@@ -31,21 +34,22 @@ class Projection:
     name: str
 
     def __post_init__(self) -> None:
-        if not _CODE.fullmatch(self.name):
+        shown = self.name if len(self.name) <= _LONGEST_SHOWN else f"{self.name[:_LONGEST_SHOWN]}..."
+        if not (_CODE.fullmatch(self.name) or _WELL_KNOWN_TEXT.fullmatch(self.name)):
             raise ArgumentError(
-                f"--crs: {self.name!r} is no code of a coordinate reference system; use EPSG:CODE"
+                f"--crs: {shown!r} is no code of a coordinate reference system; use EPSG:CODE"
             )
         pyproj = library("pyproj", "geo", "export --to geojson")
         try:
             crs = pyproj.CRS.from_user_input(self.name)
         except pyproj.exceptions.CRSError:
             raise ArgumentError(
-                f"--crs: {self.name} is not known to pyproj; use EPSG:CODE, e.g. EPSG:32631"
+                f"--crs: {shown} is not known to pyproj; use EPSG:CODE, e.g. EPSG:32631"
             ) from None
         units = {axis.unit_name for axis in crs.axis_info}
         if not crs.is_projected or units != {"metre"}:
             raise ArgumentError(
-                f"--crs: {self.name} ({crs.name}) is not a projection in metres; name the one of the campaign's "
+                f"--crs: {shown} ({crs.name}) is not a projection in metres; name the one of the campaign's "
                 "coordinates, e.g. EPSG:32631"
             )
 

@@ -117,6 +117,11 @@ def _table_writer(file_format: str, chosen: Chosen, rows: str) -> Callable[[Path
     from vindeby.interop.export.parquet import write_parquet
 
     columns = turbine_columns(chosen) if rows == "turbines" else result_columns(chosen)
+    if rows == "turbines" and (without := chosen.without_layouts()):
+        chosen.notes.append(
+            f"{len(without):,} of the results have no turbines, and so no row in the table; --rows results writes a "
+            "row for each result"
+        )
     if file_format == "csv":
         return partial(write_csv, columns=columns)
     metadata = {"vindeby": __version__, "database": chosen.database.name}

@@ -31,6 +31,7 @@ _SUM_TOLERANCE = 1e-9
 
 def write_floris(path: Path, chosen: Chosen) -> None:
     """Write the folder."""
+    chosen.needs_layouts("export --to floris")
     campaign = chosen.needs_wind("export --to floris")
     if campaign.site.local is not None:
         raise ArgumentError(

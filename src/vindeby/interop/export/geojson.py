@@ -36,6 +36,7 @@ Where = Projection | Local
 
 def write_geojson(path: Path, chosen: Chosen, crs: str | None) -> None:
     """Write one collection of features; ArgumentError where nothing says where on Earth the farms are."""
+    chosen.needs_layouts("export --to geojson")
     if crs is None:
         raise ArgumentError(
             f"{chosen.database}: the campaign does not say which coordinate reference system its metres are in; name "

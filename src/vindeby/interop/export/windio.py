@@ -31,6 +31,7 @@ SYSTEM = "wind_energy_system.yaml"
 
 def write_windio(path: Path, chosen: Chosen, crs: str | None) -> None:
     """Write the folder."""
+    chosen.needs_layouts("export --to windio")
     campaign = chosen.needs_wind("export --to windio")
     system = None if crs in (None, "local") else Projection(str(crs)).proj_string()
     wind, runs = resource(chosen, campaign)

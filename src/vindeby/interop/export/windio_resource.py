@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vindeby import wake
 from vindeby.assembly.wind import site_of
 from vindeby.campaign import Campaign
+from vindeby.campaign.sections.normalising import SUM_TOLERANCE
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 
@@ -30,7 +31,7 @@ def resource(chosen: Chosen, campaign: Campaign) -> tuple[dict[str, Any], dict[s
     elif isinstance(site, wake.WeibullSite) and not _has_own_directions(site.turbulence_intensity):
         wind, bins = _weibull(chosen, site)
     else:
-        wind, bins = _table(site.states())
+        wind, bins = _table(chosen, site.states())
     return {"name": f"{campaign.name} (energy resource)", "wind_resource": wind}, bins
 
 
@@ -71,16 +72,23 @@ def _weibull(chosen: Chosen, site: wake.WeibullSite) -> tuple[dict[str, Any], di
     return wind, _runs(states.direction, states.speed[: states.shape[1]])
 
 
-def _table(states: wake.WindStates) -> tuple[dict[str, Any], dict[str, Any]]:
+def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dict[str, Any]]:
     """Joint probabilities of direction and wind speed, with the turbulence of each."""
-    directions, speeds = states.direction, states.speed[: states.shape[1]]
+    order = np.argsort(states.direction, kind="stable")  # those that are turned to grid north begin elsewhere
+    directions, speeds = states.direction[order], states.speed[: states.shape[1]]
+    probability = states.probability.reshape(states.shape)[order]
     axes = ("wind_direction", "wind_speed")
     wind = {
         "wind_direction": directions.tolist(),
         "wind_speed": speeds.tolist(),
-        "probability": _data(states.probability.reshape(states.shape), *axes),
-        "turbulence_intensity": _turbulence(states.turbulence.reshape(states.shape), *axes),
+        "probability": _data(probability, *axes),
+        "turbulence_intensity": _turbulence(states.turbulence.reshape(states.shape)[order], *axes),
     }
+    if abs(probability.sum() - 1.0) > SUM_TOLERANCE:
+        chosen.notes.append(
+            f"the wind is written as probabilities that sum to {probability.sum():.6g}, those of the wind speeds of "
+            "this campaign; some tools refuse a sum that is not 1, or divide by it"
+        )
     return wind, _runs(directions, speeds)
 
 

@@ -10,6 +10,7 @@ import io
 import os
 import stat
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from vindeby.errors import CampaignError, Problem
@@ -18,6 +19,15 @@ from vindeby.interop.geo.naming import Named
 MAX_BYTES = 64_000_000
 """Of all files of one name together; and of what comes out of an archive."""
 _MOST_MEMBERS = 1000
+_UNREADABLE_ZIP = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    NotImplementedError,
+    EOFError,
+    OSError,
+    ValueError,
+)
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 
 
@@ -69,7 +79,7 @@ def zipped_shapefile_parts(named: Named) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive, named)
             return _inflated(archive, _one_shapefile(members, named), named)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, OSError, ValueError):
+    except _UNREADABLE_ZIP:
         named.refuse("is not a zip file that can be read", "write the archive again")
     except RuntimeError:  # what zipfile raises for a password
         named.refuse("is encrypted", "write the archive without a password")
@@ -83,7 +93,7 @@ def _members(archive: zipfile.ZipFile, named: Named) -> list[zipfile.ZipInfo]:
         )
     for member in members:
         path = PurePosixPath(member.filename.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+        if path.is_absolute() or ".." in path.parts or ":" in "".join(path.parts[:1]):
             named.refuse("holds a file whose path leads out of the archive", "write the archive again")
     kept = [member for member in members if not member.is_dir() and "__MACOSX" not in member.filename]
     if sum(member.file_size for member in kept) > MAX_BYTES:
@@ -115,6 +125,8 @@ def _inflated(archive: zipfile.ZipFile, parts: dict[str, zipfile.ZipInfo], named
     """What the archive says about sizes may be wrong, so that each part is read up to what is left."""
     left, inflated = MAX_BYTES, {}
     for suffix, member in parts.items():
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            named.refuse("is compressed in an unusual way", "write the archive again, with deflate")
         with archive.open(member) as file:
             inflated[suffix] = file.read(left + 1)
         left -= len(inflated[suffix])

@@ -53,7 +53,7 @@ def _amount(feature: Feature, field: str, named: Named) -> float | int:
     value = feature.properties.get(field)
     if not isinstance(value, int | float) or isinstance(value, bool):
         named.refuse(f"feature {feature.number}: {field} is no number", "correct it, or say another field")
-    return int(value) if float(value).is_integer() else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _wanted(
@@ -66,7 +66,7 @@ def _wanted(
     by_name = {entry["name"]: (entry, feature) for entry, feature in entries}
     if not isinstance(wanted, list) or not wanted:
         named.refuse_key("features", "must be a list of names", "write e.g. [North, South]")
-    unknown = [name for name in wanted if name not in by_name]
+    unknown = [name for name in wanted if not isinstance(name, str) or name not in by_name]
     if unknown:
         known = ", ".join(list(by_name)[:8])
         named.refuse_key("features", f"no feature is called {unknown[0]!r}", f"there are: {known}")

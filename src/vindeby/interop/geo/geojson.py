@@ -99,7 +99,7 @@ class _Reader:
         try:
             coordinates = self._checked(number, data.get("coordinates"))
             return shapely.geometry.shape({"type": kind, "coordinates": coordinates})
-        except (shapely.errors.ShapelyError, ValueError, TypeError, IndexError):
+        except (shapely.errors.ShapelyError, ValueError, TypeError, IndexError, OverflowError):
             self._refuse(number, f"its coordinates make no {kind}")
 
     def _checked(self, number: int, given: Any, depth: int = 0) -> Any:

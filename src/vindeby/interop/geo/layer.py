@@ -101,7 +101,7 @@ class Layer:
 
 def _same(value: Any, wanted: Any) -> bool:
     if isinstance(value, int | float) and isinstance(wanted, int | float):
-        return float(value) == float(wanted)
+        return value == wanted
     return value is not None and str(value).strip() == str(wanted).strip()
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TOLERANCE_M = 1.0
 _MOST_IN_AN_EDGE = 4096
+_MOST_IN_A_RING = 1_000_000
 _ROUNDED_DECIMALS = 4
 """Projected coordinates are kept to 0.1 mm: what lies below differs between versions of PROJ."""
 
@@ -56,6 +57,13 @@ def densified(ring: FloatArray, transformer: Transformer) -> FloatArray:
         # The bend falls with the square of the number of parts.
         wanted = np.ceil(parts * np.sqrt(bend / TOLERANCE_M)).astype(np.int64)
         parts = np.where(short, np.clip(wanted, parts + 1, _MOST_IN_AN_EDGE), parts)
+        if parts.sum() > _MOST_IN_A_RING:
+            told = (
+                f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept to {TOLERANCE_M:g} m"
+            )
+            raise ArgumentError(
+                f"{told}; is it the right file? edges: straight-in-metres projects corners only"
+            )
     return np.concatenate(
         [
             start + (end - start) * (np.arange(count) / count)[:, None]

@@ -16,6 +16,8 @@ FloatArray = npt.NDArray[np.float64]
 _WEIBULL = {"Weibull_A": "weibull_a", "Weibull_k": "weibull_k", "Sector_frequency": "sector_frequency"}
 _LOCAL = {"Speedup": "speedup", "Turning": "turning", **_WEIBULL, "TI": "turbulence_intensity"}
 _KNOWN = {*_LOCAL, "P"}
+_CHANGES = {"Speedup": 1.0, "Turning": 0.0}
+"""What changes the wind, and the value that does not."""
 _AXES = {"x": "x", "y": "y", "h": "height", "wd": "wind_directions"}
 
 
@@ -53,6 +55,9 @@ def _refuse_others(site: XRSite) -> None:
             raise _refused(f"{name} depends on {odd[0]!r}; give it over x and y, or the same everywhere")
         if ("h" in array.dims or "y" in array.dims) and "x" not in array.dims:
             raise _refused(f"{name} depends on height or y, but not on x")
+    for name, neutral in _CHANGES.items():
+        if name in site.ds and "x" not in site.ds[name].dims and (site.ds[name] != neutral).any():
+            raise _refused(f"{name} is not over x and y; put it into the wind itself")
     if not np.array_equal(np.diff(site.default_ws) > 0, np.ones(np.size(site.default_ws) - 1, bool)):
         raise _refused("default_ws does not increase")
 
@@ -70,6 +75,8 @@ def _without_360(data: Any) -> Any:
 
 
 def _turbulence(data: Any, given: float | None, *, local: bool) -> Any:
+    if given is not None and local:
+        raise _refused("it has TI over x and y, so that turbulence_intensity would count for nothing")
     if given is not None:
         return float(given)
     if local:  # the grid has it at each place; this stands for it where a number must

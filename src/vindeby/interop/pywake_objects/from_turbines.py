@@ -24,8 +24,13 @@ _WITHOUT_EFFECT = (SimpleYawModel, DensityScale, DensityCompensation)
 """They change a curve only where a call gives a yaw angle, a tilt or an air density, which a campaign does not."""
 
 
-def turbine_sections(wind_turbines: WindTurbines) -> list[dict[str, Any]]:
+def turbine_sections(wind_turbines: Any) -> list[dict[str, Any]]:
     """One entry for each type; ArgumentError says which cannot be converted and why."""
+    if not isinstance(wind_turbines, WindTurbines):
+        raise ArgumentError(
+            f"a {type(wind_turbines).__name__} is no WindTurbine or WindTurbines of PyWake; several types are "
+            "WindTurbines.from_WindTurbine_lst([...])"
+        )
     function = wind_turbines.powerCtFunction
     types = wind_turbines.types()
     functions = [function]

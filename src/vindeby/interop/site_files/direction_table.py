@@ -16,6 +16,8 @@ from vindeby.interop.site_files.weibull_options import given, interpolation, num
 
 FloatArray = npt.NDArray[np.float64]
 
+_LEAST_STEP = 0.1
+
 
 def table_section(
     probability: FloatArray, speeds: FloatArray, options: Options, turbulence_intensity: Any = None
@@ -37,8 +39,8 @@ def spread(probability: FloatArray, how: str, step: float | None) -> FloatArray:
     """The probabilities for directions ``step`` degrees apart; the rows as they are without one."""
     if step is None:
         return probability
-    count = round(360.0 / step) if step > 0.0 else 0
-    if not 1 <= count <= 3600 or abs(count * step - 360.0) > 1e-9:
+    count = round(360.0 / step) if step > _LEAST_STEP / 2.0 else 0
+    if not 1 <= count <= round(360.0 / _LEAST_STEP) or abs(count * step - 360.0) > 1e-9:
         refuse_option("direction_step", "does not divide 360 degrees", "use e.g. 1, 2, 5 or 10", step)
     sectors = len(probability)
     place = np.arange(count) * step / (360.0 / sectors)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.interop.file_reading import FileContent, Options, refuse_option
+from vindeby.interop.file_reading import FileContent, Options, as_float, refuse_option
 from vindeby.interop.site_files.csv_columns import WindColumns, read_columns
 
 FloatArray = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ def _turbulence(columns: WindColumns, options: Options) -> float | FloatArray:
     if isinstance(given, bool) or not isinstance(given, int | float):
         told = "is missing: the file has no column of it" if given is None else "must be a number"
         refuse_option("turbulence_intensity", told, "give it as a fraction, or name its column", given)
-    return float(given)
+    return as_float(given)
 
 
 def _refuse_twice(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vindeby.interop.file_reading import FileContent, Options, refuse_option
+from vindeby.interop.file_reading import FileContent, Options, refuse_option, refuse_unreachable
 from vindeby.interop.site_files import csv_columns, floris_rose, lib, tab, wind_series, wrg, xrsite
 from vindeby.interop.site_files.weibull_options import STATES, TABLE, WEIBULL
 
@@ -35,6 +35,7 @@ FORMATS = {
 
 def read_site_file(path: Path, options: Options) -> FileContent:
     """A site file as the section ``site`` of a campaign; ``format`` among the options says what it is."""
+    refuse_unreachable(path)
     name = _format_of(path, options)
     known = FORMATS[name].options
     for option in options:
@@ -51,9 +52,9 @@ def _format_of(path: Path, options: Options) -> str:
     """By the option, by the suffix, and for CSV by the header: a rose has frequencies, a series has none."""
     told = options.get("format")
     if told is not None:
-        if told not in FORMATS:
+        if not isinstance(told, str) or told not in FORMATS:
             refuse_option("format", "is not known", f"known: {', '.join(FORMATS)}", told)
-        return str(told)
+        return told
     fitting = [name for name, one in FORMATS.items() if path.suffix.lower() in one.suffixes]
     if not fitting:
         suffixes = ", ".join(dict.fromkeys(suffix for one in FORMATS.values() for suffix in one.suffixes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vindeby.interop.file_reading import Options, refuse_option
+from vindeby.interop.file_reading import Options, as_float, refuse_option
 
 WEIBULL = frozenset({"turbulence_intensity", "interpolation", "wind_speeds", "direction_step", "normalise"})
 TABLE = frozenset({"turbulence_intensity", "interpolation", "direction_step", "normalise"})
@@ -42,4 +42,4 @@ def number(options: Options, name: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         refuse_option(name, "must be a number", "write a number, without quotes", value)
-    return float(value)
+    return as_float(value)

@@ -74,22 +74,23 @@ def _grid(lines: Lines) -> tuple[FloatArray, FloatArray]:
 
 def _points(lines: Lines, x: FloatArray, y: FloatArray) -> tuple[FloatArray, float, int]:
     """Frequency, A and k over x, y and sector; the height and the number of sectors, which all points share."""
-    found: FloatArray | None = None
+    points: dict[tuple[int, int], FloatArray] = {}  # what the header promises takes no memory
     shared: tuple[float, int] | None = None
     for _ in range(len(x) * len(y)):
         line = lines.text("a point of the grid")
         own = (_field(lines, line, _HEIGHT, "height"), _sectors(lines, line))
-        if shared is None or found is None:
-            shared, found = own, np.full((len(x), len(y), own[1], 3), np.nan)
+        shared = shared or own
         if own != shared:
             lines.refuse("has another height or number of sectors than the points before", "split the file")
         i = _index(lines, _field(lines, line, _X, "x"), x, "x")
         j = _index(lines, _field(lines, line, _Y, "y"), y, "y")
-        if not np.isnan(found[i, j]).any():
+        if (i, j) in points:
             lines.refuse(f"is a point, x {x[i]:.10g} and y {y[j]:.10g}, that was there before", "remove one")
-        found[i, j] = _parameters(lines, line, own[1])
-    assert found is not None, "a grid has points"
-    assert shared is not None
+        points[i, j] = _parameters(lines, line, own[1])
+    assert shared is not None, "a grid has points"
+    found = np.empty((len(x), len(y), shared[1], 3))
+    for place, values in points.items():
+        found[place] = values
     return found, *shared
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from vindeby.interop.file_reading import FileContent, Options, refuse, refuse_option
+from vindeby.interop.file_reading import FileContent, Options, as_float, refuse, refuse_option
 from vindeby.interop.site_files.direction_table import table_section
 from vindeby.interop.site_files.weibull_options import WEIBULL as WEIBULL_OPTIONS
 from vindeby.interop.site_files.weibull_options import given
@@ -125,7 +125,7 @@ def _one_speed(given_speeds: Any) -> list[float]:
         refuse_option(
             "wind_speeds", "is not a list of one number", "write e.g. wind_speeds: [9.8]", given_speeds
         )
-    return [float(given_speeds[0])]
+    return [as_float(given_speeds[0])]
 
 
 def _weibull(found: Variables, options: Options, how: str, turbulence: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.campaign.reading.yaml_text import read as read_yaml
-from vindeby.interop.file_reading import FileContent, Options, read_text, refuse
+from vindeby.interop.file_reading import FileContent, Options, as_float, read_text, refuse
 from vindeby.interop.turbine_files.curve_ends import limited, with_value_outside
 
 _LEAST_CT, _MOST_CT = 0.0001, 0.9999
@@ -91,7 +91,11 @@ class _FlorisFile:
 
     def _size(self, name: str) -> float:
         value = self.data.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not 0.0 < as_float(value) < math.inf
+        ):
             self._refuse_at((name,), name, "must be a number of metres above 0", "correct it")
         return float(value)
 
@@ -100,8 +104,8 @@ class _FlorisFile:
         if not isinstance(values, list) or not values:
             self._refuse(name, "is missing" if values is None else "must be a list", "give a list of numbers")
         for index, value in enumerate(values):
-            number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-            if not number or value < 0.0:
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not 0.0 <= as_float(value) < math.inf:
                 self._refuse(
                     name, f"has an entry {index} that is no number of 0 or more", "correct it", index
                 )

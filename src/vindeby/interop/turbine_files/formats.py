@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vindeby.interop.file_reading import FileContent, Options, refuse_option
+from vindeby.interop.file_reading import FileContent, Options, refuse_option, refuse_unreachable
 from vindeby.interop.turbine_files import floris_turbine, wtg
 
 __all__ = ["FORMATS", "TurbineFormat", "read_turbine_file"]
@@ -29,6 +29,7 @@ FORMATS = {
 
 def read_turbine_file(path: Path, options: Options) -> FileContent:
     """A turbine file as an entry of ``turbines`` of a campaign; ``format`` among the options says what it is."""
+    refuse_unreachable(path)
     name = _format_of(path, options)
     known = sorted({"format"} | FORMATS[name].options)
     for option in options:
@@ -40,9 +41,9 @@ def read_turbine_file(path: Path, options: Options) -> FileContent:
 def _format_of(path: Path, options: Options) -> str:
     told = options.get("format")
     if told is not None:
-        if told not in FORMATS:
+        if not isinstance(told, str) or told not in FORMATS:
             refuse_option("format", "is not known", f"known: {', '.join(FORMATS)}", told)
-        return str(told)
+        return told
     if path.suffix.lower() == ".csv":
         refuse_option(
             "file",

@@ -13,9 +13,18 @@ from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from vindeby.interop.file_reading import FileContent, Options, read_bytes, refuse, refuse_option
+from vindeby.interop.file_reading import (
+    FileContent,
+    Options,
+    as_float,
+    read_bytes,
+    refuse,
+    refuse_option,
+)
 
 _DEEPEST = 30
+_Row = tuple[float, float, float]
+"""Wind speed, power and thrust coefficient."""
 
 
 class _RefusedMarkupError(Exception):
@@ -60,11 +69,14 @@ def _parsed(path: Path) -> Element:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = builder.data
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = parser.ExternalEntityRefHandler = markup
+    content = read_bytes(path)
     try:
-        parser.Parse(read_bytes(path), True)
+        parser.Parse(content, True)
         return builder.close()
     except _RefusedMarkupError as error:
         refuse(path, f"{error}, which turbine files do without", "write it without them")
+    except (LookupError, ValueError):  # what expat has no table for
+        refuse(path, "is in an encoding that is not read", "write it in UTF-8", 1)
     except expat.ExpatError as error:
         refuse(
             path,
@@ -104,7 +116,7 @@ def _hub_height(path: Path, root: Element, options: Options, notes: list[str]) -
     if wanted is not None:
         if isinstance(wanted, bool) or not isinstance(wanted, int | float):
             refuse_option("hub_height_m", "must be a number", "give it in metres", wanted)
-        return float(wanted)
+        return as_float(wanted)
     if not heights:
         refuse_option("hub_height_m", "is missing: the file suggests no height", "give it in metres")
     if len(heights) > 1:
@@ -140,6 +152,9 @@ def _curves(path: Path, table: Element, notes: list[str]) -> dict[str, Any]:
         refuse(
             path, f"has no points from cut-in {low:g} to cut-out {high:g} m/s", "correct StartStopStrategy"
         )
+    # A cut-in or cut-out between two points ends the line between them; it bends it no further.
+    rows += [_between(at, speeds, powers, thrusts) for at in (low, high) if speeds[0] < at < speeds[-1]]
+    rows = sorted({row[0]: row for row in rows}.values())
     if low > 0.0:
         rows.insert(0, (math.nextafter(low, 0.0), 0.0, idle))
     rows.append((math.nextafter(high, math.inf), 0.0, idle))
@@ -148,6 +163,17 @@ def _curves(path: Path, table: Element, notes: list[str]) -> dict[str, Any]:
         "power_kw": [row[1] / 1000.0 for row in rows],
         "ct": [row[2] for row in rows],
     }
+
+
+def _between(at: float, speeds: list[float], powers: list[float], thrusts: list[float]) -> _Row:
+    """The point of the curves at a wind speed."""
+    right = next(index for index, speed in enumerate(speeds) if speed >= at)
+    share = (at - speeds[right - 1]) / (speeds[right] - speeds[right - 1])
+    power, thrust = (
+        values[right] if share == 1.0 else values[right - 1] + share * (values[right] - values[right - 1])
+        for values in (powers, thrusts)
+    )
+    return at, power, thrust
 
 
 def _points(path: Path, table: Element) -> tuple[list[float], list[float], list[float]]:

@@ -1,0 +1,94 @@
+"""Exports of what is no layout, and of a campaign whose system has no code."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.evaluation.studies import campaign, compute, evaluated
+from vindeby.campaign import Campaign
+from vindeby.errors import ArgumentError
+from vindeby.interop.export.exporting import Options, export
+from vindeby.results.result_set import ResultSet
+from vindeby.runner import CallTask
+
+OWN_MERIDIAN = (
+    'PROJCS["own",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],'
+    'PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],'
+    'PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",10.5],'
+    'PARAMETER["Scale_Factor",1.0],PARAMETER["Latitude_Of_Origin",55.0],UNIT["Meter",1.0]]'
+)
+
+
+def square(task: CallTask) -> dict[str, Any]:
+    return {"value": float(task.seed**2)}
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of a function that has nothing to do with wind."""
+    call = {"function": "tests.interop.test_review_exports:square", "returns": ["value"]}
+    asked = Campaign.from_data({"name": "squares", "method": {"call": call}, "seeds": 3})
+    return compute(asked, tmp_path_factory.mktemp("numbers") / "o.h5")
+
+
+@pytest.mark.parametrize("file_format", ["windio", "floris", "geojson"])
+def test_results_without_layouts_are_refused(numbers: Path, tmp_path: Path, file_format: str) -> None:
+    with pytest.raises(ArgumentError, match=r"needs layouts, and .* has none \(3 of 3 results\)"):
+        export(ResultSet(numbers), file_format, tmp_path / "out", options=Options(crs="local"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_of_turbines_says_which_results_have_none(numbers: Path, tmp_path: Path) -> None:
+    done = export(ResultSet(numbers), "csv", tmp_path / "turbines.csv")
+    assert done.chosen.notes == [
+        "3 of the results have no turbines, and so no row in the table; --rows results writes a row for each result"
+    ]
+    export(ResultSet(numbers), "csv", tmp_path / "results.csv", options=Options(rows="results"))
+    with (tmp_path / "results.csv").open(encoding="utf-8") as file:
+        assert [float(row["value"]) for row in csv.DictReader(file)] == [0.0, 1.0, 4.0]
+
+
+def test_a_system_of_no_registry_is_exported(tmp_path: Path) -> None:
+    output = compute(campaign(1, 1, crs=OWN_MERIDIAN), tmp_path / "o.h5")
+    export(ResultSet(output), "geojson", tmp_path / "o.geojson")
+    area = json.loads((tmp_path / "o.geojson").read_text(encoding="utf-8"))["features"][0]
+    assert area["geometry"]["coordinates"][0][0] == pytest.approx([10.5, 55.0], abs=1e-8)
+    export(ResultSet(output), "windio", tmp_path / "windio")
+    assert "+lon_0=10.5" in (tmp_path / "windio" / "site_farm0.yaml").read_text(encoding="utf-8")
+
+
+def test_a_table_of_a_study_has_its_losses(tmp_path: Path) -> None:
+    source = compute(campaign(2, 1), tmp_path / "o.h5")
+    around = {"one_by_one": [{"farm": "farm b", "type": "small"}]}
+    layouts = {"farms": "farm a", "types": "small"}
+    records = evaluated(source, {"layouts": layouts, "neighbours": around}, tmp_path / "s.h5")
+    export(ResultSet(tmp_path / "s.h5"), "csv", tmp_path / "s.csv", options=Options(rows="results"))
+    with (tmp_path / "s.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["loss_total"]) for row in rows] == [float(one.loss_total) for one in records]
+    assert [float(row["aep_gwh"]) for row in rows] == [one.aep for one in records]
+    assert "aep" not in rows[0]
+
+
+def test_sectors_that_are_turned_are_written_in_order(tmp_path: Path) -> None:
+    sectors = [{"direction": 90 * i, "a": 9, "k": 2, "frequency": 0.1 * (i + 1)} for i in range(4)]
+    weibull = {"turbulence_intensity": 0.08, "direction_step": 90, "sectors": sectors}
+    site = {"weibull": weibull, "grid_convergence_deg": 2.0}
+    output = compute(campaign(1, 1, site=site), tmp_path / "o.h5")
+    done = export(ResultSet(output), "windio", tmp_path / "windio")
+    text = (tmp_path / "windio" / "energy_resource.yaml").read_text(encoding="utf-8")
+    wind = yaml.safe_load(text)["wind_resource"]
+    assert wind["wind_direction"] == [88.0, 178.0, 268.0, 358.0]
+    sums = np.sum(wind["probability"]["data"], axis=1)
+    assert sums / sums.sum() == pytest.approx([0.2, 0.3, 0.4, 0.1])
+    from_3_to_25 = np.exp(-((2.5 / 9) ** 2)) - np.exp(-((25.5 / 9) ** 2))
+    assert sums.sum() == pytest.approx(from_3_to_25, rel=1e-9)
+    told = f"probabilities that sum to {from_3_to_25:.6g}"
+    assert any(told in note for note in done.chosen.notes), done.chosen.notes
