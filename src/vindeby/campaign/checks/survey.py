@@ -10,6 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
 from vindeby.campaign.campaign import Campaign
+from vindeby.campaign.checks.engine_there import doubts_about_engine
 from vindeby.campaign.checks.file_notes import notes_about_files
 from vindeby.campaign.checks.neighbour_survey import doubts_about_neighbours, free_area
 from vindeby.campaign.checks.ratings import doubts_about_ratings
@@ -75,6 +76,7 @@ def survey(campaign: Campaign) -> Survey:
     warnings.extend(doubts_about_neighbours(campaign, shapes))
     warnings.extend(doubts_about_ratings(campaign))
     warnings.extend(doubts_about_wind(campaign))
+    warnings.extend(doubts_about_engine(campaign))
     warnings.extend(notes_about_files(campaign))
     for farm_idx, shape in enumerate(shapes):
         crowded = [
