@@ -22,6 +22,7 @@ _EXTRAS = {
     "pywake": ("py_wake",),
     "floris": ("floris",),
     "geo": ("pyogrio", "pyproj"),
+    "interop": ("netCDF4", "pyarrow", "windIO", "xarray", "zarr"),
     "xarray": ("xarray", "pandas"),
 }
 _LEAST_FREE = 1e9

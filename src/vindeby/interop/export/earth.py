@@ -18,6 +18,7 @@ FloatArray = NDArray[np.float64]
 WGS84 = "OGC:CRS84"
 """Longitude and latitude, in this order, as RFC 7946 asks."""
 CLOSE_M = 1e-3
+_PURPOSE = "a coordinate reference system"
 _STRAIGHT_M = 0.1
 """An edge that is straight in metres may lie so far from the straight line in degrees that stands for it."""
 _MOST_HALVINGS = 12
@@ -39,7 +40,7 @@ class Projection:
             raise ArgumentError(
                 f"--crs: {shown!r} is no code of a coordinate reference system; use EPSG:CODE"
             )
-        pyproj = library("pyproj", "geo", "export --to geojson")
+        pyproj = library("pyproj", "geo", _PURPOSE)
         try:
             crs = pyproj.CRS.from_user_input(self.name)
         except pyproj.exceptions.CRSError:
@@ -55,7 +56,7 @@ class Projection:
 
     @cached_property
     def _transformer(self) -> Any:
-        pyproj = library("pyproj", "geo", "export --to geojson")
+        pyproj = library("pyproj", "geo", _PURPOSE)
         return pyproj.Transformer.from_crs(self.name, WGS84, always_xy=True)
 
     def proj_string(self) -> str:
@@ -83,7 +84,7 @@ class Projection:
 
     def covers(self, places: FloatArray) -> bool:
         """Whether degrees are inside the area that the system is made for, with a degree to spare."""
-        pyproj = library("pyproj", "geo", "export --to geojson")
+        pyproj = library("pyproj", "geo", _PURPOSE)
         area = pyproj.CRS.from_user_input(self.name).area_of_use
         if area is None or area.west > area.east:
             return True
