@@ -223,7 +223,7 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
         types = 0 if drawn.mixed is None else drawn.mixed.types
         image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed, types)
         if bar:
-            label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:g}°"
+            label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:.4g}°"
             axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
     if drawn.area is not None:
         axes.add_patch(
