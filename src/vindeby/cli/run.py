@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +14,15 @@ from vindeby.cli.options import (
     TakeOverOption,
     load_campaign,
 )
-from vindeby.cli.output import echo_text, say
+from vindeby.cli.output import say
+from vindeby.cli.run_options import (
+    IntervalOption,
+    OnBadOption,
+    OutputOption,
+    QuietOption,
+    RetryFailedOption,
+    WorkersOption,
+)
 from vindeby.cli.slurm_options import (
     AccountOption,
     CoresOption,
@@ -38,13 +44,8 @@ DEFAULT_OUTPUT = Path("layouts.h5")
 
 def command(
     campaign: CampaignArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="OUT.h5", help="The database to make or complete.")
-    ] = DEFAULT_OUTPUT,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
-    ] = None,
+    output: OutputOption = DEFAULT_OUTPUT,
+    workers: WorkersOption = None,
     part: Annotated[
         str | None,
         typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
@@ -70,9 +71,7 @@ def command(
     partition: PartitionOption = None,
     account: AccountOption = None,
     directive: DirectiveOption = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
-    ] = False,
+    retry_failed: RetryFailedOption = False,
     replace_stale: Annotated[
         bool,
         typer.Option("--replace-stale", help="Compute again what answers an older version of the campaign."),
@@ -81,12 +80,7 @@ def command(
         bool,
         typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again."),
     ] = False,
-    on_bad: Annotated[
-        str,
-        typer.Option(
-            "--on-bad", metavar="abort|skip|rerun", help="What to do when a file with results is bad."
-        ),
-    ] = "abort",
+    on_bad: OnBadOption = "abort",
     max_failures: Annotated[
         str | None,
         typer.Option("--max-failures", metavar="N|P%", help="Stop when more tasks than this have failed."),
@@ -98,14 +92,12 @@ def command(
     ] = None,
     set_: SetOption = None,
     seeds: SeedsOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
-    interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", help="Between lines when not in a terminal.")
-    ] = 10.0,
+    quiet: QuietOption = False,
+    interval: IntervalOption = 10.0,
 ) -> None:
     """Run what is missing of a campaign, merge and validate; rerun the same command to resume after any crash."""
     from vindeby.campaign.checks.file_notes import notes_about_files
-    from vindeby.cli.run_view import summary_text, watching
+    from vindeby.cli.run_view import end_with, watching
     from vindeby.runner.running import run
 
     loaded = load_campaign(campaign, set_, seeds, on_note=_silent if quiet else _say_what_matters)
@@ -139,10 +131,7 @@ def command(
             on_progress=on_progress,
             on_message=_silent if quiet else say,
         )
-    if not quiet:
-        echo_text(summary_text(summary, _command()))
-    if not summary.complete:
-        raise typer.Exit(1)
+    end_with(summary, quiet=quiet)
 
 
 def _silent(_: str) -> None:
@@ -176,9 +165,3 @@ def _failures(text: str | None) -> int | str | None:
             f"--max-failures: {text!r} is neither a number nor a percentage; write e.g. 20 or 5%"
         )
     return int(text)
-
-
-def _command() -> str:
-    """The command as it was given, for saying how to go on."""
-    once = {"--retry-failed", "--take-over"}
-    return shlex.join(["vindeby", *(word for word in sys.argv[1:] if word not in once)])

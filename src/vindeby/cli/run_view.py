@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +13,9 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
+from typer import Exit
 
+from vindeby.cli.output import echo_text
 from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.store.read.origin import in_words
@@ -106,6 +109,16 @@ def watching(*, quiet: bool, interval_s: float) -> tuple[Any, AbstractContextMan
         bar = Bar(Console(stderr=True))
         return bar, bar.live
     return Lines(sys.stderr, interval_s), nullcontext()
+
+
+def end_with(summary: Summary, *, quiet: bool) -> None:
+    """Say what came of a run and how to go on; exit status 1 where something is missing."""
+    if not quiet:
+        once = {"--retry-failed", "--take-over"}
+        again = ["vindeby", *(word for word in sys.argv[1:] if word not in once)]
+        echo_text(summary_text(summary, shlex.join(again)))
+    if not summary.complete:
+        raise Exit(1)
 
 
 def summary_text(summary: Summary, command: str) -> str:

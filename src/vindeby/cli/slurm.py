@@ -10,6 +10,7 @@ import typer
 
 from vindeby.cli.options import CampaignArgument, SeedsOption, SetOption, load_campaign
 from vindeby.cli.output import echo, say
+from vindeby.cli.run_options import OutputOption, RetryFailedOption
 from vindeby.cli.slurm_options import (
     AccountOption,
     CoresOption,
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 
 def command(
     campaign: CampaignArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="OUT.h5", help="The database to make or complete.")
-    ] = Path("layouts.h5"),
+    output: OutputOption = Path("layouts.h5"),
     nodes: NodesOption = None,
     time: TimeOption = None,
     cores: CoresOption = None,
@@ -40,9 +39,7 @@ def command(
     partition: PartitionOption = None,
     account: AccountOption = None,
     directive: DirectiveOption = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
-    ] = False,
+    retry_failed: RetryFailedOption = False,
     submit: Annotated[bool, typer.Option("--submit", help="Submit the jobs, too.")] = False,
     set_: SetOption = None,
     seeds: SeedsOption = None,

@@ -10,7 +10,7 @@ import io
 from pathlib import Path
 from typing import Any, NoReturn
 
-from vindeby.campaign.reading.source import _text_of as text_of
+from vindeby.campaign.reading.source import text_of
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
 from vindeby.errors import CampaignError, Problem
 

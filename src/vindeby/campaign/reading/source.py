@@ -34,7 +34,7 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
         return read(presets.text(name), f"preset {name}")
     if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
-    text = _text_of(Path(path))
+    text = text_of(Path(path))
     if is_windio(text):
         return windio_document(Path(path), overrides)
     return with_files(from_text(text, name), Path(path).parent)
@@ -42,7 +42,7 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
 
 def load_study(path: Path) -> Document:
     """Read a study file, which names other files as a campaign file does."""
-    return with_files(from_text(_text_of(path), str(path)), path.parent)
+    return with_files(from_text(text_of(path), str(path)), path.parent)
 
 
 def with_files(document: Document, folder: Path) -> Document:
@@ -51,9 +51,9 @@ def with_files(document: Document, folder: Path) -> Document:
     if names_geographic_files(document.data, folder):
         document = with_geographic_files(document, folder)
     document = _with_boundary_files(document, folder)
-    document = with_neighbour_files(document, folder, _text_of)
-    document = with_engine_file(document, folder, _text_of)
-    return with_local_wind(with_wind_files(document, folder, _text_of), folder)
+    document = with_neighbour_files(document, folder, text_of)
+    document = with_engine_file(document, folder, text_of)
+    return with_local_wind(with_wind_files(document, folder, text_of), folder)
 
 
 def from_text(text: str, name: str) -> Document:
@@ -70,7 +70,7 @@ def _refused(
     return CampaignError([Problem(source, field, message, value, remedy)])
 
 
-def _text_of(path: Path, field: str = "", named_in: str | None = None) -> str:
+def text_of(path: Path, field: str = "", named_in: str | None = None) -> str:
     """The text of a file; ``field`` of the file ``named_in`` is what refers to it, if anything does."""
     source = named_in or str(path)
     value = None if named_in is None else str(path)
@@ -118,7 +118,7 @@ def _with_boundary_files(document: Document, folder: Path) -> Document:
                 ]
             )
         path = folder / boundary["file"]
-        text = _text_of(path, field_name((*at, "file")), named_in=f"{origin.source}:{origin.line}")
+        text = text_of(path, field_name((*at, "file")), named_in=f"{origin.source}:{origin.line}")
         inner = read_boundary(path, text, field_name(at))
         holder["boundary"] = inner.data
         document.origins.update({(*at, *inside): place for inside, place in inner.origins.items()})
