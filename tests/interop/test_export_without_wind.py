@@ -41,7 +41,9 @@ def test_a_function_without_wind_has_nothing_for_formats_of_wind(
 def test_a_picture_of_results_without_energy_divides_by_nothing(scores: ResultSet) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        best_and_median(scores)
+        axes = best_and_median(scores)
+    shown = {one.get_title(loc="left"): [text.get_text() for text in one.texts] for one in axes.figure.axes}
+    assert shown == {"best AEP, GWh": ["0"], "median below best, % of the best": []}
 
 
 def test_an_export_of_a_study_says_that_its_neighbours_are_left_out(tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_turbines(dotted: str, value: Any, told: str, tmp_path: Path) -> None:
         ("layouts.0.turbine_types", [0, 0], "has 2 entries, but there are 4 turbines"),
         ("turbines", [TURBINE, TURBINE], "must be one turbine"),
         ("turbines", "!include ../../../etc/passwd", "is not a kind of file that is included"),
-        ("turbines", "!include /tmp/turbine.yaml", "is no relative path of a file"),
+        ("turbines", "!include /elsewhere/turbine.yaml", "is no relative path of a file"),
         ("turbines", "!include https://example.org/turbine.yaml", "is no relative path of a file"),
         ("turbines", "!include nowhere.yaml", "no such file"),
         ("name", ["a"], "name: must be text"),

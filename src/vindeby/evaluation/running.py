@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.checks.file_notes import notes_about_files
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.errors import ArgumentError, CampaignError, InputError
 from vindeby.evaluation.as_campaign import call_of, campaign_of
@@ -53,6 +54,8 @@ def evaluate(
         raise ArgumentError(f"{output}: is the database that is evaluated; name another file with -o")
     if not replace_stale:
         refuse_changed_source(campaign, Path(output))
+    for note in notes_about_files(campaign):
+        on_message(f"warning: {note}")
     return run(
         campaign,
         output,
