@@ -129,6 +129,13 @@ def wait_for_results(folder: Path, count: int) -> None:
     raise AssertionError("no results came")
 
 
+def wait_for_file(path: Path) -> None:
+    deadline = time.monotonic() + 60.0
+    while not path.exists():
+        assert time.monotonic() < deadline, f"never: {path}"
+        time.sleep(0.05)
+
+
 def wait_for_event(folder: Path, event: str) -> None:
     deadline = time.monotonic() + 60.0
     while time.monotonic() < deadline:
@@ -168,9 +175,9 @@ def test_a_signal_lets_running_tasks_finish_and_the_same_command_goes_on(
 
 
 def test_the_second_ctrl_c_stops_now(tmp_path: Path) -> None:
-    campaign(tmp_path, seeds=3, seconds=1000)
+    campaign(tmp_path, seeds=3, seconds=1000, began=str(tmp_path / "began"))
     with started(tmp_path, "--set", "run.grace_s=1000") as process:
-        wait_for_event(tmp_path, "worker started")
+        wait_for_file(tmp_path / "began")  # a worker that waits for its first task may stop at once
         process.send_signal(signal.SIGINT)
         wait_for_event(tmp_path, "asked to stop")
         time.sleep(0.5)

@@ -172,8 +172,10 @@ def threads(task: CallTask) -> dict[str, Any]:
 
 
 def versatile(task: CallTask) -> dict[str, Any]:
-    """Good, but may be slow, may fail for one seed, may be large."""
+    """Good, but may tell that it began, may be slow, may fail for one seed, may be large."""
     given = task.parameters
+    if "began" in given:
+        Path(given["began"]).touch()
     while "gate" in given and task.seed > 1 and not Path(given["gate"]).exists():
         time.sleep(0.02)
     time.sleep(given.get("seconds", 0.0))
