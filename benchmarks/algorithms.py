@@ -20,7 +20,7 @@ from iea37_data import problem
 from scipy.optimize import NonlinearConstraint, minimize
 
 from vindeby.layout import Gradient, Layout, Problem, RandomStart
-from vindeby.layout.limits import Limits
+from vindeby.layout.area.limits import Limits
 from vindeby.units import gwh_to_mwh
 from vindeby.wake import WindFarm
 

@@ -8,7 +8,7 @@ import pytest
 from tests.layout.small_problems import PROBLEMS, circle, mixed
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, Gradient, Layout, Pipeline, Problem, RandomStart
-from vindeby.layout.limits import Limits
+from vindeby.layout.area.limits import Limits
 
 TOLERANCE_M = 1e-6
 

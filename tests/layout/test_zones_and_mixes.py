@@ -35,9 +35,9 @@ from vindeby.layout import (
     SmartStart,
     Zone,
     Zones,
-    swapping,
 )
 from vindeby.layout.method import Result
+from vindeby.layout.moves import swapping
 
 SPEEDS = {"three zones": (9.0, 9.8)}
 

@@ -56,7 +56,7 @@ def test_installed_packages_and_the_standard_library_are_not_named() -> None:
         "json:dumps",
         "os.path:join",
         "numpy.linalg:norm",
-        "vindeby.layout.limits:x",
+        "vindeby.layout.area.limits:x",
         "time:time",
     ):
         assert warning(calling(function), sys.path) == "", function

@@ -15,7 +15,9 @@ from numba.core import config
 from numba.extending import register_jitable
 
 from vindeby.errors import ArgumentError
-from vindeby.layout import grid_wakes, one_move, placing, relocating, steady_moves
+from vindeby.layout import placing
+from vindeby.layout.moves import one_move, relocating, steady_moves
+from vindeby.layout.placing import grid_wakes
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.loops.by_width.by_width import by_width_kernels

@@ -6,7 +6,8 @@ import it. A ``Problem`` says what is wanted, a ``Method`` how to look for it, a
 
 from __future__ import annotations
 
-from vindeby.layout.boundary import Boundary
+from vindeby.layout.area.boundary import Boundary
+from vindeby.layout.area.zones import Zone, Zones
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
@@ -16,7 +17,6 @@ from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.problem import Layout, Problem
-from vindeby.layout.zones import Zone, Zones
 
 __all__ = [
     "Annealing",

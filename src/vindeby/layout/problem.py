@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.boundary import Boundary
+from vindeby.layout.area.boundary import Boundary
+from vindeby.layout.area.spacing import worst_pair
+from vindeby.layout.area.zones import Zone, Zones
 from vindeby.layout.mix import Remaining, check_mix, same_mix
-from vindeby.layout.spacing import worst_pair
-from vindeby.layout.zones import Zone, Zones
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
 from vindeby.wake import GriddedSite, WindFarm, WindGrid

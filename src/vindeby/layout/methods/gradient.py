@@ -19,10 +19,10 @@ from typing import final
 import numpy as np
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.limits import Limits
+from vindeby.layout.area.limits import Limits
+from vindeby.layout.climbing.widening import stages, widened
 from vindeby.layout.method import Method, Result, Search, Status
 from vindeby.layout.problem import FloatArray, Layout, Problem
-from vindeby.layout.widening import stages, widened
 
 __all__ = ["Gradient"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.moving import can_move_one, mover_of
+from vindeby.layout.moves.moving import can_move_one, mover_of
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Hopping"]

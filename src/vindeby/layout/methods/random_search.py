@@ -15,8 +15,8 @@ import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.moves.relocating import Walk, walk
 from vindeby.layout.problem import Layout, Problem
-from vindeby.layout.relocating import Walk, walk
 
 __all__ = ["RandomSearch"]
 

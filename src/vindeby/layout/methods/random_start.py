@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from vindeby.errors import TaskError
-from vindeby.layout.limits import Limits
+from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import IntArray, Layout, Problem
 

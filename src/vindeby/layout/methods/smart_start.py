@@ -23,11 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
-from vindeby.layout.judged_points import JudgedPoints, JudgesPoints
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.mix import Remaining
 from vindeby.layout.placing import State, new_state, placing_kernel, stand_in
+from vindeby.layout.placing.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
+from vindeby.layout.placing.judged_points import JudgedPoints, JudgesPoints
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
 from vindeby.wake import WindFarm
 

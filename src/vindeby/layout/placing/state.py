@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.grid_wakes import GridWakes
 from vindeby.layout.placing.free import Free, new_free
+from vindeby.layout.placing.grid_wakes import GridWakes
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.rotation import downwind_of, turn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vindeby.layout.grid_wakes import COEFFICIENTS
+from vindeby.layout.placing.grid_wakes import COEFFICIENTS
 from vindeby.layout.placing.state import (
     NEW_CT,
     NEW_PIECE,

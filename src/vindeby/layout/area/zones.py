@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.layout.boundary import Boundary
+from vindeby.layout.area.boundary import Boundary
 from vindeby.text import plural
 
 __all__ = ["Areas", "Zone", "Zones", "areas_of"]

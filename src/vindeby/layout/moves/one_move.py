@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.move_steps import (
+from vindeby.layout.moves.move_steps import (
     FreeWinds,
     Moves,
     Trial,

@@ -19,13 +19,13 @@ from math import hypot, pi
 import numpy as np
 
 from vindeby.errors import TaskError
-from vindeby.layout.boundary import _nearest_edge
-from vindeby.layout.limits import Limits
+from vindeby.layout.area.boundary import _nearest_edge
+from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Result
-from vindeby.layout.moving import can_move_one, mover_of
-from vindeby.layout.one_move import MoveKernels
+from vindeby.layout.moves.moving import can_move_one, mover_of
+from vindeby.layout.moves.one_move import MoveKernels
+from vindeby.layout.moves.swapping import Swaps, can_swap, exchange, make_swap, may_swap, never_swap
 from vindeby.layout.problem import FloatArray, Layout, Problem
-from vindeby.layout.swapping import Swaps, can_swap, exchange, make_swap, may_swap, never_swap
 from vindeby.wake.compiling.compiled import kernel, scalar
 
 __all__ = ["Walk", "walk"]

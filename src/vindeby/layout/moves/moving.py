@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vindeby.layout.one_move import MoveKernels, Moves, can_move_one, move_kernels, new_moves
+from vindeby.layout.moves.one_move import MoveKernels, Moves, can_move_one, move_kernels, new_moves
+from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.layout.problem import FloatArray, IntArray
-from vindeby.layout.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.wake import WindFarm
 from vindeby.wake.loops.wind_access import identity_of
 

@@ -20,9 +20,9 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.boundary import _nearest_edge
+from vindeby.layout.area.boundary import _nearest_edge
+from vindeby.layout.area.zones import areas_of
 from vindeby.layout.problem import FloatArray, IntArray, Problem
-from vindeby.layout.zones import areas_of
 from vindeby.wake.compiling.compiled import kernel, scalar
 
 __all__ = ["Limits"]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.one_move import MoveKernels
+from vindeby.layout.moves.one_move import MoveKernels
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
