@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from tests.layout.farms import mixed_farm, round_farm
@@ -13,10 +14,15 @@ from vindeby.layout import (
     Annealing,
     Gradient,
     Hopping,
+    InTurn,
+    Layout,
     Method,
     Pipeline,
+    Problem,
     RandomSearch,
     RandomStart,
+    Result,
+    Search,
     SmartStart,
 )
 
@@ -75,3 +81,45 @@ def test_another_process_finds_the_same_layout_to_the_bit() -> None:
     }
     here = Pipeline([SmartStart(9, 20.0), Gradient(20), RandomSearch(200)]).run(round_farm(), 3)
     assert outputs == {f"{here.x.tolist()} {here.y.tolist()}\n"}
+
+
+class Telling(Method):
+    """Keeps its start, and says something about it."""
+
+    def __init__(self, said: str, budget: int = 9) -> None:
+        self.said, self.budget = said, budget
+
+    def prepare(self, problem: Problem) -> Search:
+        def run(seed: int, start: Layout | None = None) -> Result:
+            assert start is not None
+            arrays = {"numbers": np.array([1.0, 2.0]), self.said: np.array([3.0])}
+            return Result(start, problem.aep(start), "complete", 1, arrays, {"last": self.said, self.said: 1})
+
+        return run
+
+    def brief(self) -> Method:
+        return Telling(self.said, 1)
+
+
+def test_a_pipeline_keeps_what_its_steps_say_beside_the_layout() -> None:
+    result = Pipeline([RandomStart(), Telling("a"), Telling("b"), RandomSearch(5)]).run(round_farm(), 1)
+    assert {name: values.tolist() for name, values in result.arrays.items()} == {
+        "numbers": [1.0, 2.0],
+        "a": [3.0],
+        "b": [3.0],
+    }
+    assert result.notes == {"last": "b", "a": 1, "b": 1}
+    in_turn = InTurn([RandomStart(), Telling("a")]).run(round_farm(), 1)
+    assert (dict(in_turn.arrays), in_turn.notes) == ({}, {"last": "a", "a": 1})
+
+
+def test_what_holds_methods_is_brief_where_they_are() -> None:
+    steps = [RandomStart(), Telling("a")]
+    for whole in (Pipeline(steps), InTurn(steps, 3)):
+        brief = whole.brief()
+        assert isinstance(brief, Pipeline | InTurn)
+        first, second = brief.steps
+        assert first == RandomStart()
+        assert isinstance(second, Telling)
+        assert second.budget == 1
+    assert Pipeline(steps[:1]).brief() == Pipeline(steps[:1])

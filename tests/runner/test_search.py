@@ -12,8 +12,11 @@ from tests.runner.campaigns import equal, results
 from vindeby.assembly import pipeline_of, problem_of
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
+from vindeby.layout import Layout, Problem, Result, Search, SmartStart
 from vindeby.runner import run
 from vindeby.runner.failures import Kind
+from vindeby.runner.methods.method_protocol import checked_record
+from vindeby.runner.methods.search import SearchMethod, _Prepared
 
 
 def campaign(grid_size: int, seeds: int = 3, **run_options: object) -> Campaign:
@@ -54,3 +57,36 @@ def test_a_call_among_other_steps_is_refused(tmp_path: Path) -> None:
     data["method"] = [{"smart-start": {}}, {"call": "mine:search"}]
     with pytest.raises(InputError, match="a call cannot be one of several steps"):
         run(Campaign.from_data(data), tmp_path / "out.h5")
+
+
+def test_what_a_search_says_beside_the_layout_is_in_the_record() -> None:
+    asked = campaign(12)
+    (cell,) = asked.cells()
+    x = np.arange(cell.n_turbines, dtype=np.float64)
+
+    def search(seed: int, start: Layout | None = None) -> Result:
+        arrays = {"curve": np.array([1.0, 2.5]), "aep": np.array([7.0])}
+        return Result(Layout.of(x, x), 3.0, "budget", 5, arrays, {"repeatable": False, "engine": "none"})
+
+    task = next(iter(cell.tasks(asked.seeds)))
+    record = checked_record(asked, cell, task, _Prepared(search, "mine", "vindeby", None).solve(task), 0.0)
+    assert record.arrays["curve"].tolist() == [1.0, 2.5]
+    assert float(record.aep) == 3.0
+    assert record.attributes["repeatable"] is False
+    assert (record.attributes["engine"], record.attributes["evaluations"]) == ("vindeby", 5)
+
+
+def test_what_a_worker_compiles_with_is_brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = campaign(12)
+    made: list[int] = []
+    (cell,) = asked.cells()
+    prepare = SmartStart.prepare
+
+    def noted(self: SmartStart, problem: Problem) -> Search:
+        made.append(self.grid_size)
+        return prepare(self, problem)
+
+    monkeypatch.setattr(SmartStart, "brief", lambda _: SmartStart(13))
+    monkeypatch.setattr(SmartStart, "prepare", noted)
+    SearchMethod(asked).prepare(cell)
+    assert made == [12, 13]

@@ -9,8 +9,8 @@ problem without any feasible layout is an error (TaskError).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
 from vindeby.errors import ArgumentError
@@ -32,6 +32,10 @@ class Result:
     status: Status
     evaluations: int
     """How often the yearly energy of a layout was computed, wholly or for what one moved turbine changes."""
+    arrays: Mapping[str, FloatArray | IntArray] = field(default_factory=dict)
+    """What else a method found out, by name; kept beside the layout in the record of a task."""
+    notes: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    """What else there is to say about the search, by name; the attributes of that record."""
 
     def __repr__(self) -> str:
         return f"<Result: {self.aep_gwh:,.3f} GWh/year, {self.status}, {self.layout!r}>"
@@ -66,6 +70,14 @@ class Method(ABC):
     @abstractmethod
     def prepare(self, problem: Problem) -> Search:
         """Do what all seeds of a problem share, and return the search."""
+
+    def brief(self) -> Method:
+        """The same method with a small budget, which compiles all that the method will use.
+
+        A worker runs it once before its first task. A method whose budget is long, such as one in seconds, has
+        a brief form of its own; any other is its own.
+        """
+        return self
 
     @final
     def run(self, problem: Problem, seed: int, start: Layout | None = None) -> Result:
@@ -103,10 +115,18 @@ class Pipeline(Method):
 
         def run(seed: int, start: Layout | None = None) -> Result:
             evaluations = 0
+            arrays: dict[str, FloatArray | IntArray] = {}
+            notes: dict[str, str | int | float | bool] = {}
             for search in searches:
                 result = search(seed, start)
                 start = result.layout
                 evaluations += result.evaluations
-            return replace(result, evaluations=evaluations)
+                arrays |= result.arrays
+                notes |= result.notes
+            return replace(result, evaluations=evaluations, arrays=arrays, notes=notes)
 
         return run
+
+    def brief(self) -> Method:
+        """Every step, brief."""
+        return Pipeline([step.brief() for step in self.steps])

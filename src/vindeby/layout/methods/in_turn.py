@@ -57,6 +57,7 @@ class InTurn(Method):
             # A start that breaks the rules is no measure of what is found.
             good = start is not None and problem.is_feasible(start)
             aep_gwh, evaluations = problem.aep(start) if good and start is not None else 0.0, 0
+            notes: dict[str, str | int | float | bool] = {}
             for count in range(self.rounds):
                 constructing = start is None and count == 0
                 for z in range(len(problem.zones)):
@@ -64,14 +65,20 @@ class InTurn(Method):
                     method = first if constructing else later
                     found = method.run(part, seed, None if constructing else layouts[z])
                     evaluations += found.evaluations
+                    notes |= found.notes
                     if found.aep_gwh > aep_gwh or (count == 0 and not good):
                         layouts[z], aep_gwh = found.layout, found.aep_gwh
             layout = NOTHING
             for zone in layouts:
                 layout = joined(layout, zone)
-            return Result(layout, problem.aep(layout), found.status, evaluations)
+            # Arrays of a single zone say nothing about the farm.
+            return Result(layout, problem.aep(layout), found.status, evaluations, notes=notes)
 
         return run
+
+    def brief(self) -> Method:
+        """Every step, brief, and one round."""
+        return InTurn([step.brief() for step in self.steps])
 
 
 def _by_zone(problem: Problem, layout: Layout) -> list[Layout]:

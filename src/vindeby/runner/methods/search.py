@@ -39,10 +39,12 @@ class SearchMethod:
         minute, and no task's time limit shall pay for that.
         """
         method = method_of(self._campaign, cell, self._pipeline)
-        search = method.prepare(problem_of(self._campaign, cell))
+        problem = problem_of(self._campaign, cell)
+        search = method.prepare(problem)
         if not self._warm:
+            brief = method.brief()
             with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
-                search(self._campaign.seeds[0], None)
+                (search if brief == method else brief.prepare(problem))(self._campaign.seeds[0], None)
             self._warm = True
         return _Prepared(search, self._words, self._engine, np.array(kinds_of(cell)) if cell.mix else None)
 
@@ -54,12 +56,13 @@ class _Prepared:
     def solve(self, task: Task) -> Result:
         """Search with the task's seed."""
         found = self._search(task.seed, None)
-        arrays = {"layout": np.stack([found.x, found.y]), "aep": np.asarray(found.aep_gwh)}
+        arrays = {**found.arrays, "layout": np.stack([found.x, found.y]), "aep": np.asarray(found.aep_gwh)}
         if self._kinds is not None:
             arrays["types"] = self._kinds[found.types]
         return Result(
             arrays,
             {
+                **found.notes,
                 "engine": self._engine,
                 "search": self._words,
                 "search_status": found.status,
