@@ -13,14 +13,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
+import numpy as np
+
 from vindeby.errors import ArgumentError
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
 
-__all__ = ["Method", "Pipeline", "Result", "Search", "Status"]
+__all__ = ["Method", "Pipeline", "Result", "Search", "Status", "Tried"]
 
 Status = Literal["complete", "converged", "budget"]
 """``complete``: a construction that is done; ``converged``: no better layout nearby; ``budget``: stopped by
 the number of iterations or evaluations allowed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """The counts that a search tried, where it chose one: for each the best layout's energy and objective."""
+
+    by_type: IntArray
+    """How many turbines of each type of the farm; (tries, types)."""
+    aep_gwh: FloatArray
+    objective: FloatArray
+
+    @property
+    def turbines(self) -> IntArray:
+        """How many turbines."""
+        return np.asarray(self.by_type.sum(axis=1), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +49,8 @@ class Result:
     status: Status
     evaluations: int
     """How often the yearly energy of a layout was computed, wholly or for what one moved turbine changes."""
+    tried: Tried | None = None
+    """Of a search that chooses how many turbines there are, all that it tried."""
 
     def __repr__(self) -> str:
         return f"<Result: {self.aep_gwh:,.3f} GWh/year, {self.status}, {self.layout!r}>"
