@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from vindeby.layout.area.boundary import Boundary
 from vindeby.layout.area.zones import Zone, Zones
-from vindeby.layout.method import Method, Pipeline, Result, Search, Status
+from vindeby.layout.counting.choice import Choice, Objective
+from vindeby.layout.counting.count_search import CountSearch
+from vindeby.layout.counting.mix_search import MixSearch
+from vindeby.layout.method import Method, Pipeline, Result, Search, Status, Tried
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.hopping import Hopping
@@ -21,11 +24,15 @@ from vindeby.layout.problem import Layout, Problem
 __all__ = [
     "Annealing",
     "Boundary",
+    "Choice",
+    "CountSearch",
     "Gradient",
     "Hopping",
     "InTurn",
     "Layout",
     "Method",
+    "MixSearch",
+    "Objective",
     "Pipeline",
     "Problem",
     "RandomSearch",
@@ -34,6 +41,7 @@ __all__ = [
     "Search",
     "SmartStart",
     "Status",
+    "Tried",
     "Zone",
     "Zones",
 ]

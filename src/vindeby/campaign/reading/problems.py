@@ -53,7 +53,7 @@ _MESSAGES = {
     "string_too_long": "must have at most {max_length} characters",
 }
 _LONGEST_VALUE = 80
-_UNION_TAGS = ("number", "table", "list", "rows")
+_UNION_TAGS = ("number", "table", "list", "rows", "range")
 """Steps of a location that only say which form of a value was meant."""
 
 
