@@ -24,7 +24,8 @@ PUBLIC = {
         "WindGrid",
     ),
     *("Boundary", "Layout", "Problem", "Result"),
-    *("Annealing", "Gradient", "Hopping", "Method", "Pipeline", "RandomSearch", "RandomStart", "SmartStart"),
+    *("Annealing", "Gradient", "Hopping", "Lattice", "Method", "Pipeline"),
+    *("RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "evaluate", "plots"),
 }
 

@@ -236,9 +236,27 @@ BROKEN: dict[str, Broken] = {
         "method[0]",
         "begins with gradient",
         "random-start",
+        "lattice",
     ),
     "percentage of 130": _with("random_pct: 30", "random_pct: 130", "random_pct", "at most 100", "got 130"),
     "fractional grid": _with("grid_size: 18", "grid_size: 18.5", "grid_size", "whole number", "got 18.5"),
+    "rows of a lattice in words": _with(
+        "smart-start: {grid_size: 18, random_pct: 30}",
+        "lattice: {rows: some}",
+        ".rows",
+        "true or false",
+        "'some'",
+    ),
+    "no lattice at all": _with(
+        "smart-start: {grid_size: 18, random_pct: 30}",
+        "lattice: {trials: 0}",
+        ".trials",
+        "at least 1",
+        "got 0",
+    ),
+    "pitch of a lattice": _with(
+        "smart-start: {grid_size: 18, random_pct: 30}", "lattice: {pitch_m: 800}", "pitch_m", "rows, trials"
+    ),
     "call of no function": _with(
         "  - gradient", "  - call: os.system", "method[1].call", "package.module:function"
     ),

@@ -54,6 +54,7 @@ def keys(farms: str = "01", types: str = "01") -> set[str]:
             keys(),
         ),
         ("method", [{"smart-start": {"grid_size": 18, "random_pct": 30}}], keys()),
+        ("method.0", {"lattice": None}, keys()),
     ],
 )
 def test_what_decides_a_result_changes_its_fingerprint_and_no_other(

@@ -12,6 +12,7 @@ from vindeby.campaign.sections.method import (
     Annealing,
     Gradient,
     Hopping,
+    Lattice,
     RandomSearch,
     RandomStart,
     SmartStart,
@@ -90,6 +91,8 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
             return _smart_start(campaign, given)
         case RandomStart():
             return layout.RandomStart()
+        case Lattice() as given:
+            return layout.Lattice(given.rows, given.trials)
         case Gradient() as given:
             return layout.Gradient(given.max_iterations, given.widening)
         case RandomSearch() as given:

@@ -16,6 +16,7 @@ from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.hopping import Hopping
 from vindeby.layout.methods.in_turn import InTurn
+from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
@@ -29,6 +30,7 @@ __all__ = [
     "Gradient",
     "Hopping",
     "InTurn",
+    "Lattice",
     "Layout",
     "Method",
     "MixSearch",

@@ -34,6 +34,13 @@ class RandomStart(Section):
     """Turbines at random places that keep to the boundary and the spacing."""
 
 
+class Lattice(Section):
+    """Turbines on the points of a regular lattice, the best of so many; ``rows`` leaves no gaps in its rows."""
+
+    rows: Annotated[bool, Strict()] = False
+    trials: Count = 1000
+
+
 class Gradient(Section):
     """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast."""
 
@@ -104,7 +111,7 @@ class Call(Section):
         return {"function": data} if isinstance(data, str) else data
 
 
-STARTS = ("smart-start", "random-start", "call")
+STARTS = ("smart-start", "random-start", "lattice", "call")
 """The steps that need no layout to start from."""
 
 
@@ -113,6 +120,7 @@ class Step(OneOf):
 
     smart_start: SmartStart | None = Field(None, alias="smart-start")
     random_start: RandomStart | None = Field(None, alias="random-start")
+    lattice: Lattice | None = None
     gradient: Gradient | None = None
     random_search: RandomSearch | None = Field(None, alias="random-search")
     annealing: Annealing | None = None
@@ -137,7 +145,7 @@ def begins_with_a_start(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     if first not in STARTS:
         raise refusal(
             f"begins with {first}, which needs a layout to start from",
-            remedy="put smart-start or random-start before it",
+            remedy="put smart-start, random-start or lattice before it",
             at=(0,),
             value=first,
         )
