@@ -207,7 +207,7 @@ class Campaign(Amount):
 
     def fewest_turbines(self, farm: Farm) -> int | None:
         """Where the search chooses how many turbines stand in a farm, the fewest; None for a fixed number."""
-        chosen = self._level(farm).range
+        chosen = self._level(farm).count_range
         return None if chosen is None else chosen.fewest
 
     def mix_of(self, farm: Farm) -> tuple[tuple[int, int], ...] | None:

@@ -46,9 +46,9 @@ def refuse_objective(campaign: Campaign) -> None:
 
 def _first_range(campaign: Campaign) -> tuple[tuple[str | int, ...], CountRange] | None:
     """Where the first range of counts is written, and which."""
-    if campaign.range is not None and not all(farm.amount_is_said for farm in campaign.farms):
-        return (), campaign.range
+    if campaign.count_range is not None and not all(farm.amount_is_said for farm in campaign.farms):
+        return (), campaign.count_range
     for index, farm in enumerate(campaign.farms):
-        if farm.range is not None:
-            return ("farms", index), farm.range
+        if farm.count_range is not None:
+            return ("farms", index), farm.count_range
     return None

@@ -82,7 +82,7 @@ class Amount(Section):
         return self.n_turbines is not None or self.capacity_mw is not None or self.mix is not None
 
     @property
-    def range(self) -> CountRange | None:
+    def count_range(self) -> CountRange | None:
         """The numbers of turbines to choose from; None where it is not chosen."""
         return self.n_turbines if isinstance(self.n_turbines, CountRange) else None
 

@@ -94,7 +94,7 @@ class Farm(Amount):
             if getattr(self, name) is not None:
                 raise refusal("is said by the zones", remedy="give it in each zone instead", at=(name,))
         for number, level in enumerate((*zones, self)):
-            for name, chosen in (("n_turbines", level.range), ("mix", level.mix_is_chosen)):
+            for name, chosen in (("n_turbines", level.count_range), ("mix", level.mix_is_chosen)):
                 if chosen:
                     raise refusal(
                         "a range is for a farm with one boundary",

@@ -13,6 +13,9 @@ WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}"
 """The objectives that tell counts apart, for messages."""
 
 
+_WORDS = {"aep": "AEP", "aep-per-turbine": "AEP per turbine"}
+
+
 class Objective(Section):
     """``aep``, ``aep-per-turbine``, or ``turbine_cost_gwh``: AEP less so many GWh a year for each turbine.
 
@@ -52,6 +55,15 @@ class Objective(Section):
     def tells_counts_apart(self) -> bool:
         """Whether more turbines can be worth less."""
         return self.of == "aep-per-turbine" or self.turbine_cost_gwh is not None
+
+    @property
+    def title(self) -> str:
+        """The objective in words."""
+        cost = self.turbine_cost_gwh
+        if isinstance(cost, dict):
+            each = ", ".join(f"{value:g} for each {name}" for name, value in cost.items())
+            return f"AEP less the cost of turbines in GWh per year: {each}"
+        return f"AEP less {cost:g} GWh per year for each turbine" if cost is not None else _WORDS[self.of]
 
     def cost_gwh(self, turbine_name: str) -> float:
         """What a turbine of this type costs, in GWh per year."""
