@@ -239,6 +239,12 @@ BROKEN: dict[str, Broken] = {
         "lattice",
     ),
     "percentage of 130": _with("random_pct: 30", "random_pct: 130", "random_pct", "at most 100", "got 130"),
+    "temperature of 0": _with(
+        "  - gradient", "  - annealing: {temperature: 0}", "annealing.temperature", "greater than 0", "got 0"
+    ),
+    "temperature in percent": _with(
+        "  - gradient", "  - annealing: {temperature: 3}", "annealing.temperature", "at most 1", "got 3"
+    ),
     "fractional grid": _with("grid_size: 18", "grid_size: 18.5", "grid_size", "whole number", "got 18.5"),
     "rows of a lattice in words": _with(
         "smart-start: {grid_size: 18, random_pct: 30}",

@@ -115,6 +115,13 @@ def test_fingerprints_are_those_of_the_first_version() -> None:
     ]
 
 
+def test_the_temperature_that_was_the_default_has_the_fingerprints_it_had() -> None:
+    annealed = tasks_of(changed("method.1", {"annealing": {"temperature": 0.03}}))
+    assert annealed[0].fingerprint == "30773d87d0dd9c3d475baebb95e5fe85c48b1d84737bee6ab360796c5711da60"
+    for other in ("annealing", {"annealing": {"temperature": None}}):
+        assert tasks_of(changed("method.1", other))[0].fingerprint != annealed[0].fingerprint
+
+
 def test_tasks_come_farm_by_farm_type_by_type_seed_by_seed() -> None:
     assert [task.key for task in ORIGINAL] == [
         f"farm{farm}_t{type_}_s{seed}" for farm in range(2) for type_ in range(2) for seed in range(3)

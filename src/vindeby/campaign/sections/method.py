@@ -56,10 +56,13 @@ class RandomSearch(Section):
 
 
 class Annealing(Section):
-    """Relocation of single turbines at random, kept even where AEP falls, at first more often than later."""
+    """Relocation of single turbines at random, kept even where AEP falls, at first more often than later.
+
+    Without a ``temperature``, it follows from the wake loss of the start.
+    """
 
     max_evaluations: Count = 200_000
-    temperature: Annotated[Number, Field(gt=0.0, le=1.0)] = 0.03
+    temperature: Annotated[Number, Field(gt=0.0, le=1.0)] | None = None
 
 
 class Hopping(Section):
