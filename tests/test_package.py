@@ -24,7 +24,17 @@ PUBLIC = {
         "WindGrid",
     ),
     *("Boundary", "Layout", "Problem", "Result"),
-    *("Annealing", "Gradient", "Hopping", "Method", "Pipeline", "RandomSearch", "RandomStart", "SmartStart"),
+    *(
+        "Annealing",
+        "Auto",
+        "Gradient",
+        "Hopping",
+        "Method",
+        "Pipeline",
+        "RandomSearch",
+        "RandomStart",
+        "SmartStart",
+    ),
     *("VindebyError", "errors", "evaluate", "plots"),
 }
 

@@ -239,6 +239,21 @@ BROKEN: dict[str, Broken] = {
     ),
     "percentage of 130": _with("random_pct: 30", "random_pct: 130", "random_pct", "at most 100", "got 130"),
     "fractional grid": _with("grid_size: 18", "grid_size: 18.5", "grid_size", "whole number", "got 18.5"),
+    "auto without time": _with("  - gradient", "  - auto: {seconds: 0}", "method[1].auto.seconds", "got 0"),
+    "auto with half an evaluation": _with(
+        "  - gradient",
+        "  - auto: {evaluations: 0.5}",
+        "method[1].auto.evaluations",
+        "whole number",
+        "got 0.5",
+    ),
+    "auto with two budgets": _with(
+        "  - gradient",
+        "  - auto: {seconds: 60, evaluations: 1000}",
+        "method[1].auto",
+        "exclude each other",
+        "give one of them",
+    ),
     "call of no function": _with(
         "  - gradient", "  - call: os.system", "method[1].call", "package.module:function"
     ),

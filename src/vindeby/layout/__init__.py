@@ -10,6 +10,7 @@ from vindeby.layout.area.boundary import Boundary
 from vindeby.layout.area.zones import Zone, Zones
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.annealing import Annealing
+from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.hopping import Hopping
 from vindeby.layout.methods.in_turn import InTurn
@@ -20,6 +21,7 @@ from vindeby.layout.problem import Layout, Problem
 
 __all__ = [
     "Annealing",
+    "Auto",
     "Boundary",
     "Gradient",
     "Hopping",
