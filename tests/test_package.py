@@ -24,7 +24,7 @@ PUBLIC = {
         "WindGrid",
     ),
     *("Boundary", "Layout", "Problem", "Result"),
-    *("Annealing", "Gradient", "Hopping", "Lattice", "Method", "Pipeline"),
+    *("Annealing", "Auto", "Gradient", "Hopping", "Lattice", "Method", "Pipeline"),
     *("RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "evaluate", "plots"),
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vindeby.errors import VindebyError as VindebyError
     from vindeby.evaluation import evaluate as evaluate
     from vindeby.layout import Annealing as Annealing
+    from vindeby.layout import Auto as Auto
     from vindeby.layout import Boundary as Boundary
     from vindeby.layout import Gradient as Gradient
     from vindeby.layout import Hopping as Hopping
@@ -57,6 +58,7 @@ _LAYOUT, _WAKE, _DATABASE = "vindeby.layout", "vindeby.wake", "vindeby.store.rea
 
 _HOMES = {
     "Annealing": (_LAYOUT, "Annealing"),
+    "Auto": (_LAYOUT, "Auto"),
     "Boundary": (_LAYOUT, "Boundary"),
     "Campaign": ("vindeby.campaign", "Campaign"),
     "Database": (_DATABASE, "Database"),
@@ -99,6 +101,7 @@ _HOMES = {
 
 __all__ = [
     "Annealing",
+    "Auto",
     "Boundary",
     "Campaign",
     "Database",

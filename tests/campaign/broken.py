@@ -263,6 +263,21 @@ BROKEN: dict[str, Broken] = {
     "pitch of a lattice": _with(
         "smart-start: {grid_size: 18, random_pct: 30}", "lattice: {pitch_m: 800}", "pitch_m", "rows, trials"
     ),
+    "auto without time": _with("  - gradient", "  - auto: {seconds: 0}", "method[1].auto.seconds", "got 0"),
+    "auto with half an evaluation": _with(
+        "  - gradient",
+        "  - auto: {evaluations: 0.5}",
+        "method[1].auto.evaluations",
+        "whole number",
+        "got 0.5",
+    ),
+    "auto with two budgets": _with(
+        "  - gradient",
+        "  - auto: {seconds: 60, evaluations: 1000}",
+        "method[1].auto",
+        "exclude each other",
+        "give one of them",
+    ),
     "call of no function": _with(
         "  - gradient", "  - call: os.system", "method[1].call", "package.module:function"
     ),

@@ -12,6 +12,7 @@ from tests.layout.farms import mixed_farm, round_farm
 from vindeby.errors import ArgumentError
 from vindeby.layout import (
     Annealing,
+    Auto,
     Gradient,
     Hopping,
     InTurn,
@@ -36,6 +37,7 @@ METHODS: dict[str, Method] = {
     "random-search": Pipeline([RandomStart(), RandomSearch(200)]),
     "annealing": Pipeline([RandomStart(), Annealing(500)]),
     "hopping": Pipeline([RandomStart(), Hopping(2, 5)]),
+    "auto": Auto(evaluations=300),
     "all": Pipeline([SmartStart(9, 20.0), Gradient(10), RandomSearch(100)]),
 }
 

@@ -10,6 +10,7 @@ from vindeby.campaign import Boundary, Campaign, Circle, Farm
 from vindeby.campaign.checks.search_wind import turbulence_speeds
 from vindeby.campaign.sections.method import (
     Annealing,
+    Auto,
     Gradient,
     Hopping,
     Lattice,
@@ -123,6 +124,8 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
             return layout.Annealing(given.max_evaluations, given.temperature)
         case Hopping() as given:
             return layout.Hopping(given.max_hops, given.places)
+        case Auto() as given:
+            return layout.Auto(given.seconds, given.evaluations)
     raise AssertionError(f"the step {step.chosen[0]} is not a search of vindeby's own")
 
 

@@ -13,6 +13,7 @@ from vindeby.layout.counting.count_search import CountSearch
 from vindeby.layout.counting.mix_search import MixSearch
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status, Tried
 from vindeby.layout.methods.annealing import Annealing
+from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.hopping import Hopping
 from vindeby.layout.methods.in_turn import InTurn
@@ -24,6 +25,7 @@ from vindeby.layout.problem import Layout, Problem
 
 __all__ = [
     "Annealing",
+    "Auto",
     "Boundary",
     "Choice",
     "CountSearch",

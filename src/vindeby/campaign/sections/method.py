@@ -72,6 +72,23 @@ class Hopping(Section):
     places: Count = 40
 
 
+class Auto(Section):
+    """A portfolio: starts race, the best are refined and moved, within CPU seconds or a number of evaluations."""
+
+    seconds: Positive | None = None
+    evaluations: Count | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_budget(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        given = {name: value for name, value in data.items() if value is not None}
+        if "seconds" in given and "evaluations" in given:
+            raise refusal("seconds and evaluations exclude each other", remedy="give one of them")
+        return {"seconds": 60.0} if not given else data
+
+
 _LONGEST_LIST = 1000
 
 
@@ -114,7 +131,7 @@ class Call(Section):
         return {"function": data} if isinstance(data, str) else data
 
 
-STARTS = ("smart-start", "random-start", "lattice", "call")
+STARTS = ("smart-start", "random-start", "lattice", "auto", "call")
 """The steps that need no layout to start from."""
 
 
@@ -128,6 +145,7 @@ class Step(OneOf):
     random_search: RandomSearch | None = Field(None, alias="random-search")
     annealing: Annealing | None = None
     hopping: Hopping | None = None
+    auto: Auto | None = None
     call: Call | None = None
 
     def identity(self) -> dict[str, Any]:

@@ -1,0 +1,86 @@
+"""auto: what pays for this problem within a budget of CPU seconds or of evaluations.
+
+Which search gives the best layout for a minute depends on the number of turbines, the rose and the wake model. This
+method tries starts against each other, refines the best and moves its turbines until the budget is spent
+(``portfolio.contest``). It also reports the energy of the best layout over the time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.methods.annealing import Annealing
+from vindeby.layout.methods.gradient import Gradient
+from vindeby.layout.methods.random_search import RandomSearch
+from vindeby.layout.portfolio.budget import Budget
+from vindeby.layout.portfolio.contest import Contest, Tools
+from vindeby.layout.portfolio.starts import starts_for
+from vindeby.layout.problem import Layout, Problem
+
+__all__ = ["Auto"]
+
+SECONDS = 60.0
+"""The budget where none is given."""
+
+
+@final
+@dataclass(frozen=True)
+class Auto(Method):
+    """A portfolio of searches.
+
+    ``seconds`` is a budget of CPU time of the process; what is found then depends on the machine, and the result's
+    note ``repeatable`` is False. ``evaluations`` is one of work, with which a seed gives the same layout to the bit.
+    Give one of them; without both, it is 60 seconds. A start that is given takes part in the race.
+    """
+
+    seconds: float | None = None
+    evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and self.evaluations is not None:
+            raise ArgumentError("give auto seconds or evaluations, not both")
+        if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds > 0):
+            raise ArgumentError(f"seconds must be a positive number, not {self.seconds!r}")
+        if self.evaluations is not None and self.evaluations < 1:
+            raise ArgumentError(f"evaluations must be a whole number >= 1, not {self.evaluations!r}")
+
+    def prepare(self, problem: Problem) -> Search:
+        """Choose the starts; whatever else seeds share is made when it is first needed, within the budget."""
+        tools, starts = Tools(problem), starts_for(problem)
+        seconds = SECONDS if self.seconds is None and self.evaluations is None else self.seconds
+
+        def run(seed: int, start: Layout | None = None) -> Result:
+            found = Contest(tools, starts, Budget(seconds, self.evaluations), seed).run(start)
+            return replace(found, notes={**found.notes, "repeatable": seconds is None})
+
+        return run
+
+    def brief(self) -> Method:
+        """Each part once."""
+        return _EachPartOnce()
+
+
+@final
+@dataclass(frozen=True)
+class _EachPartOnce(Method):
+    """All that ``auto`` may use, as shortly as it goes: compiles its loops."""
+
+    def prepare(self, problem: Problem) -> Search:
+        def run(seed: int, start: Layout | None = None) -> Result:
+            tools, result = Tools(problem), None
+            methods = [one.method for one in starts_for(problem)]
+            for method in (*methods, Gradient(16), RandomSearch(1), Annealing(1)):
+                try:
+                    result = tools.search(method)(seed, start if result is None else result.layout)
+                except (ArgumentError, TaskError):
+                    continue
+            if result is None:
+                raise TaskError(f"farm {problem.name}: auto found no start")
+            return result
+
+        return run

@@ -1,0 +1,220 @@
+"""The search of ``auto``: starts race, the best are refined, and turbines of the best are moved until all is spent.
+
+1. The race: layouts of all starts in turn, each climbed from for a while with wide wakes.
+2. The best few are climbed from for longer, with the true wakes.
+3. From the best, single turbines are moved: by annealing where enough trials can be afforded, else by random search;
+   each time a climb takes what is left.
+
+Every part asks the budget how much of its work fits, so that it is kept to within one part. The best layout of all is
+returned; what a part finds counts only if it keeps to the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import NamedTuple, final
+
+import numpy as np
+
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.methods.annealing import Annealing
+from vindeby.layout.methods.gradient import Gradient
+from vindeby.layout.methods.random_search import RandomSearch
+from vindeby.layout.portfolio.budget import Budget
+from vindeby.layout.portfolio.curve import Curve
+from vindeby.layout.portfolio.starts import Start
+from vindeby.layout.portfolio.work import GRADIENT, trial_work
+from vindeby.layout.problem import Layout, Problem
+
+__all__ = ["Contest", "Tools"]
+
+RACE, REFINED, WALKED, SPENT = 0.30, 0.45, 0.90, 0.98
+"""The shares of the budget after which the race, the refinement of its best, the moves, and everything ends."""
+SHORT, LONG, LAST = 64, 256, 32
+"""Iterations of a climb in the race, of one in the refinement, and of one after moves."""
+WIDENING = 16.0
+EACH = 24
+"""The race ends when each start has made so many layouts."""
+BEST = 3
+"""So many are refined."""
+PER_ITERATION = 1.4
+"""Gradients for each iteration of a climb, about: line searches, and the climb from the start itself."""
+PROBE = 64
+"""Trials of the first walk, which tells what a trial takes."""
+ENOUGH = 300
+"""Trials for each turbine from which on annealing does better than random search."""
+TEMPERATURE = 0.003
+GAIN = 1e-7
+"""Climbing ends when a part of it gains less than this share of the energy."""
+FAILS = (ArgumentError, TaskError)
+_STREAM = 0x6175746F
+"""Tells the draws of this search from those of its parts with the same seed."""
+
+
+class Candidate(NamedTuple):
+    """A feasible layout, what it is worth, from which start it came, and which of all starts that was."""
+
+    aep_gwh: float
+    layout: Layout
+    start: str
+    number: int
+
+
+@final
+class Tools:
+    """Searches that are prepared when they are first wanted, and then for all seeds of a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._prepared: dict[Method, Search] = {}
+
+    def search(self, method: Method) -> Search:
+        """The search of a method."""
+        if method not in self._prepared:
+            self._prepared[method] = method.prepare(self.problem)
+        return self._prepared[method]
+
+
+@final
+class Contest:
+    """One run: what was spent, and the best layouts so far."""
+
+    def __init__(self, tools: Tools, starts: Sequence[Start], budget: Budget, seed: int) -> None:
+        self.tools, self.problem, self.budget = tools, tools.problem, budget
+        self.best: list[Candidate] = []
+        self.curve = Curve()
+        self._starts = list(starts)
+        self._made = 0
+        self._rng = np.random.default_rng([_STREAM, seed])
+        self._has_gradient, self._probed = True, False
+        self._trial = trial_work(self.problem)
+
+    def run(self, given: Layout | None) -> Result:
+        """Search until the budget is spent; from a layout that is given, and from starts."""
+        if given is not None:
+            self._enter(self._mended(given), "given")
+        self._race()
+        self._refine()
+        self._walk(WALKED)
+        self._climb_on()
+        while self.budget.used < SPENT and self._walk(self.budget.used + 0.8 * (1.0 - self.budget.used)):
+            self._climb_on()
+        first = self.best[0]
+        self.curve.add(self.budget.seconds, self.budget.evaluations, first.aep_gwh)
+        spent = ceil(self.budget.evaluations)
+        notes = {"best_start": first.start}
+        return Result(first.layout, first.aep_gwh, "budget", spent, self.curve.arrays(), notes)
+
+    def _mended(self, given: Layout) -> Layout:
+        """A layout that breaks the rules is mended as the walk does."""
+        return (
+            given if self.problem.is_feasible(given) else RandomSearch(1).run(self.problem, 0, given).layout
+        )
+
+    def _race(self) -> None:
+        """Layouts of all starts in turn, each climbed from with wide wakes."""
+        failures: list[str] = []
+        for _ in range(EACH):
+            for start in list(self._starts):
+                if self.best and not self.budget.pieces(start.name, start.work, RACE):
+                    continue
+                search = self.tools.search
+                self.budget.begin()
+                try:
+                    layout = search(start.method)(self._seed(), None).layout
+                except FAILS as error:
+                    self._starts.remove(start)
+                    failures.append(f"{start.name}: {error}")
+                    continue
+                finally:
+                    self.budget.end(start.name, 1, start.work - 1.0)
+                self._enter(layout, start.name)
+        if not self.best:
+            raise TaskError(f"farm {self.problem.name}: auto found no start; {'; '.join(failures)}")
+
+    def _enter(self, layout: Layout, start: str) -> None:
+        """A new layout: evaluate it, and climb a little."""
+        self.budget.begin()
+        candidate = Candidate(self.problem.aep(layout), layout, start, self._made)
+        self.budget.end("evaluation", 1, 1.0)
+        self._made += 1
+        self._take(candidate)
+        self._climb(candidate, SHORT, WIDENING, RACE)
+
+    def _refine(self) -> None:
+        """Climb from the best with the true wakes; each gets its share of what is left for it."""
+        chosen = self.best[:BEST]
+        for place, candidate in enumerate(chosen):
+            used = self.budget.used
+            self._climb(candidate, LONG, 1.0, used + (REFINED - used) / (len(chosen) - place))
+
+    def _climb_on(self) -> None:
+        """Climb from the best as long as it pays."""
+        while self.budget.used < 1.0:
+            before = self.best[0].aep_gwh
+            self._climb(self.best[0], LAST, 1.0, 1.0)
+            if self.best[0].aep_gwh <= before * (1.0 + GAIN):
+                break
+
+    def _climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> None:
+        """Move all turbines along the gradient, so often as fits the budget, in powers of two."""
+        fitting = min(iterations, self.budget.pieces("iteration", PER_ITERATION * GRADIENT, until))
+        if fitting < 1 or not self._has_gradient:
+            return
+        count = 1 << (fitting.bit_length() - 1)
+        method = Gradient(count, widening if count >= 16 else 1.0)
+        self.budget.begin()
+        try:
+            found = self.tools.search(method)(0, candidate.layout)
+        except FAILS:  # a model or an engine that has no gradient
+            self._has_gradient = False
+            return
+        self.budget.end("iteration", min(count, found.evaluations), GRADIENT * found.evaluations)
+        self._take(candidate._replace(aep_gwh=found.aep_gwh, layout=found.layout))
+
+    def _walk(self, until: float) -> bool:
+        """Move single turbines of the best layout; whether there was room and budget for any trial."""
+        tried, part = False, 0
+        while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
+            if not self._probed:
+                self._probed, method = True, _walk_method(min(PROBE, trials), 0)
+            elif trials < ENOUGH * self.problem.n_turbines:
+                method = _walk_method(trials if trials <= PROBE else (trials + 1) // 2, 0)
+            else:  # the first is short, as a trial of annealing may take longer than the last one did
+                part += 1
+                method = _walk_method(trials // 8 if part == 1 else 2 * trials // 3, TEMPERATURE)
+            if not self._moves(method):
+                break
+            tried = True
+        return tried
+
+    def _moves(self, method: Method) -> bool:
+        """Move single turbines of the best layout, then climb a little; whether there was room for any trial."""
+        first = self.best[0]
+        self.budget.begin()
+        found = method.prepare(self.problem)(self._seed(), first.layout)
+        trials = found.evaluations - 2
+        self.budget.end("trial", trials, self._trial * trials + 2.0)
+        self._take(first._replace(aep_gwh=found.aep_gwh, layout=found.layout))
+        if isinstance(method, Annealing):
+            self._climb(self.best[0], LAST, 1.0, 1.0)
+        return trials > 0
+
+    def _take(self, candidate: Candidate) -> None:
+        """Keep a layout if it keeps to the rules and is better than what came from the same start."""
+        former = next((one for one in self.best if one.number == candidate.number), None)
+        if former is None or candidate.aep_gwh > former.aep_gwh:
+            if not self.problem.is_feasible(candidate.layout):
+                return
+            others = [one for one in self.best if one is not former]
+            self.best = sorted([*others, candidate], key=lambda one: -one.aep_gwh)[:BEST]
+        self.curve.add(self.budget.seconds, self.budget.evaluations, self.best[0].aep_gwh)
+
+    def _seed(self) -> int:
+        return int(self._rng.integers(2**31))
+
+
+def _walk_method(trials: int, temperature: float) -> Method:
+    return Annealing(trials, temperature) if temperature else RandomSearch(trials)

@@ -1,0 +1,74 @@
+"""The starts that a portfolio tries: each a method that needs no layout, and the work that one of its layouts takes.
+
+To add one, write a function like those below and name it in ``STARTS``. A start that does not suit a problem returns
+None; one that turns out not to fit raises TaskError or ArgumentError when it runs and is not tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from vindeby.layout.method import Method
+from vindeby.layout.methods.random_start import RandomStart
+from vindeby.layout.methods.smart_start import SmartStart, grid_inside
+from vindeby.layout.portfolio.work import smart_start_work
+from vindeby.layout.problem import FloatArray, Problem
+
+__all__ = ["STARTS", "Start", "starts_for"]
+
+GRID_SIZE = 18
+"""Of smart start; finer where that leaves fewer than ``POINTS_PER_TURBINE``."""
+POINTS_PER_TURBINE = 6
+RANDOM_PCT = 10.0
+SPEEDS = 5
+"""Wind speeds at most, and directions, in which smart start judges points: some of the problem's own."""
+DIRECTIONS = 120
+
+
+class Start(NamedTuple):
+    """One way to start."""
+
+    name: str
+    method: Method
+    work: float
+    """In evaluations, for each layout."""
+
+
+def starts_for(problem: Problem) -> list[Start]:
+    """All that may suit a problem, in the order in which they are tried."""
+    return [start for make in STARTS if (start := make(problem)) is not None]
+
+
+def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
+    return Start("random-start", RandomStart(), 1.0)
+
+
+def _smart_start(problem: Problem) -> Start | None:
+    west, south, east, north = problem.boundary.bounds
+    if not (east > west and north > south):
+        return None
+    inside = max(1, len(grid_inside(problem, GRID_SIZE)[0]))
+    wanted = POINTS_PER_TURBINE * problem.n_turbines
+    size = GRID_SIZE if inside >= wanted else ceil(GRID_SIZE * sqrt(wanted / inside))
+    states = problem.farm.states
+    if states.step is not None:  # a time series is taken as it is
+        method = SmartStart(size, RANDOM_PCT)
+    else:
+        speeds = _some(np.unique(states.speed), SPEEDS)
+        method = SmartStart(size, RANDOM_PCT, speeds, _some(states.direction, DIRECTIONS))
+    points = round(inside * (size / GRID_SIZE) ** 2)
+    return Start("smart-start", method, smart_start_work(method, problem, points))
+
+
+def _some(values: FloatArray, most: int) -> tuple[float, ...]:
+    """Every so many of some values, that there are at most so many; directions all around stay evenly spaced."""
+    many = len(values)
+    every = next(step for step in range(ceil(many / most), many + 1) if many % step == 0)
+    return tuple(float(value) for value in values[every // 2 :: every])
+
+
+STARTS: tuple[Callable[[Problem], Start | None], ...] = (_random_start, _smart_start)

@@ -1,0 +1,42 @@
+"""How the work of each part of a portfolio is counted, in evaluations of whole layouts in all wind states.
+
+The rules follow what is computed, wakes between pairs of turbines in wind states, and not what it takes on some
+machine. They need not be exact: they only have to be the same everywhere, and near enough for shares of a budget to
+mean something.
+"""
+
+from __future__ import annotations
+
+from vindeby.layout.methods.smart_start import SmartStart
+from vindeby.layout.moves.moving import can_move_one
+from vindeby.layout.moves.steady_moves import is_steady
+from vindeby.layout.problem import Problem
+
+__all__ = ["GRADIENT", "smart_start_work", "trial_work"]
+
+GRADIENT = 3.0
+"""An energy with its gradient: the walk downwind, and one back with about twice as much to compute."""
+
+
+def trial_work(problem: Problem) -> float:
+    """One trial of random-search or annealing.
+
+    Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where
+    they do, about half of what a whole layout takes, kept moves included. Where moves are not followed (models that add
+    turbulence, blockage, engines of other tools) it is a whole evaluation.
+    """
+    farm = problem.farm
+    if not can_move_one(farm.model):
+        return 1.0
+    if farm.locality == "uniform" and is_steady(farm):
+        return min(1.0, 2.0 / problem.counted)
+    return 0.5
+
+
+def smart_start_work(method: SmartStart, problem: Problem, points: int) -> float:
+    """One construction: the wakes of each turbine at all points of the grid, in the states that it is judged in."""
+    farm = problem.farm
+    judged = len(farm.states.speed)
+    if farm.states.step is None:
+        judged = len(method.wind_directions or range(360)) * len(method.wind_speeds or range(5))
+    return 1.0 + points * judged / (problem.counted * len(farm.states.speed))
