@@ -41,9 +41,9 @@ Turn = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 lattices = st.builds(
     PlaneLattice,
     angle=st.floats(-pi, pi),
-    aspect=st.floats(0.3, 4.0),
+    aspect=st.floats(0.4, 4.0),
     skew=st.floats(-1.0, 1.0),
-    pitch=st.floats(150.0, 900.0),
+    pitch=st.floats(250.0, 900.0),
     east=st.floats(-1500.0, 1500.0),
     north=st.floats(-1500.0, 1500.0),
 )
@@ -82,7 +82,6 @@ def test_points_are_those_of_the_definition_that_are_inside(lattice: PlaneLattic
     ground = Ground(problem_in(AREA, HOLE))
     shape = shapely.Polygon(AREA, [HOLE])
     every = all_points(lattice) + ground.origin
-    assume(hypot(*lattice.vectors[:2]) * 40 > 6000 or reduced(lattice.vectors).shortest * 40 > 6000)
     edge = shapely.distance(shape.boundary, shapely.points(every))
     assume(edge.min() > 1e-3)  # what is on the edge is a matter of rounding
     assert same_points(

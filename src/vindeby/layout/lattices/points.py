@@ -21,6 +21,8 @@ __all__ = ["Ground", "Points"]
 
 TIGHTEST = 4.0
 """Without a spacing, no pitch is tried below this part of what the area has for each turbine."""
+WIDEST = 4.0
+"""And none above so many times of it."""
 SAMPLES = 64
 """Points in each direction by which areas are estimated."""
 
@@ -86,11 +88,13 @@ class Ground:
 
         The least that counts is that at which a lattice of this shape keeps ``share`` of the spacing.
         """
-        low = share * self.narrowest(lattice)
-        high = max(low, 2.5 * self.side / lattice.aspect**0.5)
+        least = share * self.narrowest(lattice)
+        # The pitch at which cells would be as large as what the fullest zone has for each turbine.
+        even = self.side / lattice.aspect**0.5
+        most = max(least, WIDEST * even)
         unit = replace(lattice, pitch=1.0)
         vectors, counts = reduced(unit.vectors), np.zeros_like(wanted)
-        return float(widest(self.room, vectors, unit.east, unit.north, counts, wanted, low, high))
+        return float(widest(self.room, vectors, unit.east, unit.north, counts, wanted, least, even, most))
 
     def _list(
         self, lattice: PlaneLattice, counts: IntArray, x: FloatArray, y: FloatArray, whole: IntArray

@@ -25,16 +25,17 @@ DRAWS_PER_TRIAL, LEAST_DRAWS = 20, 2000
 """So many lattices are counted for each that may be evaluated; in a full area few have enough points."""
 CLOSEST = 0.5
 """Lattices that would have to be narrower than this share of the spacing are all alike."""
-ANYWHERE = 0.35
+ANYWHERE = 0.25
 """The share of lattices that are drawn anywhere; the others near one of the best."""
-KEPT = 6
+KEPT = 4
 """How many of the best are kept, and drawn near to."""
-SPREAD = np.array([0.5, 0.7, 0.5, 0.05, 1.0, 1.0])
-"""How far apart lattices are, in each number: angle, log of aspect, skew, density, and place in sides of ``Ground``."""
-DECADES = 2.5
+SPREAD = np.array([0.5, 0.7, 0.5, 0.0, 1.0, 1.0])
+"""How far apart lattices are, in each number: angle, log of aspect, skew, density (drawn anew), and place in sides of
+``Ground``."""
+DECADES = 2.0
 """Lattices near a good one are up to so many powers of ten nearer than that, each scale alike."""
-DENSEST = 0.12
-"""At most so many points more than turbines, for each turbine."""
+WITH_SURPLUS, DENSEST = 0.15, 0.12
+"""The share of lattices with more points than turbines, which cost three evaluations, and how many more at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +122,12 @@ class Search:
         step = 10.0 ** (-DECADES * u[1]) * SPREAD * self.rng.standard_normal(6)
         numbers = np.where(u[2:8] < 0.5, good + step, good)
         numbers[1] = np.clip(numbers[1], -1.5, 2.0)
-        numbers[3] = (
-            np.clip(numbers[3], 1.0, 1.0 + DENSEST) if u[8] < 0.8 else self._density(self.rng.random())
-        )
-        if self.exact:
-            numbers[3] = 1.0
+        if u[8] < 0.5:
+            numbers[3] = self._density(self.rng.random())
         return np.asarray(numbers)
 
     def _density(self, u: float) -> float:
-        """Half of all lattices have no surplus if they can."""
-        return 1.0 if self.exact else 1.0 + DENSEST * max(0.0, 2.0 * u - 1.0) ** 2
+        """Most lattices have no surplus if they can."""
+        if self.exact or u >= WITH_SURPLUS:
+            return 1.0
+        return 1.0 + DENSEST * u / WITH_SURPLUS
