@@ -2,8 +2,8 @@
 
 One after the other, the turbine is taken away whose removal costs least: what it makes itself, less what the
 others gain. What it makes in the wind and in the opposite wind together tells both (``judging.opposite``) of
-all turbines from two evaluations. While a search compares lattices, several are taken away at a time; for the few
-that are looked at closely, the best of these guesses are tried.
+all turbines from two evaluations. While a search compares lattices, all surplus goes at once; for the few that are
+looked at closely, it goes in rounds, and the best of these guesses are tried.
 
 With ``rows`` only turbines at the ends of rows are taken away, so that no row has a gap that the area does not have.
 """
@@ -22,8 +22,8 @@ from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
 
 __all__ = ["Dropping", "row_ends"]
 
-ROUNDS = 3
-"""While lattices are compared, all surplus goes in so many rounds."""
+ROUNDS, CLOSE_ROUNDS = 1, 12
+"""In how many rounds the surplus goes while lattices are compared; and at most, where one is looked at closely."""
 TRIED = 8
 """Of the cheapest to remove by estimate, so many are tried, where a lattice is looked at closely."""
 
@@ -45,7 +45,7 @@ class Dropping:
             surplus = np.bincount(points.zone, minlength=len(self.needed)) - self.needed
             if not surplus.any():
                 return points
-            at_once = 1 if closely else ceil(surplus.sum() / ROUNDS)
+            at_once = ceil(surplus.sum() / (CLOSE_ROUNDS if closely else ROUNDS))
             points = points.at(np.flatnonzero(~self._chosen(points, surplus, at_once, closely=closely)))
 
     def _chosen(
@@ -59,9 +59,9 @@ class Dropping:
         worth = self._worth(points)
         candidates = candidates[np.argsort(worth[candidates], kind="stable")]
         if closely:
-            candidates = candidates[:TRIED]
+            candidates = candidates[: TRIED + at_once]
             left = [self._energy(np.delete(points.x, c), np.delete(points.y, c)).sum() for c in candidates]
-            candidates = candidates[np.argmax(left)][None]
+            candidates = candidates[np.argsort(left, kind="stable")[::-1]]
         goes = np.zeros(len(points.x), np.bool_)
         for c in candidates:
             near = (abs(points.row - points.row[c]) <= 1) & (abs(points.column - points.column[c]) <= 1)

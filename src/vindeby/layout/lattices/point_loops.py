@@ -1,14 +1,18 @@
-"""The compiled loops over the points of a lattice: a search looks at thousands of lattices."""
+"""The compiled loops over the points of a lattice: a search looks at thousands of lattices.
+
+A row crosses the edges of a zone at a few places; a point is inside if an odd number of them lie beyond it. So an
+edge is looked at once for each row, not for each point. Points on an edge are inside but for rounding: a point counts
+that is inside after a step of half the tolerance along the row or across it.
+"""
 
 from __future__ import annotations
 
-from math import ceil, floor, hypot, inf
+from math import ceil, floor, hypot, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.area.boundary import signed_distance
 from vindeby.layout.area.zones import Areas
 from vindeby.layout.lattices.plane_lattice import Vectors
 from vindeby.units import TOLERANCE_M
@@ -19,9 +23,11 @@ __all__ = ["Room", "list_points", "widest"]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-HALVINGS = 18
-"""How often the range of pitches is halved: less than a hundred thousandth of the pitch is left."""
-INSIDE_M = -0.5 * TOLERANCE_M
+STEP = 1.15
+"""The factor between pitches that are tried until one has enough points and the next has not."""
+HALVINGS = 10
+"""How often the range between these two is halved: less than a thousandth of the pitch is left."""
+ON_EDGE_M = 0.5 * TOLERANCE_M
 
 
 class Room(NamedTuple):
@@ -67,17 +73,54 @@ def _columns(box, ux, uy, x, y):
 
 
 @scalar
-def _zone_at(room, counts, x, y):
-    """The zone that a point goes to: of those it is inside, the one that has least of what it needs; -1: none."""
-    areas, zone, served = room.areas, -1, inf
-    for z in range(room.needed.size):
-        if counts[z] / room.needed[z] >= served:
-            continue
-        edges = areas.edges[areas.first_edge[z] : areas.first_edge[z + 1]]
-        discs = areas.discs[areas.first_disc[z] : areas.first_disc[z + 1]]
-        if signed_distance(edges, discs, areas.inverted[z], x, y)[0] >= INSIDE_M:
-            zone, served = z, counts[z] / room.needed[z]
-    return zone
+def _cross_edges(areas, vectors, x, y, across, many):
+    """Where a row through (x, y) crosses the edges, in columns: ``across[z, side, k]`` for k below ``many[z, side]``.
+
+    The sides are those of the row, half a tolerance off it, so that a row on an edge is inside on one of them.
+    """
+    ux, uy = vectors[0], vectors[1]
+    square = ux * ux + uy * uy
+    length = sqrt(square)
+    for z in range(many.shape[0]):
+        many[z, 0] = many[z, 1] = 0
+        for e in range(areas.first_edge[z], areas.first_edge[z + 1]):
+            ax, ay = areas.edges[e, 0] - x, areas.edges[e, 1] - y
+            bx, by = areas.edges[e, 2] - x, areas.edges[e, 3] - y
+            a, b = (ux * ay - uy * ax) / length, (ux * by - uy * bx) / length
+            for side in range(2):
+                off = ON_EDGE_M if side == 0 else -ON_EDGE_M
+                if (a > off) != (b > off):
+                    share = (off - a) / (b - a)
+                    at = ux * (ax + share * (bx - ax)) + uy * (ay + share * (by - ay))
+                    across[z, side, many[z, side]] = at / square
+                    many[z, side] += 1
+
+
+@scalar
+def _is_enclosed(across, many, column):
+    """Whether an odd number of crossings lie beyond a column."""
+    odd = False
+    for k in range(many):
+        if across[k] > column:
+            odd = not odd
+    return odd
+
+
+@scalar
+def _is_inside(areas, z, across, many, column, step, x, y):
+    """Whether a point of a row is inside a zone; ``step`` is half a tolerance, in columns."""
+    inverted = areas.inverted[z]
+    inside = False
+    for side in range(2):
+        for way in range(-1, 2):
+            inside = inside or _is_enclosed(across[side], many[side], column + way * step) != inverted
+    if not inside:
+        return False
+    for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
+        dx, dy, sign = x - areas.discs[c, 0], y - areas.discs[c, 1], areas.discs[c, 3]
+        if sign * (areas.discs[c, 2] - hypot(dx, dy)) < -ON_EDGE_M:
+            return False
+    return True
 
 
 @scalar
@@ -91,17 +134,28 @@ def _is_clear(room, x, y):
 
 @kernel("lattice points")
 def list_points(room, vectors, east, north, counts, x, y, whole):
-    """Count the points of each zone; note as many as there is space for, with zone, row and column."""
+    """Count the points of each zone; note as many as there is space for, with zone, row and column.
+
+    A point that is inside several zones goes to the one that has least of what it needs.
+    """
     ux, uy, vx, vy = vectors
-    total = 0
+    areas, total = room.areas, 0
+    across = np.empty((counts.size, 2, areas.edges.shape[0]))
+    many = np.empty((counts.size, 2), np.int64)
+    step = ON_EDGE_M / hypot(ux, uy)
     counts[:] = 0
     first_row, last_row = _rows(room.box, vectors, east, north)
     for j in range(first_row, last_row + 1):
         row_x, row_y = east + j * vx, north + j * vy
+        _cross_edges(areas, vectors, row_x, row_y, across, many)
         first, last = _columns(room.box, ux, uy, row_x, row_y)
         for i in range(first, last + 1):
             px, py = row_x + i * ux, row_y + i * uy
-            zone = _zone_at(room, counts, px, py)
+            zone, served = -1, inf
+            for z in range(counts.size):
+                share = counts[z] / room.needed[z]
+                if share < served and _is_inside(areas, z, across[z], many[z], i, step, px, py):
+                    zone, served = z, share
             if zone < 0 or not _is_clear(room, px, py):
                 continue
             if total < x.size:
@@ -111,24 +165,38 @@ def list_points(room, vectors, east, north, counts, x, y, whole):
             total += 1
 
 
-@kernel("lattice points")
-def widest(room, vectors, east, north, counts, wanted, low, high):
-    """The pitch from ``low`` to ``high``, by bisection; 0 if ``low`` has too few points. ``vectors`` are of pitch 1."""
+@scalar
+def _has_enough(room, vectors, east, north, counts, wanted, pitch):
+    """Whether each zone has the points wanted at a pitch."""
     none, whole = np.empty(0), np.empty((0, 3), np.int64)
     ux, uy, vx, vy = vectors
-    for halving in range(-2, HALVINGS):
-        pitch = low if halving == -2 else high if halving == -1 else (low * high) ** 0.5
-        scaled = Vectors(pitch * ux, pitch * uy, pitch * vx, pitch * vy)
-        list_points(room, scaled, east, north, counts, none, none, whole)
-        enough = True
-        for z in range(wanted.size):
-            enough = enough and counts[z] >= wanted[z]
-        if halving == -2 and not enough:
-            return 0.0
-        if enough:
+    scaled = Vectors(pitch * ux, pitch * uy, pitch * vx, pitch * vy)
+    list_points(room, scaled, east, north, counts, none, none, whole)
+    for z in range(wanted.size):  # noqa: SIM110  compiled code has no all()
+        if counts[z] < wanted[z]:
+            return False
+    return True
+
+
+@kernel("lattice points")
+def widest(room, vectors, east, north, counts, wanted, least, guess, most):
+    """The pitch from ``least`` to ``most``, searched from a guess; 0 if none was found. ``vectors`` are of pitch 1."""
+    low = max(least, min(guess, most))
+    if _has_enough(room, vectors, east, north, counts, wanted, low):
+        high = low * STEP
+        while high < most and _has_enough(room, vectors, east, north, counts, wanted, high):
+            low, high = high, high * STEP
+    else:
+        while True:
+            if low <= least:
+                return 0.0
+            high, low = low, max(least, low / STEP)
+            if _has_enough(room, vectors, east, north, counts, wanted, low):
+                break
+    for _ in range(HALVINGS):
+        pitch = (low * high) ** 0.5
+        if _has_enough(room, vectors, east, north, counts, wanted, pitch):
             low = pitch
-        elif halving >= 0:
+        else:
             high = pitch
-        if low == high:
-            break
     return low

@@ -6,6 +6,7 @@ already. Where zones overlap, a point goes to the one that has least of what it 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, final
 
 import numpy as np
@@ -20,6 +21,8 @@ __all__ = ["Ground", "Points"]
 
 TIGHTEST = 4.0
 """Without a spacing, no pitch is tried below this part of what the area has for each turbine."""
+WIDEST = 4.0
+"""And none above so many times of it."""
 SAMPLES = 64
 """Points in each direction by which areas are estimated."""
 
@@ -80,13 +83,18 @@ class Ground:
         order = np.argsort(whole[:, 0], kind="stable")
         return Points(x, y, *whole.T).at(order)
 
-    def widest_pitch(self, lattice: PlaneLattice, wanted: IntArray) -> float:
-        """A pitch at which each zone has the points wanted, and at hardly any larger one; 0 if there is none."""
-        low = self.narrowest(lattice)
-        high = max(low, 2.5 * self.side / lattice.aspect**0.5)
-        unit = PlaneLattice(lattice.angle, lattice.aspect, lattice.skew, 1.0, lattice.east, lattice.north)
+    def widest_pitch(self, lattice: PlaneLattice, wanted: IntArray, share: float = 1.0) -> float:
+        """A pitch at which each zone has the points wanted, and at hardly any larger one; 0 if there is none.
+
+        The least that counts is that at which a lattice of this shape keeps ``share`` of the spacing.
+        """
+        least = share * self.narrowest(lattice)
+        # The pitch at which cells would be as large as what the fullest zone has for each turbine.
+        even = self.side / lattice.aspect**0.5
+        most = max(least, WIDEST * even)
+        unit = replace(lattice, pitch=1.0)
         vectors, counts = reduced(unit.vectors), np.zeros_like(wanted)
-        return float(widest(self.room, vectors, unit.east, unit.north, counts, wanted, low, high))
+        return float(widest(self.room, vectors, unit.east, unit.north, counts, wanted, least, even, most))
 
     def _list(
         self, lattice: PlaneLattice, counts: IntArray, x: FloatArray, y: FloatArray, whole: IntArray
