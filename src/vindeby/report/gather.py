@@ -113,7 +113,7 @@ def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, f
                 result_set.farm_name(farm),
                 result_set.cell_name(farm, kind),
                 rows["key"][best].decode(errors="replace"),
-                f"{rows['n_turbines'][best]}{result_set.range_in_words(farm, kind)}",
+                result_set.turbines_in_words(rows[best]),
                 float(rows["aep"][best]),
                 float(np.nanmedian(rows["aep"][mine])),
                 packed.plain(100 * losses[best], 3),

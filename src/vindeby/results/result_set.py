@@ -255,6 +255,19 @@ class ResultSet:
         cell = self.cells.get((farm_idx, type_idx))
         return "" if cell is None or cell.fewest_turbines is None else f" (of {cell.counts_in_words})"
 
+    def turbines_in_words(self, row: Any) -> str:
+        """How many turbines a result has: ``63``, or where that was chosen ``63 (of 60 to 66)``, ``6 (2 a + 4 b)``."""
+        farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
+        words = f"{row['n_turbines']}{self.range_in_words(farm_idx, type_idx)}"
+        cell = self.mixed_cell(farm_idx, type_idx)
+        if self.campaign is None or cell is None or not cell.mix_ranges:
+            return words
+        types = self._types_in_campaign(row, cell)
+        if types is None:
+            return words
+        parts = [f"{(types == kind).sum()} {self.campaign.turbines[kind].name}" for kind in kinds_of(cell)]
+        return f"{words} ({' + '.join(parts)})"
+
     def best(self) -> dict[tuple[int, int], int]:
         """For each farm and type, the row of the result with the most energy, or the best by the objective."""
         found: dict[tuple[int, int], int] = {}
