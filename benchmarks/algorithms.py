@@ -124,7 +124,7 @@ def stochastic(case: Problem, start: Layout, seed: int) -> Layout:
 
 
 def projected(widening: float) -> Way:
-    return lambda case, start, seed: Gradient(500, widening).run(case, seed, start).layout
+    return lambda case, start, seed: Gradient(500, widening, "all", 0).run(case, seed, start).layout
 
 
 WAYS: dict[str, Way] = {

@@ -40,7 +40,7 @@ def work(name: str, minutes: float, first: int, step: int) -> list[Found]:
     """Search with every ``step``-th seed from the first on, for so long."""
     begin = time.monotonic()
     case = problem(name)
-    last = Gradient(REFINING, widening=1.0)
+    last = Gradient(REFINING, widening=1.0, wind="all", memory=0)
     search = Pipeline([RandomStart(), Annealing(CASES[name].evaluations, 0.03), last]).prepare(case)
     # The loops are compiled, or loaded, with a farm that is done at once.
     Pipeline([RandomStart(), Annealing(10), last]).run(replace(case, n_turbines=3), 0)

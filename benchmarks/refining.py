@@ -22,7 +22,7 @@ def widening(name: str, seeds: int) -> None:
     case = problem(name)
     starts = [RandomStart().run(case, seed).layout for seed in range(seeds)]
     for factor in (1.0, 4.0, 16.0):
-        search = Gradient(500, factor).prepare(case)
+        search = Gradient(500, factor, "all", 0).prepare(case)
         search(0, starts[0])
         begin = time.process_time()
         found = [gwh_to_mwh(search(0, start).aep_gwh) for start in starts]

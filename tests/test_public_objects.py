@@ -92,7 +92,10 @@ OBJECTS = [
     ),
     (
         lambda: vindeby.Pipeline([vindeby.RandomStart(), vindeby.Gradient()]),
-        "Pipeline(steps=[RandomStart(), Gradient(max_iterations=500, widening=16.0)])",
+        (
+            "Pipeline(steps=[RandomStart(), "
+            "Gradient(max_iterations=150, widening=16.0, wind='coarse-to-fine', memory=10)])"
+        ),
     ),
     (result_record, "<Record 'farm0_t0_s0': aep 123.457, layout float64[2, 3], 1 attribute>"),
     (summary, "<Summary 'out.h5': 11 of 12 results, not complete, 1 task failed; computed 8 in 3.2 s>"),

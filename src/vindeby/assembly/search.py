@@ -117,7 +117,7 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
         case Lattice() as given:
             return layout.Lattice(given.rows, given.trials)
         case Gradient() as given:
-            return layout.Gradient(given.max_iterations, given.widening)
+            return layout.Gradient(given.max_iterations, given.widening, given.wind, given.memory)
         case RandomSearch() as given:
             return layout.RandomSearch(given.max_evaluations, given.max_step_m)
         case Annealing() as given:

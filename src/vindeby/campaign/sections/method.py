@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
@@ -42,10 +42,20 @@ class Lattice(Section):
 
 
 class Gradient(Section):
-    """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast."""
+    """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast.
 
-    max_iterations: Count = 500
+    ``wind`` says in which wind states, ``memory`` how many last steps tell of the curvature.
+    """
+
+    max_iterations: Count = 150
     widening: Annotated[Number, Field(ge=1.0, le=100.0)] = 16.0
+    wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
+    memory: Annotated[int, Strict(), Field(ge=0, le=100)] = 10
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result; all wind states without a memory was the only way before there was a choice."""
+        first = self.wind == "all" and self.memory == 0
+        return self.model_dump(exclude={"wind", "memory"} if first else None)
 
 
 class RandomSearch(Section):
@@ -152,6 +162,8 @@ class Step(OneOf):
         """What decides a result, for fingerprints."""
         if self.call is not None:
             return {"call": self.call.identity()}
+        if self.gradient is not None:
+            return {"gradient": self.gradient.identity()}
         return self.model_dump(by_alias=True, exclude_none=True)
 
     @model_validator(mode="before")

@@ -8,12 +8,10 @@ and keep depths). A wake model says which of its constants its wakes grow with (
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy.typing as npt
-
+from vindeby.layout.climbing.same_wind import with_wind
 from vindeby.layout.problem import Problem
-from vindeby.wake import GriddedSite, Site, WindFarm, WindStates
 
 __all__ = ["stages", "widened"]
 
@@ -31,36 +29,4 @@ def widened(problem: Problem, factor: float) -> Problem | None:
     """The problem with wakes that grow ``factor`` times as fast; None for a model that names no growth constants."""
     farm = problem.farm
     model = farm.model.widened(factor)
-    if model is None:
-        return None
-    return replace(
-        problem,
-        farm=WindFarm(
-            _same_wind(farm),
-            farm.turbines,
-            model,
-            neighbours=farm.neighbours,
-            threads=farm.threads,
-            tabulate=farm.tabulated or farm.by_width,
-        ),
-    )
-
-
-def _same_wind(farm: WindFarm) -> Site:
-    """A site that has the farm's wind states, and its local wind if there is any."""
-    same = _SameWind(farm.states)
-    return replace(farm.site, rose=same) if isinstance(farm.site, GriddedSite) else same
-
-
-@dataclass(frozen=True, eq=False)
-class _SameWind:
-    """A site that has these wind states."""
-
-    wind: WindStates
-
-    def states(
-        self,
-        directions: npt.ArrayLike | None = None,  # noqa: ARG002  they were chosen before
-        speeds: npt.ArrayLike | None = None,  # noqa: ARG002
-    ) -> WindStates:
-        return self.wind
+    return None if model is None else replace(problem, farm=with_wind(farm, farm.states, model))

@@ -1,39 +1,27 @@
 """gradient: all turbines moved together along the gradient of the yearly energy, to a local optimum.
 
-A spectral projected gradient method (Birgin, Martinez and Raydan 2000). Every iterate keeps to the rules: the
-step along the gradient, with the length of Barzilai and Borwein (1988), is replaced by the nearest one that
-the rules allow (``limits``), so turbines slide along edges and around each other, and a layout from which no
-allowed step leads up is an optimum in the sense of Karush, Kuhn and Tucker. The energy may fall for a few
-steps (Grippo, Lampariello and Lucidi 1986); the best layout seen is what is returned, and a start that keeps
-to the rules is never made worse. A start that breaks them is mended first.
-
-Before that, the same climb may be made with wider wakes, narrower from stage to stage (``widening``), which
-leads to far better optima than a start has nearby.
+One climb (``climbing.climb``) ends at the first optimum it meets. So the same climb is made first with wider
+wakes, narrower from stage to stage (``widening``), which leads to far better optima than a start has nearby; and
+in few wind states, more from stage to stage (``wind``), which leads there at a fraction of the cost. The last
+iterations are made with the true wakes in all wind states, and a start that keeps to the rules is never made worse
+there. A start that breaks them is mended first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
-
-import numpy as np
+from typing import final, get_args
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.area.limits import Limits
-from vindeby.layout.climbing.widening import stages, widened
-from vindeby.layout.method import Method, Result, Search, Status
-from vindeby.layout.problem import FloatArray, Layout, Problem
+from vindeby.layout.climbing.climb import Climb
+from vindeby.layout.climbing.schedule import Schedule, WindChoice, schedule_of
+from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Gradient"]
 
-MEMORY = 8
-"""So many last energies may be fallen below for a while."""
-SUFFICIENT = 1e-4
-"""A step must gain this share of what the gradient promises."""
-GAIN = 1e-10
-"""Converged: the whole allowed step promises less than this fraction of the energy ..."""
-PATIENCE = 5
-"""... so often in a row."""
+LAST = 0.1
+"""The share of the budget that is for all wind states, where the stage before has few wind speeds."""
 
 
 @final
@@ -43,126 +31,67 @@ class Gradient(Method):
 
     ``max_iterations`` is the budget of all stages together; the energy and its gradient are computed at least
     once in each iteration. ``widening`` is how many times as fast wakes grow in the first stage; the next has
-    half of it, and so on, down to the true wakes. 1: the true wakes alone.
+    half of it, and so on, down to the true wakes. 1: the true wakes alone. ``wind`` says in which wind states the
+    stages are climbed: few at first (``coarse-to-fine``) or always ``all``. ``memory`` is how many last steps tell
+    of the curvature (a quasi-Newton method); 0: the length of the last step alone.
     """
 
-    max_iterations: int = 500
+    max_iterations: int = 150
     widening: float = 16.0
+    wind: WindChoice = "coarse-to-fine"
+    memory: int = 10
 
     def __post_init__(self) -> None:
         if self.max_iterations < 1:
             raise ArgumentError(f"max_iterations must be a whole number >= 1, not {self.max_iterations!r}")
         if not 1.0 <= self.widening <= 100.0:
             raise ArgumentError(f"widening must be from 1 to 100, not {self.widening!r}")
+        if self.wind not in get_args(WindChoice):
+            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
+        if not 0 <= self.memory <= 100:
+            raise ArgumentError(f"memory must be a whole number from 0 to 100, not {self.memory!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Make the stages. A seed changes nothing."""
-        wider = [stage for factor in stages(self.widening) if (stage := widened(problem, factor))]
+        schedule = schedule_of(problem, self.widening, self.wind)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it needs no chance
             if start is None:
                 raise TaskError(
                     f"farm {problem.name}: gradient needs a start; put smart-start or random-start before it"
                 )
-            return _refine(problem, wider, start, self.max_iterations)
+            return _refine(problem, schedule, start, self.max_iterations, self.memory)
 
         return run
 
 
-def _refine(problem: Problem, wider: list[Problem], start: Layout, iterations: int) -> Result:
+def _refine(problem: Problem, schedule: Schedule, start: Layout, iterations: int, memory: int) -> Result:
     """Climb through all stages; if that leads below the start, climb from the start itself."""
     layout, evaluations, left = start, 0, iterations
-    for stage in wider:
-        climb = _Climb(stage, layout)
+    for stage in schedule.wide:
+        climb = Climb(stage, layout, memory)
         # Half of the budget is for the true wakes.
-        left -= climb.run(iterations // (2 * len(wider)))
+        left -= climb.run(iterations // (2 * len(schedule.wide)))
         layout, evaluations = climb.best_layout(), evaluations + climb.evaluations
-    climb = _Climb(problem, layout)
-    climb.run(left)
-    evaluations += climb.evaluations
-    if wider and problem.is_feasible(start) and climb.best_energy < problem.aep(start):
-        climb = _Climb(problem, start)
-        climb.run(iterations)
-        evaluations += climb.evaluations
+    climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left, memory)
+    evaluations += spent
+    coarse = schedule.wide or schedule.few_speeds is not None
+    if coarse and problem.is_feasible(start) and climb.best_energy < problem.aep(start):
+        climb, spent = _with_true_wakes(problem, None, start, iterations, memory)
+        evaluations += spent
     layout = climb.best_layout()
     return Result(layout, problem.aep(layout), climb.status, evaluations)
 
 
-class _Climb:
-    """Where the climb is, and the last few energies."""
-
-    def __init__(self, problem: Problem, start: Layout) -> None:
-        limits = Limits(problem, start.types)
-        self.problem, self.limits, self.types = problem, limits, start.types
-        self.status: Status = "budget"
-        self.evaluations = 0
-        place = np.stack([start.x, start.y]) - limits.origin[:, None]
-        self.untouched: Layout | None = start
-        if not problem.is_feasible(start):
-            place, _ = limits.restore(place, rounds=2000)
-            self.untouched = None
-        self.place = place
-        self.energy, self.slope = self._evaluate(place)
-        self.best, self.best_energy = place, self.energy
-        self.recent = [self.energy]
-        self.most = 2.0 * max(float(limits.need.max()), float(problem.farm.machines.diameter.max()))
-        self.length = self.most / max(float(np.abs(self.slope).max()), 1e-300)
-        self.calm = 0
-
-    def run(self, iterations: int) -> int:
-        """Move so often, or until there is nowhere to go; returns how often."""
-        for done in range(iterations):
-            if self.step():
-                self.status = "converged"
-                return done
-        return iterations
-
-    def step(self) -> bool:
-        """Move once; whether there is nowhere left to go."""
-        step = self.limits.nearest_step(self.place, self.length * self.slope, self.most)
-        promise = float((self.slope * step).sum())
-        if promise <= GAIN * abs(self.energy):
-            # A short step may promise little by its length alone.
-            self.calm += 1
-            if self.calm >= PATIENCE or not step.any():
-                return True
-            self.length *= 10.0
-        else:
-            self.calm = 0
-        share = 1.0
-        floor = min(self.recent[-MEMORY:])
-        for _ in range(25):
-            place, kept = self.limits.restore(self.place + share * step)
-            if kept:
-                energy, slope = self._evaluate(place)
-                if energy >= floor + SUFFICIENT * share * promise:
-                    self._accept(place, energy, slope)
-                    return False
-            share *= 0.3
-        self.length *= 0.01
-        self.calm += 1
-        return self.calm >= PATIENCE
-
-    def _accept(self, place: FloatArray, energy: float, slope: FloatArray) -> None:
-        moved, turned = place - self.place, slope - self.slope
-        bend = -float((moved * turned).sum())
-        square = float((moved * moved).sum())
-        longest = self.most / max(float(np.abs(slope).max()), 1e-300)
-        self.length = min(square / bend, 10.0 * longest) if bend > 0.0 else 10.0 * longest
-        self.place, self.energy, self.slope = place, energy, slope
-        self.recent.append(energy)
-        if energy > self.best_energy:
-            self.best, self.best_energy, self.untouched = place, energy, None
-
-    def _evaluate(self, place: FloatArray) -> tuple[float, FloatArray]:
-        self.evaluations += 1
-        x, y = place + self.limits.origin[:, None]
-        whole = self.problem.whole(Layout(x, y, self.types))
-        energy, east, north = self.problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
-        return energy, np.stack([east[: len(x)], north[: len(x)]])
-
-    def best_layout(self) -> Layout:
-        if self.untouched is not None:
-            return self.untouched
-        x, y = self.best + self.limits.origin[:, None]
-        return Layout(x, y, self.types)
+def _with_true_wakes(
+    problem: Problem, few_speeds: Problem | None, start: Layout, iterations: int, memory: int
+) -> tuple[Climb, int]:
+    """The last climb, in few wind speeds before all; and how often the energy was computed."""
+    before, evaluations, layout = None, 0, start
+    if few_speeds is not None:
+        before = Climb(few_speeds, start, memory)
+        iterations -= before.run(iterations - max(1, round(LAST * iterations)))
+        layout, evaluations = before.best_layout(), before.evaluations
+    climb = Climb(problem, layout, memory, before)
+    climb.run(iterations)
+    return climb, evaluations + climb.evaluations

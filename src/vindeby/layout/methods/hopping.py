@@ -48,8 +48,8 @@ class Hopping(Method):
 
     def prepare(self, problem: Problem) -> Search:
         """Prepare the refinements."""
-        refine = Gradient(REFINING, widening=1.0).prepare(problem)
-        shake = Gradient(3 * REFINING, widening=4.0).prepare(problem)
+        refine = Gradient(REFINING, widening=1.0, wind="all", memory=0).prepare(problem)
+        shake = Gradient(3 * REFINING, widening=4.0, wind="all", memory=0).prepare(problem)
 
         def run(seed: int, start: Layout | None = None) -> Result:
             if start is None:

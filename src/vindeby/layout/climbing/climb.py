@@ -1,0 +1,140 @@
+"""One climb: all turbines moved together along the gradient of the yearly energy, to a local optimum.
+
+A spectral projected gradient method (Birgin, Martinez and Raydan 2000). Every iterate keeps to the rules: the
+step along the gradient, with the length of Barzilai and Borwein (1988), is replaced by the nearest one that
+the rules allow (``limits``), so turbines slide along edges and around each other, and a layout from which no
+allowed step leads up is an optimum in the sense of Karush, Kuhn and Tucker. The energy may fall for a few
+steps (Grippo, Lampariello and Lucidi 1986); the best layout seen is what counts, and a start that keeps to the
+rules is never made worse. A start that breaks them is mended first.
+
+With a ``memory`` the wanted step is the quasi-Newton one (``quasi_newton``) wherever the nearest allowed one
+still promises a fair part of what the spectral step does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vindeby.layout.area.limits import Limits
+from vindeby.layout.climbing.quasi_newton import Curvature
+from vindeby.layout.method import Status
+from vindeby.layout.problem import FloatArray, Layout, Problem
+
+__all__ = ["Climb"]
+
+RECENT = 8
+"""So many last energies may be fallen below for a while."""
+SUFFICIENT = 1e-4
+"""A step must gain this share of what the gradient promises."""
+GAIN = 1e-10
+"""Converged: the whole allowed step promises less than this fraction of the energy ..."""
+PATIENCE = 5
+"""... so often in a row."""
+UPHILL = 0.05
+"""A quasi-Newton step must point uphill at least so much: the cosine of its angle with the slope."""
+
+
+class Climb:
+    """Where the climb is, and the last few energies.
+
+    ``before`` is a climb of nearly the same energy that ended here: what it knew of the curvature is used.
+    """
+
+    def __init__(self, problem: Problem, start: Layout, memory: int = 0, before: Climb | None = None) -> None:
+        limits = Limits(problem, start.types)
+        self.problem, self.limits, self.types = problem, limits, start.types
+        self.status: Status = "budget"
+        self.evaluations = 0
+        place = np.stack([start.x, start.y]) - limits.origin[:, None]
+        self.untouched: Layout | None = start
+        if not problem.is_feasible(start):
+            place, _ = limits.restore(place, rounds=2000)
+            self.untouched = None
+        self.place = place
+        self.energy, self.slope = self._evaluate(place)
+        self.best, self.best_energy = place, self.energy
+        self.recent = [self.energy]
+        self.most = 2.0 * max(float(limits.need.max()), float(problem.farm.machines.diameter.max()))
+        self.length = self.most / max(float(np.abs(self.slope).max()), 1e-300)
+        self.calm = 0
+        self.curvature = Curvature(memory) if memory else None
+        if before is not None:
+            self.length, self.curvature = before.length, before.curvature
+
+    def run(self, iterations: int) -> int:
+        """Move so often, or until there is nowhere to go; returns how often."""
+        for done in range(iterations):
+            if self.step():
+                self.status = "converged"
+                return done
+        return iterations
+
+    def step(self) -> bool:
+        """Move once; whether there is nowhere left to go."""
+        step = self._quasi_newton_step()
+        if step is None:
+            step = self.limits.nearest_step(self.place, self.length * self.slope, self.most)
+        promise = float((self.slope * step).sum())
+        if promise <= GAIN * abs(self.energy):
+            # A short step may promise little by its length alone.
+            self.calm += 1
+            if self.calm >= PATIENCE or not step.any():
+                return True
+            self.length *= 10.0
+        else:
+            self.calm = 0
+        share = 1.0
+        floor = min(self.recent[-RECENT:])
+        for _ in range(25):
+            place, kept = self.limits.restore(self.place + share * step)
+            if kept:
+                energy, slope = self._evaluate(place)
+                if energy >= floor + SUFFICIENT * share * promise:
+                    self._accept(place, energy, slope)
+                    return False
+            share *= 0.3
+        self.length *= 0.01
+        self.calm += 1
+        if self.curvature is not None:
+            self.curvature.forget()
+        return self.calm >= PATIENCE
+
+    def _quasi_newton_step(self) -> FloatArray | None:
+        """The allowed step nearest to the quasi-Newton one; None if there is none or it promises too little."""
+        wanted = None if self.curvature is None else self.curvature.direction(self.slope)
+        if wanted is None:
+            return None
+        step = self.limits.nearest_step(self.place, wanted, self.most)
+        promise = float((self.slope * step).sum())
+        if promise <= GAIN * abs(self.energy):
+            return None
+        if promise <= UPHILL * float(np.linalg.norm(self.slope)) * float(np.linalg.norm(step)):
+            return None
+        return step
+
+    def _accept(self, place: FloatArray, energy: float, slope: FloatArray) -> None:
+        moved, turned = place - self.place, slope - self.slope
+        bend = -float((moved * turned).sum())
+        square = float((moved * moved).sum())
+        longest = self.most / max(float(np.abs(slope).max()), 1e-300)
+        self.length = min(square / bend, 10.0 * longest) if bend > 0.0 else 10.0 * longest
+        if self.curvature is not None:
+            self.curvature.learn(moved, turned)
+        self.place, self.energy, self.slope = place, energy, slope
+        self.recent.append(energy)
+        if energy > self.best_energy:
+            self.best, self.best_energy, self.untouched = place, energy, None
+
+    def _evaluate(self, place: FloatArray) -> tuple[float, FloatArray]:
+        self.evaluations += 1
+        x, y = place + self.limits.origin[:, None]
+        whole = self.problem.whole(Layout(x, y, self.types))
+        energy, east, north = self.problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+        return energy, np.stack([east[: len(x)], north[: len(x)]])
+
+    def best_layout(self) -> Layout:
+        """The best layout seen; the start itself, to the bit, if there was none better."""
+        if self.untouched is not None:
+            return self.untouched
+        x, y = self.best + self.limits.origin[:, None]
+        return Layout(x, y, self.types)

@@ -1,0 +1,140 @@
+"""The same farm in fewer wind states: a cheap problem whose energy and slopes are near to those of all states.
+
+**Directions.** Of neighbouring directions one stands for all, with their probabilities. An ``offset`` says which:
+with another offset the same number of other directions is used, so that a layout cannot settle between the
+directions of one choice. Opposite directions stay together, which the engine evaluates at once.
+
+**Speeds.** A few speeds stand for all. The probability of a speed that is left out is shared between the kept ones
+around it so that the mean power of a turbine alone stays what it was: ``p = (1 - s) p0 + s p1``. Below rated power
+with steady thrust, what a wake takes is in proportion to the power, so losses stay right as well. The speed that
+matters least to power and losses is left out first, then the next; the lowest and the highest stay.
+
+The states that are kept are states of the farm, with their own turbulence. A time series stays whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.layout.climbing.same_wind import with_wind
+from vindeby.layout.problem import FloatArray, Problem
+from vindeby.wake import GriddedSite, Turbine, WindFarm, WindStates
+
+__all__ = ["direction_step", "thinned", "thinned_states"]
+
+IntArray = npt.NDArray[np.int64]
+
+_DEFICITS = (0.05, 0.15, 0.3)
+"""Wakes whose losses few speeds should tell as all do."""
+
+
+def thinned(problem: Problem, directions: int, speeds: int, offset: int = 0) -> Problem | None:
+    """The problem in about so many directions (at least) and speeds (at most); None if nothing can be left out.
+
+    ``offset`` chooses which directions; any whole number. Farms whose wakes another engine computes stay whole.
+    """
+    farm = problem.farm
+    if type(farm) is not WindFarm:
+        return None
+    if isinstance(farm.site, GriddedSite) and farm.site.grid.has_weibull:
+        speeds = len(farm.states.speed)  # probabilities follow from the bins of wind speed
+    states = thinned_states(farm.states, farm.turbines, directions, speeds, offset)
+    return None if states is farm.states else replace(problem, farm=with_wind(farm, states, farm.model))
+
+
+def thinned_states(
+    states: WindStates, turbines: Sequence[Turbine], directions: int, speeds: int, offset: int = 0
+) -> WindStates:
+    """These wind states with fewer directions and speeds, the same sum of probabilities and free mean power."""
+    if states.step is not None or len(states.shape) != 2:
+        return states
+    step = direction_step(states.direction, directions)
+    speed = states.speed[: states.shape[1]]
+    same = bool((states.speed.reshape(states.shape) == speed).all())
+    if step == 1 and (max(speeds, 2) >= len(speed) or not same):
+        return states
+    probability = states.probability.reshape(states.shape)
+    turbulence = states.turbulence.reshape(states.shape)
+    direction = states.direction
+    if step > 1:
+        kept = np.arange(offset % step, len(direction), step)
+        # One of an even number of directions cannot stand in their middle: the next clockwise is left over.
+        around = kept[:, None] + np.arange(step) - (step - 1) // 2
+        probability = probability[around % len(direction)].sum(axis=1)
+        direction, turbulence = direction[kept], turbulence[kept]
+    if max(speeds, 2) < len(speed) and same:
+        chosen, shares = _few_speeds(speed, probability.sum(axis=0), turbines, speeds)
+        probability, turbulence, speed = probability @ shares, turbulence[:, chosen], speed[chosen]
+    shape = (len(direction), len(speed))
+    return WindStates(
+        direction=direction,
+        first=np.arange(shape[0] + 1, dtype=np.int64) * shape[1],
+        speed=np.tile(speed, shape[0]),
+        probability=np.ascontiguousarray(probability).ravel(),
+        turbulence=np.ascontiguousarray(turbulence).ravel(),
+        shape=shape,
+    )
+
+
+def direction_step(direction: FloatArray, wanted: int) -> int:
+    """How many neighbouring directions one may stand for so that ``wanted`` or more are left; 1: for itself alone.
+
+    More than 1 only for directions that are evenly spread over the whole circle, in order.
+    """
+    many = len(direction)
+    if wanted < 1 or many <= wanted or not np.allclose(np.diff(direction), 360.0 / many, rtol=0.0, atol=1e-6):
+        return 1
+    fitting = [step for step in range(1, many // wanted + 1) if many % step == 0]
+    paired = [step for step in fitting if many // step % 2 == 0]
+    return max(paired or fitting)
+
+
+def _few_speeds(
+    speed: FloatArray, weight: FloatArray, turbines: Sequence[Turbine], wanted: int
+) -> tuple[IntArray, FloatArray]:
+    """Which speeds are kept, and what share of each speed (rows) each of these stands for (columns)."""
+    power = _mean_of([turbine.power_at(speed) for turbine in turbines], turbines)
+    telling = [power]
+    for deficit in _DEFICITS:
+        lost = [
+            t.power_at(speed) - t.power_at(speed * (1.0 - deficit * t.thrust_coefficient_at(speed)))
+            for t in turbines
+        ]
+        telling.append(_mean_of(lost, turbines) / deficit)
+    values = np.stack(telling, axis=1)
+    kept = list(range(len(speed)))
+    while len(kept) > max(wanted, 2):
+        errors = []
+        for left_out in range(1, len(kept) - 1):
+            fewer = kept[:left_out] + kept[left_out + 1 :]
+            off = (_shares(speed, power, fewer) @ values[fewer] - values).T @ weight
+            errors.append(float(np.abs(off).sum()))
+        del kept[1 + int(np.argmin(errors))]
+    return np.array(kept, np.int64), _shares(speed, power, kept)
+
+
+def _mean_of(watts: list[FloatArray], turbines: Sequence[Turbine]) -> FloatArray:
+    """The mean over turbine types, each as a fraction of its largest power."""
+    rated = [max(float(turbine.power_at(np.arange(0.0, 40.0, 0.5)).max()), 1e-300) for turbine in turbines]
+    return np.mean([w / most for w, most in zip(watts, rated, strict=True)], axis=0)
+
+
+def _shares(speed: FloatArray, power: FloatArray, kept: list[int]) -> FloatArray:
+    """What share of each speed (rows) the kept ones (columns) stand for: one or the two around it."""
+    shares = np.zeros((len(speed), len(kept)))
+    at = np.array(kept)
+    for k in range(len(speed)):
+        after = int(np.searchsorted(at, k))
+        if after == len(at) or at[after] == k or after == 0:
+            shares[k, min(after, len(at) - 1)] = 1.0
+            continue
+        low, high = at[after - 1], at[after]
+        rise = power[high] - power[low]
+        part = (power[k] - power[low]) / rise if abs(rise) > 1e-9 else 0.5
+        part = min(1.0, max(0.0, float(part)))
+        shares[k, after - 1], shares[k, after] = 1.0 - part, part
+    return shares
