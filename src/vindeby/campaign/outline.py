@@ -70,7 +70,8 @@ def _cell(data: dict[str, Any]) -> Cell:
     zones, mix, cases = data.get("zones", ()), data.get("mix", ()), data.get("cases", {})
     by_seed = {int(seed): case for seed, case in cases.items()}
     pairs = tuple((kind, count) for kind, count in mix)
-    return Cell(**{**data, "zones": tuple(zones), "mix": pairs, "cases": by_seed})
+    ranges = tuple((few, many) for few, many in data.get("mix_ranges", ()))
+    return Cell(**{**data, "zones": tuple(zones), "mix": pairs, "mix_ranges": ranges, "cases": by_seed})
 
 
 def _binding(text: str) -> dict[str, Any]:
