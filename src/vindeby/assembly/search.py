@@ -68,7 +68,7 @@ def _objective(campaign: Campaign, cell: Cell, others: int) -> layout.Objective:
     if given is None:
         return layout.Objective()
     costs = [given.cost_gwh(campaign.turbines[kind].name) for kind in kinds_of(cell)] + [0.0] * others
-    return layout.Objective(tuple(costs), per_turbine=given.of == "aep-per-turbine")
+    return layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
 
 
 def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:

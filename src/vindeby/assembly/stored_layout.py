@@ -1,7 +1,7 @@
 """A layout out of a database, for another campaign in which its turbines stand already.
 
-The best of a farm and type is the one with the most energy among the results that are done: those that answer the
-database's own campaign and are possible.
+The best of a farm and type is the one with the most energy, or the best by the campaign's objective, among the
+results that are done: those that answer the database's own campaign and are possible.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.zones_and_types import kinds_of, own_types
+from vindeby.assembly.zones_and_types import kinds_of, own_types, worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError
@@ -74,9 +74,9 @@ def _best_first(database: Database, judge: Judge, place: tuple[int, int]) -> Ite
         if numbers is None or asked is None or numbers[:2] != place:
             continue
         record = database[key]
-        energy = record.arrays.get("aep")
-        if answers(record.fingerprint, asked) and energy is not None and energy.size == 1:
-            found.append((-float(energy.ravel()[0]), key))
+        worth = worth_of(record)
+        if answers(record.fingerprint, asked) and worth is not None:
+            found.append((-worth, key))
     for _, key in sorted(found):
         yield database[key]
 

@@ -57,6 +57,14 @@ def objective_gwh(
     return campaign.objective.worth(aep_gwh, names)
 
 
+def worth_of(record: Record) -> float | None:
+    """What tells the best of a farm's results: the objective that a record says, or its energy; None without any."""
+    said, energy = record.attributes.get("objective"), record.arrays.get("aep")
+    if isinstance(said, float):
+        return said
+    return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
+
+
 def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:
     """The type of each turbine among those of its cell, from 0; None where a mixed farm's record does not say it."""
     if not cell.mix:

@@ -55,7 +55,7 @@ def _objective(campaign: Campaign, kinds: list[int]) -> dict[str, Any]:
     if objective is None or not objective.tells_counts_apart:
         return {}
     if objective.turbine_cost_gwh is None:
-        return {"objective": objective.of}
+        return {"objective": objective.maximise}
     return {"costs": [objective.cost_gwh(campaign.turbines[kind].name) for kind in kinds]}
 
 

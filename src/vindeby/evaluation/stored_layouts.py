@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
+from vindeby.assembly.zones_and_types import worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError
@@ -128,14 +129,14 @@ class StoredLayouts:
         return self._best[place]
 
     def _energies(self) -> dict[tuple[int, int], list[tuple[float, str]]]:
-        """By farm and type the keys, with their energies negated, so that sorting puts the best first."""
+        """By farm and type the keys, with their energies (or objectives) negated: sorting puts the best first."""
         if self._by_place is None:
             self._by_place = {}
             for segment in self._database.segments():
                 for record in segment.records():
-                    numbers, energy = parse_key(record.key), record.arrays.get("aep")
-                    if numbers is not None and energy is not None and energy.size == 1:
-                        entry = (-float(energy.ravel()[0]), record.key)
+                    numbers, worth = parse_key(record.key), worth_of(record)
+                    if numbers is not None and worth is not None:
+                        entry = (-worth, record.key)
                         self._by_place.setdefault(numbers[:2], []).append(entry)
         return self._by_place
 

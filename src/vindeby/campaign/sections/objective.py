@@ -22,7 +22,7 @@ class Objective(Section):
     The cost is one for all turbine types or one for each, by name.
     """
 
-    of: Literal["aep", "aep-per-turbine"] = "aep"
+    maximise: Literal["aep", "aep-per-turbine"] = "aep"
     turbine_cost_gwh: (
         Annotated[
             Annotated[NotNegative, Tag("number")]
@@ -39,11 +39,11 @@ class Objective(Section):
             return data
         if data not in ("aep", "aep-per-turbine"):
             raise refusal("is not an objective", remedy=f"write aep, {WAYS}", value=data)
-        return {"of": data}
+        return {"maximise": data}
 
     @model_validator(mode="after")
     def _one_way_only(self) -> Objective:
-        if self.of == "aep-per-turbine" and self.turbine_cost_gwh is not None:
+        if self.maximise == "aep-per-turbine" and self.turbine_cost_gwh is not None:
             raise refusal(
                 "aep-per-turbine and turbine_cost_gwh exclude each other",
                 remedy="give one",
@@ -54,7 +54,7 @@ class Objective(Section):
     @property
     def tells_counts_apart(self) -> bool:
         """Whether more turbines can be worth less."""
-        return self.of == "aep-per-turbine" or self.turbine_cost_gwh is not None
+        return self.maximise == "aep-per-turbine" or self.turbine_cost_gwh is not None
 
     @property
     def title(self) -> str:
@@ -63,7 +63,9 @@ class Objective(Section):
         if isinstance(cost, dict):
             each = ", ".join(f"{value:g} for each {name}" for name, value in cost.items())
             return f"AEP less the cost of turbines in GWh per year: {each}"
-        return f"AEP less {cost:g} GWh per year for each turbine" if cost is not None else _WORDS[self.of]
+        return (
+            f"AEP less {cost:g} GWh per year for each turbine" if cost is not None else _WORDS[self.maximise]
+        )
 
     def cost_gwh(self, turbine_name: str) -> float:
         """What a turbine of this type costs, in GWh per year."""
@@ -73,6 +75,6 @@ class Objective(Section):
 
     def worth(self, aep_gwh: float, counts: Mapping[str, int]) -> float:
         """The objective of a farm with so many turbines of each type, in GWh per year (of each turbine)."""
-        if self.of == "aep-per-turbine":
+        if self.maximise == "aep-per-turbine":
             return aep_gwh / sum(counts.values())
         return aep_gwh - sum(self.cost_gwh(name) * count for name, count in counts.items())

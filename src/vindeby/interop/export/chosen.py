@@ -137,7 +137,7 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
     expected = [task for task in _tasks(results) if _matches(task[0], task[1], selection, farms, types)]
     missing: list[str] = [key for key, place in expected if place not in wanted]
     if selection.best:
-        wanted = _best(wanted, aep)
+        wanted = _best(wanted, dict(zip(keys, results.worths().tolist(), strict=True)))
         cells = {place[:2] for place in wanted}
         missing = [key for key, place in expected if place[:2] not in cells]
     if not wanted:
@@ -236,11 +236,11 @@ def _refuse_named(
             )
 
 
-def _best(wanted: Mapping[Place, str], aep: Mapping[str, float]) -> dict[Place, str]:
+def _best(wanted: Mapping[Place, str], worth: Mapping[str, float]) -> dict[Place, str]:
     best: dict[tuple[int, int], Place] = {}
     for place in sorted(wanted):
         other = best.get(place[:2])
-        if other is None or aep[wanted[place]] > aep[wanted[other]]:
+        if other is None or worth[wanted[place]] > worth[wanted[other]]:
             best[place[:2]] = place
     return {place: wanted[place] for place in best.values()}
 
