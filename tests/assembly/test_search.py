@@ -10,6 +10,7 @@ from vindeby.assembly import physics_checks, pipeline_of, problem_of
 from vindeby.assembly.search import boundary_of
 from vindeby.campaign import Boundary, Campaign
 from vindeby.campaign.sections.method import Step
+from vindeby.layout import Gradient
 from vindeby.store.format.record import Record
 
 
@@ -45,6 +46,13 @@ def test_every_step_of_a_campaign_is_a_search(steps: list[Any]) -> None:
     found = pipeline_of(campaign).run(problem, seed=5)
     assert problem.is_feasible(found.layout)
     assert found.aep_gwh == pytest.approx(problem.aep(found.layout), rel=1e-12)
+
+
+def test_what_a_campaign_says_of_gradient_reaches_it_and_defaults_are_the_same() -> None:
+    data = Campaign.load("iea37-cs1-16").to_data()
+    said = {"gradient": {"max_iterations": 7, "widening": 2, "wind": "all", "memory": 3}}
+    given = pipeline_of(Campaign.from_data(data | {"method": ["random-start", said, "gradient"]}))
+    assert given.steps[1:] == [Gradient(7, 2.0, "all", 3), Gradient()]
 
 
 def test_every_step_of_the_campaign_file_but_a_call_is_known_to_the_search() -> None:

@@ -65,4 +65,17 @@ def round_with_hole() -> Problem:
     return Problem(_iea37(), boundary, 9, 260.0, "round with hole")
 
 
+def fine_rose() -> Problem:
+    """Many directions and speeds, of which a search may use few at first."""
+    farm = WindFarm(
+        WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9]),
+        Turbine.generic("small", 5.0, 126.0, 90.0),
+        "bastankhah-2014",
+        directions=np.arange(0.0, 360.0, 3.0),
+        speeds=np.arange(3.0, 26.0, 2.0),
+    )
+    boundary = Boundary([((0.0, 0.0), (3000.0, 0.0), (3000.0, 2500.0), (0.0, 2500.0))])
+    return Problem(farm, boundary, 9, 378.0, "fine rose")
+
+
 PROBLEMS = {"circle": circle, "boomerang": boomerang, "mixed": mixed, "round with hole": round_with_hole}

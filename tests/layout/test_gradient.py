@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.layout.small_problems import PROBLEMS, circle, mixed
+from tests.layout.small_problems import PROBLEMS, circle, fine_rose, mixed
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, Gradient, Layout, Pipeline, Problem, RandomStart
 from vindeby.layout.area.limits import Limits
+from vindeby.layout.climbing.climb import Climb
+from vindeby.layout.climbing.widening import widened
 
 TOLERANCE_M = 1e-6
 
@@ -132,7 +134,16 @@ def test_a_farm_that_cannot_be_mended_is_refused_with_the_reason() -> None:
         Gradient(5, 1.0).run(full, 0, anywhere(full, 0))
 
 
-@pytest.mark.parametrize(("parameters", "words"), [((0,), "max_iterations"), ((5, 0.5), "widening")])
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ((0,), "max_iterations"),
+        ((5, 0.5), "widening"),
+        ((5, 2.0, "coarse"), "wind must be 'coarse-to-fine' or 'all', not 'coarse'"),
+        ((5, 2.0, "all", -1), "memory"),
+        ((5, 2.0, "all", 101), "memory"),
+    ],
+)
 def test_parameters_that_make_no_sense_are_refused(parameters: tuple[float, ...], words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         Gradient(*parameters)  # type: ignore[arg-type]
@@ -143,3 +154,59 @@ def test_a_pipeline_from_a_random_start_depends_on_the_seed_alone() -> None:
     search = Pipeline([RandomStart(), Gradient(50)]).prepare(problem)
     assert (search(4, None).x == search(4, None).x).all()
     assert (search(4, None).x != search(5, None).x).any()
+
+
+FIRST = {
+    ("circle", 24, 4.0): (218.4108091642333, 30, 4975.4425098094125),
+    ("boomerang", 40, 16.0): (408.8732659263177, 51, 4543.727193885892),
+    ("mixed", 24, 4.0): (137.9439711198156, 30, 1480.5021527909537),
+    ("round with hole", 40, 16.0): (224.5534702959194, 55, 447.2691741591237),
+}
+"""AEP, evaluations and x of the first turbine from the version that knew neither ``wind`` nor ``memory``."""
+
+
+@pytest.mark.parametrize(("name", "iterations", "widening"), FIRST)
+def test_all_wind_states_without_a_memory_give_the_results_of_the_first_version(
+    name: str, iterations: int, widening: float
+) -> None:
+    problem = PROBLEMS[name]()
+    start = RandomStart().run(problem, 1).layout
+    found = Gradient(iterations, widening, "all", 0).run(problem, 0, start)
+    aep, evaluations, x = FIRST[name, iterations, widening]
+    assert found.aep_gwh == pytest.approx(aep, rel=1e-12)
+    assert found.evaluations == evaluations
+    assert found.x[0] == pytest.approx(x, rel=1e-9)
+
+
+def test_with_wide_wakes_quasi_newton_steps_climb_at_least_as_high_as_spectral_ones() -> None:
+    problem = circle(16, 1300.0)
+    wide = widened(problem, 16.0)
+    assert wide is not None
+    energies: dict[int, list[float]] = {0: [], 10: []}
+    for seed in range(6):
+        start = RandomStart().run(problem, seed).layout
+        for memory, found in energies.items():
+            climb = Climb(wide, start, memory)
+            climb.run(60)
+            found.append(climb.best_energy)
+    assert np.mean(energies[10]) >= np.mean(energies[0])
+
+
+def test_coarse_to_fine_gains_what_all_wind_states_gain() -> None:
+    problem = fine_rose()
+    starts = [RandomStart().run(problem, seed).layout for seed in range(4)]
+    coarse, whole = (
+        np.mean([Gradient(60, 8.0, wind).run(problem, 0, start).aep_gwh for start in starts])
+        for wind in ("coarse-to-fine", "all")
+    )
+    before = np.mean([problem.aep(start) for start in starts])
+    assert coarse - before > 0.9 * (whole - before) > 0.0
+
+
+@pytest.mark.parametrize("iterations", [1, 3, 30])
+def test_coarse_to_fine_never_makes_a_start_worse_in_all_wind_states(iterations: int) -> None:
+    problem = fine_rose()
+    good = Gradient(200, 1.0, "all").run(problem, 0, RandomStart().run(problem, 2).layout)
+    again = Gradient(iterations, 16.0).run(problem, 0, good.layout)
+    assert again.aep_gwh >= good.aep_gwh
+    assert again.aep_gwh == problem.aep(again.layout)

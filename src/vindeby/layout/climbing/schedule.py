@@ -27,6 +27,8 @@ WIDE_SPEEDS = 6
 """Wind speeds of the stages with wider wakes."""
 TRUE_SPEEDS = 8
 """Wind speeds of the stage with the true wakes, before the last."""
+WIDE_SHARE = {"coarse-to-fine": 2.0 / 3.0, "all": 0.5}
+"""The share of the iterations that is for wider wakes; they are cheap from coarse to fine, and dear in all states."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,8 @@ class Schedule:
     """The problems of a climb before the last: those with wider wakes, and the true wakes in few wind speeds."""
 
     wide: tuple[Problem, ...]
+    wide_share: float
+    """The share of all iterations that these are for, together."""
     few_speeds: Problem | None
 
 
@@ -51,4 +55,4 @@ def schedule_of(problem: Problem, widening: float, wind: WindChoice) -> Schedule
     few = None
     if wind == "coarse-to-fine":
         few = thinned(problem, len(problem.farm.states.direction), TRUE_SPEEDS)
-    return Schedule(tuple(wide), few)
+    return Schedule(tuple(wide), WIDE_SHARE[wind], few)

@@ -36,7 +36,7 @@ class Gradient(Method):
     of the curvature (a quasi-Newton method); 0: the length of the last step alone.
     """
 
-    max_iterations: int = 150
+    max_iterations: int = 120
     widening: float = 16.0
     wind: WindChoice = "coarse-to-fine"
     memory: int = 10
@@ -70,8 +70,7 @@ def _refine(problem: Problem, schedule: Schedule, start: Layout, iterations: int
     layout, evaluations, left = start, 0, iterations
     for stage in schedule.wide:
         climb = Climb(stage, layout, memory)
-        # Half of the budget is for the true wakes.
-        left -= climb.run(iterations // (2 * len(schedule.wide)))
+        left -= climb.run(int(schedule.wide_share * iterations) // len(schedule.wide))
         layout, evaluations = climb.best_layout(), evaluations + climb.evaluations
     climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left, memory)
     evaluations += spent
