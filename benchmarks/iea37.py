@@ -41,7 +41,7 @@ def work(name: str, minutes: float, first: int, step: int) -> list[Found]:
     begin = time.monotonic()
     case = problem(name)
     last = Gradient(REFINING, widening=1.0)
-    search = Pipeline([RandomStart(), Annealing(CASES[name].evaluations), last]).prepare(case)
+    search = Pipeline([RandomStart(), Annealing(CASES[name].evaluations, 0.03), last]).prepare(case)
     # The loops are compiled, or loaded, with a farm that is done at once.
     Pipeline([RandomStart(), Annealing(10), last]).run(replace(case, n_turbines=3), 0)
     found: list[Found] = []

@@ -24,17 +24,8 @@ PUBLIC = {
         "WindGrid",
     ),
     *("Boundary", "Layout", "Problem", "Result"),
-    *(
-        "Annealing",
-        "Auto",
-        "Gradient",
-        "Hopping",
-        "Method",
-        "Pipeline",
-        "RandomSearch",
-        "RandomStart",
-        "SmartStart",
-    ),
+    *("Annealing", "Auto", "Gradient", "Hopping", "Lattice", "Method", "Pipeline"),
+    *("RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "evaluate", "plots"),
 }
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vindeby.layout import Boundary as Boundary
     from vindeby.layout import Gradient as Gradient
     from vindeby.layout import Hopping as Hopping
+    from vindeby.layout import Lattice as Lattice
     from vindeby.layout import Layout as Layout
     from vindeby.layout import Method as Method
     from vindeby.layout import Pipeline as Pipeline
@@ -65,6 +66,7 @@ _HOMES = {
     "Gradient": (_LAYOUT, "Gradient"),
     "GriddedSite": (_WAKE, "GriddedSite"),
     "Hopping": (_LAYOUT, "Hopping"),
+    "Lattice": (_LAYOUT, "Lattice"),
     "Layout": (_LAYOUT, "Layout"),
     "Method": (_LAYOUT, "Method"),
     "Neighbours": (_WAKE, "Neighbours"),
@@ -107,6 +109,7 @@ __all__ = [
     "Gradient",
     "GriddedSite",
     "Hopping",
+    "Lattice",
     "Layout",
     "Method",
     "Neighbours",

@@ -28,6 +28,8 @@ def test_the_search_of_a_campaign_finds_a_layout_that_passes_its_checks() -> Non
     "steps",
     [
         ["random-start"],
+        ["lattice"],
+        [{"lattice": {"rows": True, "trials": 30}}],
         ["random-start", {"gradient": {"max_iterations": 20, "widening": 2}}],
         ["random-start", {"random-search": {"max_evaluations": 50, "max_step_m": 300}}],
         ["random-start", {"annealing": {"max_evaluations": 50}}],

@@ -236,9 +236,33 @@ BROKEN: dict[str, Broken] = {
         "method[0]",
         "begins with gradient",
         "random-start",
+        "lattice",
     ),
     "percentage of 130": _with("random_pct: 30", "random_pct: 130", "random_pct", "at most 100", "got 130"),
+    "temperature of 0": _with(
+        "  - gradient", "  - annealing: {temperature: 0}", "annealing.temperature", "greater than 0", "got 0"
+    ),
+    "temperature in percent": _with(
+        "  - gradient", "  - annealing: {temperature: 3}", "annealing.temperature", "at most 1", "got 3"
+    ),
     "fractional grid": _with("grid_size: 18", "grid_size: 18.5", "grid_size", "whole number", "got 18.5"),
+    "rows of a lattice in words": _with(
+        "smart-start: {grid_size: 18, random_pct: 30}",
+        "lattice: {rows: some}",
+        ".rows",
+        "true or false",
+        "'some'",
+    ),
+    "no lattice at all": _with(
+        "smart-start: {grid_size: 18, random_pct: 30}",
+        "lattice: {trials: 0}",
+        ".trials",
+        "at least 1",
+        "got 0",
+    ),
+    "pitch of a lattice": _with(
+        "smart-start: {grid_size: 18, random_pct: 30}", "lattice: {pitch_m: 800}", "pitch_m", "rows, trials"
+    ),
     "auto without time": _with("  - gradient", "  - auto: {seconds: 0}", "method[1].auto.seconds", "got 0"),
     "auto with half an evaluation": _with(
         "  - gradient",

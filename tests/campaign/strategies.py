@@ -87,6 +87,8 @@ methods = st.sampled_from(
         ["smart-start", {"gradient": {"max_iterations": 7}}],
         ["random-start", {"gradient": {"widening": 4}}],
         ["random-start", {"random-search": {"max_step_m": 100}}],
+        {"lattice": {"rows": True}},
+        ["lattice", "annealing"],
         {"call": "package.module:function"},
         {"call": {"function": "a:b", "parameters": {"x": [1, 2.5, "t", None, True]}}},
     ]

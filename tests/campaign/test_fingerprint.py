@@ -55,6 +55,7 @@ def keys(farms: str = "01", types: str = "01") -> set[str]:
             keys(),
         ),
         ("method", [{"smart-start": {"grid_size": 18, "random_pct": 30}}], keys()),
+        ("method.0", {"lattice": None}, keys()),
     ],
 )
 def test_what_decides_a_result_changes_its_fingerprint_and_no_other(
@@ -113,6 +114,13 @@ def test_fingerprints_are_those_of_the_first_version() -> None:
         ("farm0_t0_s0", "b26366015595a0515a49e325a12a099476e2f153b378990d1fd899a2a83ce9b4"),
         ("farm1_t1_s2", "68d4a3e30685535aa2fadd92e1ef4d5e5dba24f6da285f190b1dbf206e6c9b8c"),
     ]
+
+
+def test_the_temperature_that_was_the_default_has_the_fingerprints_it_had() -> None:
+    annealed = tasks_of(changed("method.1", {"annealing": {"temperature": 0.03}}))
+    assert annealed[0].fingerprint == "30773d87d0dd9c3d475baebb95e5fe85c48b1d84737bee6ab360796c5711da60"
+    for other in ("annealing", {"annealing": {"temperature": None}}):
+        assert tasks_of(changed("method.1", other))[0].fingerprint != annealed[0].fingerprint
 
 
 def test_tasks_come_farm_by_farm_type_by_type_seed_by_seed() -> None:

@@ -37,6 +37,7 @@ def test_every_preset_is_accepted(path: Path, validator: Any) -> None:
         {},
         {"seeds": [0, 7, 12]},
         {"method": "random-start"},
+        {"method": [{"lattice": {"rows": True}}, "annealing"]},
         {"method": {"call": "my.module:function"}},
         {"min_spacing": {"metres": 700}},
         {"wake": "jensen"},

@@ -16,6 +16,7 @@ from vindeby.layout import (
     Gradient,
     Hopping,
     InTurn,
+    Lattice,
     Layout,
     Method,
     Pipeline,
@@ -30,6 +31,8 @@ from vindeby.layout import (
 METHODS: dict[str, Method] = {
     "smart-start": SmartStart(9, 20.0),
     "random-start": RandomStart(),
+    "lattice": Lattice(trials=20),
+    "lattice in rows": Lattice(rows=True, trials=20),
     "gradient": Pipeline([RandomStart(), Gradient(25)]),
     "random-search": Pipeline([RandomStart(), RandomSearch(200)]),
     "annealing": Pipeline([RandomStart(), Annealing(500)]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from vindeby.layout import Annealing, Boundary, Hopping, Layout, Method, Problem
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.one_move import Moves, move_kernels, new_moves
+from vindeby.layout.moves.relocating import Walk, walk
 from vindeby.layout.moves.steady_moves import SteadyMoves
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, TableSite, UniformSite, WindFarm, iea37_10mw, iea37_335mw
@@ -118,6 +120,25 @@ def test_annealing_finds_what_climbing_does_not() -> None:
         annealed.append(Annealing(20_000).run(problem, seed, start).aep_gwh)
     assert np.mean(annealed) > np.mean(climbed)
     assert max(annealed) > max(climbed)
+
+
+def test_without_a_temperature_annealing_begins_at_a_tenth_of_the_wake_loss() -> None:
+    problem = mixed()
+    start = RandomStart().run(problem, 0).layout
+    loss = problem.farm.wake_loss(start.x, start.y, start.types)
+    how = Walk(200, 500.0, 0.1, 2.5, 0.1 * loss, 0.01 * loss)
+    assert 0.01 < loss < 0.5
+    west, south, east, north = problem.boundary.bounds
+    how = replace(how, longest_m=float(np.hypot(east - west, north - south)))
+    found = Annealing(200).run(problem, 3, start)
+    assert (found.x == walk(problem, start, 3, how, "annealing").x).all()
+    assert (found.x != Annealing(200, 0.03).run(problem, 3, start).x).any()
+
+
+def test_a_farm_without_wakes_is_annealed_without_heat() -> None:
+    alone = circle(turbines=1)
+    start = RandomStart().run(alone, 0).layout
+    assert Annealing(50).run(alone, 0, start).aep_gwh == pytest.approx(alone.farm.wake_free_aep(1))
 
 
 def test_annealing_by_parts_and_with_whole_layouts_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:

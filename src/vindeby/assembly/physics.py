@@ -29,6 +29,7 @@ from vindeby.assembly.zones_and_types import (
     check_zone,
     kinds_of,
     largest_diameter_m,
+    objective_gwh,
     own_types,
 )
 from vindeby.campaign import Campaign, task_key
@@ -135,6 +136,7 @@ class CampaignCheck:
         if types is None:
             self._skip("no types")
             return
+        yield from self._check_objective(cell, record, float(energy.ravel()[0]), types)
         stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
         tolerance = TOLERANCE_STORED_AEP if stored else TOLERANCE_AEP
         yield from self._check_worth(cell, x, y, types, float(energy.ravel()[0]), tolerance)
@@ -163,8 +165,8 @@ class CampaignCheck:
     def _check_places(
         self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray | None
     ) -> Iterator[str]:
-        if len(x) != cell.n_turbines:
-            yield f"has {len(x)} turbines, but the campaign asks for {cell.n_turbines}"
+        if not cell.allows(len(x)):
+            yield f"has {len(x)} turbines, but the campaign asks for {cell.counts_in_words}"
         if len(x) == cell.n_turbines or not cell.zones:
             if cell.farm_idx not in self._areas:
                 self._areas[cell.farm_idx] = areas_of(self._campaign.farms[cell.farm_idx])
@@ -213,6 +215,17 @@ class CampaignCheck:
         diameter = largest_diameter_m(self._campaign, cell)
         if said is not None and said != diameter:
             yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
+
+    def _check_objective(
+        self, cell: Cell, record: Record, stored_gwh: float, types: IntArray
+    ) -> Iterator[str]:
+        said = record.attributes.get("objective")
+        if not isinstance(said, float) or not cell.is_chosen:
+            return
+        numbers = np.array(kinds_of(cell))[types]
+        worth = objective_gwh(self._campaign, cell, stored_gwh, len(types), numbers)
+        if worth is not None and not abs(said - worth) <= TOLERANCE_AEP * max(abs(worth), stored_gwh):
+            yield f"objective is {said:.9g}, but its energy and turbines make {worth:.9g}"
 
     def _check_worth(
         self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray, stored_gwh: float, tolerance: float

@@ -13,6 +13,7 @@ from vindeby.campaign.sections.method import (
     Auto,
     Gradient,
     Hopping,
+    Lattice,
     RandomSearch,
     RandomStart,
     SmartStart,
@@ -49,7 +50,25 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
         spacing_m=beside.spacing_m(campaign),
         name=farm.name,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
+        choice=_choice(campaign, cell, others),
     )
+
+
+def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None:
+    """What the search of a cell may choose; None where all numbers are fixed."""
+    if not cell.is_chosen:
+        return None
+    few = cell.n_turbines if cell.fewest_turbines is None else cell.fewest_turbines
+    mix = (*cell.mix_ranges, *[(0, 0)] * others) if cell.mix_ranges else None
+    return layout.Choice((few, cell.n_turbines), mix, _objective(campaign, cell, others))
+
+
+def _objective(campaign: Campaign, cell: Cell, others: int) -> layout.Objective:
+    given = campaign.objective
+    if given is None:
+        return layout.Objective()
+    costs = [given.cost_gwh(campaign.turbines[kind].name) for kind in kinds_of(cell)] + [0.0] * others
+    return layout.Objective(tuple(costs), per_turbine=given.of == "aep-per-turbine")
 
 
 def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
@@ -65,7 +84,7 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
     kinds, zones = kinds_of(cell), campaign.farms[cell.farm_idx].zones or ()
     none = [0] * others
     if zones and zones[0].mix is not None:
-        rows = [dict(campaign.in_order(zone.mix or {})) for zone in zones]
+        rows = [dict(campaign.in_order(zone.fixed_mix())) for zone in zones]
         return [[row.get(kind, 0) for kind in kinds] + none for row in rows]
     if zones and not cell.mix:
         return [[count, *none] for count in cell.zones]
@@ -73,8 +92,12 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
 
 
 def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
-    """The search of a cell: all turbines together, or zone by zone."""
+    """The search of a cell: all turbines together, or zone by zone; also for their number, or their types."""
     farm = campaign.farms[cell.farm_idx]
+    if cell.fewest_turbines is not None:
+        return layout.CountSearch(pipeline.steps)
+    if cell.mix_ranges:
+        return layout.MixSearch(pipeline.steps)
     if farm.search == "in-turn":
         return layout.InTurn(pipeline.steps, farm.rounds or 1)
     return pipeline
@@ -91,6 +114,8 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
             return _smart_start(campaign, given)
         case RandomStart():
             return layout.RandomStart()
+        case Lattice() as given:
+            return layout.Lattice(given.rows, given.trials)
         case Gradient() as given:
             return layout.Gradient(given.max_iterations, given.widening)
         case RandomSearch() as given:

@@ -7,6 +7,7 @@ The engine of a mixed farm knows only the types of the mix; ``own_types`` goes f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -37,9 +38,23 @@ def largest_diameter_m(campaign: Campaign, cell: Cell) -> float:
 
 
 def rated_mw(campaign: Campaign, cell: Cell) -> float:
-    """The rated power of all turbines of a cell."""
+    """The rated power of all turbines of a cell; where the search chooses how many, of the most or of one mix."""
     mix = cell.mix or ((cell.type_idx, cell.n_turbines),)
     return sum(count * campaign.turbines[kind].rated_power_mw for kind, count in mix)
+
+
+def objective_gwh(
+    campaign: Campaign, cell: Cell, aep_gwh: float, count: int, types: IntArray | None
+) -> float | None:
+    """What a layout is worth by the campaign's objective; None where nothing was chosen by one.
+
+    ``types`` are the numbers of types in the campaign, for a farm with a mix.
+    """
+    if campaign.objective is None or not cell.is_chosen or (cell.mix and types is None):
+        return None
+    kinds = [cell.type_idx] * count if types is None else types.tolist()
+    names = Counter(campaign.turbines[kind].name for kind in kinds)
+    return campaign.objective.worth(aep_gwh, names)
 
 
 def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:
@@ -61,8 +76,11 @@ def check_types(campaign: Campaign, cell: Cell, record: Record, count: int) -> I
     if found is None:
         yield "types does not hold one of the farm's types for each turbine"
         return
-    for (kind, wanted), has in zip(cell.mix, np.bincount(found, minlength=len(cell.mix)), strict=True):
-        if has != wanted:
+    counts = np.bincount(found, minlength=len(cell.mix)).tolist()
+    ranges = cell.mix_ranges or [(wanted, wanted) for _, wanted in cell.mix]
+    for (kind, _), (few, many), has in zip(cell.mix, ranges, counts, strict=True):
+        if not few <= has <= many:
+            wanted = f"{few}" if few == many else f"{few} to {many}"
             yield (
                 f"has {has} turbines of type {campaign.turbines[kind].name!r}, but the mix asks for {wanted}"
             )

@@ -20,6 +20,7 @@ from pydantic import (
 from vindeby.campaign.cells import cells_of
 from vindeby.campaign.checks.local_wind_cover import refuse_outside_local_wind
 from vindeby.campaign.checks.mixes import refuse_empty_zones, refuse_mixes
+from vindeby.campaign.checks.objectives import refuse_objective
 from vindeby.campaign.checks.search_wind import refuse_unknown_wind
 from vindeby.campaign.checks.wake_suits import refuse_unsuitable_wake_model
 from vindeby.campaign.neighbours import refuse_bad_neighbours
@@ -28,11 +29,13 @@ from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
+from vindeby.campaign.sections.amount import even_shares
 from vindeby.campaign.sections.coordinate_system import CoordinateSystem
 from vindeby.campaign.sections.farm import MAX_TURBINES, Amount, Farm
 from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
 from vindeby.campaign.sections.neighbours import Neighbours
+from vindeby.campaign.sections.objective import Objective
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.spacing import Spacing
@@ -74,6 +77,8 @@ class Campaign(Amount):
     turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)]
     neighbours: Neighbours | None = None
     min_spacing: Spacing
+    objective: Objective | None = None
+    """What tells the better of two counts or mixes, where the search chooses them; AEP by default."""
     site: Site
     wake: WakeModel
     method: Annotated[
@@ -194,13 +199,37 @@ class Campaign(Amount):
         """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
         if farm.zones is not None:
             return sum(farm.zone_counts(turbine.rated_power_mw))
-        level: Amount = farm if farm.amount_is_said else self
-        return level.count(turbine.rated_power_mw)
+        return self._level(farm).count(turbine.rated_power_mw)
+
+    def _level(self, farm: Farm) -> Amount:
+        """Where it is said how many turbines stand in a farm without zones."""
+        return farm if farm.amount_is_said else self
+
+    def fewest_turbines(self, farm: Farm) -> int | None:
+        """Where the search chooses how many turbines stand in a farm, the fewest; None for a fixed number."""
+        chosen = self._level(farm).count_range
+        return None if chosen is None else chosen.fewest
 
     def mix_of(self, farm: Farm) -> tuple[tuple[int, int], ...] | None:
-        """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type."""
-        mix = farm.whole_mix() if farm.amount_is_said else self.mix
+        """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type.
+
+        Where the search chooses how many, one of the mixes that are allowed.
+        """
+        if ranges := self.mix_ranges_of(farm):
+            level = self._level(farm)
+            shares = even_shares(ranges, level.count(1.0))
+            return tuple(
+                (kind, share)
+                for (kind, _), share in zip(self.in_order(level.fixed_mix()), shares, strict=True)
+            )
+        mix = farm.whole_mix() if farm.amount_is_said else self.fixed_mix() or None
         return None if mix is None else self.in_order(mix)
+
+    def mix_ranges_of(self, farm: Farm) -> tuple[tuple[int, int], ...]:
+        """The fewest and the most of each type of a mix that the search chooses, in the order of ``mix_of``."""
+        level = self._level(farm)
+        given = level.mix_ranges() if level.mix_is_chosen else {}
+        return tuple(given[one.name] for one in self.turbines if one.name in given)
 
     def in_order(self, mix: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
         """A mix by the numbers of its types, in the order of the campaign's list: that of keys never matters."""
@@ -244,6 +273,7 @@ class Campaign(Amount):
                     at=("farms", index),
                 )
         refuse_mixes(self)
+        refuse_objective(self)
         self._refuse_impossible_counts()
         refuse_unknown_wind(self.site, self.method)
         return self

@@ -32,10 +32,13 @@ def cells_of(campaign: Campaign, common: str) -> Iterator[Cell]:
             count = campaign.turbine_count(farm, turbine)
             zones = farm.zone_counts(turbine.rated_power_mw)
             spacing_m = campaign.min_spacing.in_metres(turbine.rotor_diameter_m)
-            decides = [common, area, types[type_idx], count, spacing_m]
+            decides: list[Any] = [common, area, types[type_idx], count, spacing_m]
             # Left out where there are none: older campaigns had neither.
             decides += [part for part in (zones, around) if part]
-            yield Cell(farm_idx, type_idx, count, spacing_m, digest(decides), zones)
+            fewest = campaign.fewest_turbines(farm)
+            if fewest is not None:
+                decides.append({"fewest": fewest, **_objective(campaign, [type_idx])})
+            yield Cell(farm_idx, type_idx, count, spacing_m, digest(decides), zones, fewest_turbines=fewest)
 
 
 def _area(farm: Farm) -> dict[str, Any]:
@@ -44,6 +47,16 @@ def _area(farm: Farm) -> dict[str, Any]:
         return farm.boundary.identity()
     search = {"search": "in-turn", "rounds": farm.rounds or 1} if farm.search == "in-turn" else {}
     return {"zones": [zone.boundary.identity() for zone in farm.zones], **search}
+
+
+def _objective(campaign: Campaign, kinds: list[int]) -> dict[str, Any]:
+    """What tells counts apart: the bare energy, that of each turbine, or that less a cost of each type."""
+    objective = campaign.objective
+    if objective is None or not objective.tells_counts_apart:
+        return {}
+    if objective.turbine_cost_gwh is None:
+        return {"objective": objective.of}
+    return {"costs": [objective.cost_gwh(campaign.turbines[kind].name) for kind in kinds]}
 
 
 def _mixed_cell(
@@ -60,8 +73,9 @@ def _mixed_cell(
     spacings = {
         kind: campaign.min_spacing.in_metres(campaign.turbines[kind].rotor_diameter_m) for kind, _ in mix
     }
-    by_zone = [campaign.in_order(zone.mix) for zone in farm.zones or () if zone.mix is not None]
-    decides = {
+    by_zone = [campaign.in_order(zone.fixed_mix()) for zone in farm.zones or () if zone.mix is not None]
+    ranges = campaign.mix_ranges_of(farm)
+    decides: dict[str, Any] = {
         "common": common,
         "area": area,
         "types": [[types[kind], count, spacings[kind]] for kind, count in mix],
@@ -69,5 +83,9 @@ def _mixed_cell(
         "by_zone": [[[types[kind], count] for kind, count in one] for one in by_zone],
         "around": around,
     }
+    if ranges:
+        decides |= {"ranges": ranges, **_objective(campaign, [kind for kind, _ in mix])}
     count = sum(number for _, number in mix)
-    return Cell(farm_idx, mix[0][0], count, max(spacings.values()), digest(decides), zones, mix)
+    return Cell(
+        farm_idx, mix[0][0], count, max(spacings.values()), digest(decides), zones, mix, mix_ranges=ranges
+    )

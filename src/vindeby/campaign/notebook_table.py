@@ -43,7 +43,7 @@ def _farms(campaign: Campaign) -> str:
         counts = [campaign.turbine_count(farm, turbine) for turbine in campaign.turbines]
         if mix is not None:
             counts = [sum(count for _, count in mix)]
-        few, many = min(counts), max(counts)
+        few, many = min([*counts, campaign.fewest_turbines(farm) or counts[0]]), max(counts)
         turbines = f"{few:,}" if few == many else f"{few:,} to {many:,}"
         rows.append((f"farm{index}", farm.name, f"{farm.boundary.area_km2:.1f}", turbines))
     return table(("farm", "name", "km2", "turbines"), rows)

@@ -45,9 +45,29 @@ class Cell:
     zones: tuple[int, ...] = ()
     """How many turbines stand in each zone, where the farm has zones."""
     mix: tuple[tuple[int, int], ...] = ()
-    """The types, by their numbers, of a farm that mixes them, and how many of each there are."""
+    """The types, by their numbers, of a farm that mixes them, and how many of each there are (or may be)."""
+    fewest_turbines: int | None = None
+    """Where the search chooses how many there are, the fewest; ``n_turbines`` are the most."""
+    mix_ranges: tuple[tuple[int, int], ...] = ()
+    """Where the search chooses the mix, the fewest and the most of each of its types."""
     cases: Mapping[int, str] = field(default_factory=dict, hash=False)
     """By seed a digest of what the tasks with that seed are about, where the campaign lists cases."""
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the search chooses how many turbines there are, or how many of each type."""
+        return self.fewest_turbines is not None or bool(self.mix_ranges)
+
+    def allows(self, n_turbines: int) -> bool:
+        """Whether a layout may have so many turbines."""
+        fewest = self.n_turbines if self.fewest_turbines is None else self.fewest_turbines
+        return fewest <= n_turbines <= self.n_turbines
+
+    @property
+    def counts_in_words(self) -> str:
+        """How many turbines: ``66``, or ``60 to 66``."""
+        few = self.fewest_turbines
+        return str(self.n_turbines) if few is None else f"{few} to {self.n_turbines}"
 
     def label(self, types: Sequence[str]) -> str:
         """The name of its turbine type, or those of its mix, such as ``iea10+iea15``."""

@@ -52,6 +52,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "crs": campaign.crs,
         "grid_convergence_deg": campaign.site.grid_convergence_deg,
         "wake": campaign.wake.title,
+        "objective": None if campaign.objective is None else campaign.objective.title,
         "method": [step.chosen[0] for step in campaign.method],
         "neighbours": [{"beside": where, "what": what} for where, what in _neighbours(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
@@ -70,7 +71,10 @@ def _print(campaign: Campaign, found: Survey) -> None:
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
     if campaign.site.chosen[0] in ("time_series", "states"):
         console.print(f"wind: {_site(campaign)}", markup=False)
-    console.print(f"wake model {campaign.wake.title}; search {steps}\n", markup=False)
+    console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
+    if campaign.objective is not None:
+        console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
+    console.print()
     console.print(_types(campaign))
     console.print("\nturbines in each farm, by type")
     console.print(_farms(campaign, found))
@@ -122,10 +126,14 @@ def _farms(campaign: Campaign, found: Survey) -> Table:
         cells = [cell for cell in found.cells if cell.farm_idx == index]
         densities = [cell.density_mw_per_km2 for cell in cells]
         low, high = f"{min(densities):.2f}", f"{max(densities):.2f}"
-        counts = {cell.type_idx: str(cell.n_turbines) for cell in cells}
+        counts = {cell.type_idx: _from_to(cell.needed, cell.n_turbines) for cell in cells}
         if cells[0].mix:
             names = [turbine.name for turbine in campaign.turbines]
-            counts = {names.index(name): str(count) for name, count in cells[0].mix}
+            ranges = cells[0].mix_ranges or [(count, count) for _, count in cells[0].mix]
+            counts = {
+                names.index(name): _from_to(*range_)
+                for (name, _), range_ in zip(cells[0].mix, ranges, strict=True)
+            }
         table.add_row(
             f"farm{index}",
             Text(one_line(farm.name)),
@@ -144,6 +152,10 @@ def _farms(campaign: Campaign, found: Survey) -> Table:
                 *_zone_counts(campaign, cells, number),
             )
     return table
+
+
+def _from_to(few: int, many: int) -> str:
+    return str(many) if few == many else f"{few} to {many}"
 
 
 def _zone_counts(campaign: Campaign, cells: Sequence[CellSurvey], number: int) -> list[str]:

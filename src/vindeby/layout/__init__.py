@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from vindeby.layout.area.boundary import Boundary
 from vindeby.layout.area.zones import Zone, Zones
-from vindeby.layout.method import Method, Pipeline, Result, Search, Status
+from vindeby.layout.counting.choice import Choice, Objective
+from vindeby.layout.counting.count_search import CountSearch
+from vindeby.layout.counting.mix_search import MixSearch
+from vindeby.layout.method import Method, Pipeline, Result, Search, Status, Tried
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.hopping import Hopping
 from vindeby.layout.methods.in_turn import InTurn
+from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
@@ -23,11 +27,16 @@ __all__ = [
     "Annealing",
     "Auto",
     "Boundary",
+    "Choice",
+    "CountSearch",
     "Gradient",
     "Hopping",
     "InTurn",
+    "Lattice",
     "Layout",
     "Method",
+    "MixSearch",
+    "Objective",
     "Pipeline",
     "Problem",
     "RandomSearch",
@@ -36,6 +45,7 @@ __all__ = [
     "Search",
     "SmartStart",
     "Status",
+    "Tried",
     "Zone",
     "Zones",
 ]

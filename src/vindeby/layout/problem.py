@@ -7,7 +7,7 @@ that breaks its rules ever leaves this part.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.area.boundary import Boundary
 from vindeby.layout.area.spacing import worst_pair
 from vindeby.layout.area.zones import Zone, Zones
+from vindeby.layout.counting.choice import Choice
 from vindeby.layout.mix import Remaining, check_mix, same_mix
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
@@ -92,6 +93,9 @@ class Problem:
 
     ``boundary`` may be ``Zones``: then the turbines stand zone by zone, each in its own. ``standing`` are
     turbines of the same farm that this search does not move: their energy counts.
+
+    ``choice`` allows other numbers than ``n_turbines`` and ``mix``, for the searches that choose them; all
+    others find what these say.
     """
 
     farm: WindFarm
@@ -102,6 +106,7 @@ class Problem:
     types: Sequence[int] | None = None
     mix: Sequence[int] | Sequence[Sequence[int]] | None = None
     standing: Layout | None = None
+    choice: Choice | None = None
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:
@@ -131,9 +136,21 @@ class Problem:
                 raise ArgumentError(
                     f"types must hold one type index for each of {self.n_turbines} turbines, not {self.types!r}"
                 )
+        if self.choice is not None:
+            self._check_choice(self.choice)
         if isinstance(self.farm.site, GriddedSite):
             for zone in self.zones:
                 _refuse_area_outside(self.farm.site.grid, zone.boundary, self.name)
+
+    def _check_choice(self, choice: Choice) -> None:
+        if isinstance(self.boundary, Zones) or self.types is not None or self.standing is not None:
+            raise ArgumentError("a choice is for one boundary, without types and without standing turbines")
+        if choice.mix is not None and len(choice.mix) != len(self.farm.turbines):
+            raise ArgumentError(f"the choice has {len(choice.mix)} types, the farm {len(self.farm.turbines)}")
+        if not choice.allows(self._by_type(self.types_in_order())) or (choice.mix and self.mix is None):
+            raise ArgumentError(
+                f"n_turbines {self.n_turbines} and mix {self.mix!r} must be one of those that the choice allows"
+            )
 
     def __repr__(self) -> str:
         low, high = self.spacing_by_type.min(), self.spacing_by_type.max()
@@ -179,6 +196,24 @@ class Problem:
             return self.remaining().types_in_order()
         return np.array(np.zeros(self.n_turbines) if self.types is None else self.types, np.int64)
 
+    def _by_type(self, types: IntArray) -> IntArray:
+        return np.bincount(types, minlength=len(self.farm.turbines))
+
+    def decided(self, types: IntArray) -> Problem:
+        """The problem of laying out turbines of these types, without any choice; TaskError if it is not allowed."""
+        by_type = self._by_type(types)
+        if self.choice is None or not self.choice.allows(by_type) or self._has_other_types(by_type):
+            raise TaskError(f"farm {self.name}: {by_type.tolist()} turbines by type are not allowed here")
+        mix = None if self.mix is None else by_type.tolist()
+        return replace(self, n_turbines=len(types), mix=mix, choice=None)
+
+    def _has_other_types(self, by_type: IntArray) -> bool:
+        """Whether there are types that only neighbours have; without a mix, types but the first."""
+        assert self.choice is not None
+        if self.choice.mix is not None:
+            return False
+        return bool((by_type[self._by_type(self.types_in_order()) == 0] > 0).any())
+
     def aep(self, layout: Layout) -> float:
         """What a layout is worth, in GWh a year, with what stands of the same farm."""
         whole = self.whole(layout)
@@ -208,12 +243,20 @@ class Problem:
 
     def is_feasible(self, layout: Layout) -> bool:
         """Whether a layout keeps to the rules, but for rounding."""
+        if self.choice is not None:
+            try:
+                return self.decided(layout.types).is_feasible(layout)
+            except TaskError:
+                return False
         if len(layout.x) != self.n_turbines or max(self.shortfalls(layout)) > TOLERANCE_M:
             return False
         return self.mix is None or same_mix(self.mix, self.zone_of, layout.types)
 
     def refuse_infeasible(self, layout: Layout, method: str) -> None:
         """Raise TaskError unless the layout keeps to the rules."""
+        if self.choice is not None:
+            self.decided(layout.types).refuse_infeasible(layout, method)
+            return
         if len(layout.x) != self.n_turbines:
             raise TaskError(
                 f"farm {self.name}: {method} returned {len(layout.x)} turbines, not {self.n_turbines}; "

@@ -38,7 +38,7 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes = figure(7.2, 4.6).add_subplot()
         for kind, colour in zip(types, shades(len(types)), strict=True):
             mine = (rows["type_idx"] == kind) & ~np.isnan(losses) & np.isin(rows["farm_idx"], list(areas))
-            rated = np.array([result_set.rated_mw(int(farm), kind) for farm in rows["farm_idx"][mine]])
+            rated = result_set.mean_rated_mw(rows[mine])
             area = np.array([areas[int(farm)] for farm in rows["farm_idx"][mine]])
             axes.plot(rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine],
                       MARKERS[types.index(kind) % len(MARKERS)], markersize=3, color=colour,

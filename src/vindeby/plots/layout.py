@@ -46,6 +46,8 @@ class Drawn:
     mixed: MixedTypes | None = None
     engine: str | None = None
     """What computes the wakes where vindeby does not; they are then not drawn."""
+    chosen: str = ""
+    """Which numbers of turbines the search chose from, where it did, in words."""
 
     @property
     def has_wakes(self) -> bool:
@@ -61,7 +63,7 @@ class Drawn:
     def facts(self) -> list[tuple[str, str]]:
         """What the layout is worth, as names and figures."""
         count = self.places.shape[1]
-        facts = [("turbines", f"{count}")]
+        facts = [("turbines", f"{count}{self.chosen}")]
         if self.mixed is not None:
             facts += self.mixed.facts
         if self.rated_power_mw:
@@ -113,7 +115,7 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
     ):
         turbine = campaign.turbines[type_idx]
         area = campaign.farms[farm_idx].drawn_shape()
-        diameter_m, rated = turbine.rotor_diameter_m, result_set.rated_mw(farm_idx, type_idx)
+        diameter_m, rated = turbine.rotor_diameter_m, _rated_mw(result_set, key)
         spacing_m = campaign.min_spacing.in_metres(diameter_m)
     beside = neighbour_places(campaign, farm_idx)
     mixed = _mixed(result_set, key, campaign)
@@ -138,7 +140,14 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         beside.shape[1],
         mixed,
         None if campaign is None or campaign.wake.engine is None else campaign.wake.title,
+        result_set.range_in_words(farm_idx, type_idx),
     )
+
+
+def _rated_mw(result_set: ResultSet, key: str) -> float | None:
+    """The mean rated power of the turbines of a result."""
+    found = result_set.mean_rated_mw(result_set.rows[result_set.rows["key"] == key.encode()])
+    return float(found[0]) if len(found) else None
 
 
 def _mixed(result_set: ResultSet, key: str, campaign: Campaign | None) -> MixedTypes | None:

@@ -50,7 +50,4 @@ def comparable(result_set: ResultSet, rows: NDArray[Any]) -> Quantity:
 
 
 def _capacities_mw(result_set: ResultSet, rows: NDArray[Any]) -> FloatArray:
-    places = list(zip(rows["farm_idx"].tolist(), rows["type_idx"].tolist(), strict=True))
-    rated = {place: result_set.rated_mw(*place) for place in set(places)}
-    each = np.array([rated[place] for place in places], np.float64)
-    return np.asarray(each * rows["n_turbines"], np.float64)
+    return np.asarray(result_set.mean_rated_mw(rows) * rows["n_turbines"], np.float64)

@@ -102,7 +102,7 @@ def ranges(numbers: list[int]) -> str:
     return ", ".join("-".join(map(str, part)) for part in parts)
 
 
-def best_table(result_set: ResultSet) -> list[tuple[str, str, str, int, float, float, float | None]]:
+def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, float, float | None]]:
     """For each farm and type: the best key, turbines, its energy, the median energy, its wake loss."""
     rows, losses = result_set.rows, result_set.wake_losses()
     found = []
@@ -113,7 +113,7 @@ def best_table(result_set: ResultSet) -> list[tuple[str, str, str, int, float, f
                 result_set.farm_name(farm),
                 result_set.cell_name(farm, kind),
                 rows["key"][best].decode(errors="replace"),
-                int(rows["n_turbines"][best]),
+                f"{rows['n_turbines'][best]}{result_set.range_in_words(farm, kind)}",
                 float(rows["aep"][best]),
                 float(np.nanmedian(rows["aep"][mine])),
                 packed.plain(100 * losses[best], 3),

@@ -110,7 +110,7 @@ def _best(result_set: ResultSet) -> str:
             farm,
             kind,
             ResultLink(key),
-            f"{count}",
+            count,
             f"{best:,.1f}",
             f"{median:,.1f}",
             "" if loss is None else f"{loss:.2f}",

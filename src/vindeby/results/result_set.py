@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly.zones_and_types import kinds_of, own_types, rated_mw
+from vindeby.assembly.zones_and_types import kinds_of, objective_gwh, own_types, rated_mw
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import outline_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key
@@ -80,7 +80,7 @@ class ResultSet:
             ) from None
 
     def matching(self, pattern: str) -> list[str]:
-        """The keys that a pattern such as ``farm0_t5_*`` means, the best energy first."""
+        """The keys that a pattern such as ``farm0_t5_*`` means, the best first by energy or objective."""
         found = set(fnmatch.filter(self.keys, pattern))
         if not found:
             example = self.keys[0] if self.keys else task_key(0, 0, 0)
@@ -89,8 +89,8 @@ class ResultSet:
                 f"{example.rsplit('_', 1)[0]}_*, quoted"
             )
         energy = {
-            key.decode(errors="replace"): aep
-            for key, aep in zip(self.rows["key"].tolist(), self.rows["aep"].tolist(), strict=True)
+            key.decode(errors="replace"): worth
+            for key, worth in zip(self.rows["key"].tolist(), self.worths().tolist(), strict=True)
         }
         return sorted(found, key=lambda key: (-np.nan_to_num(energy[key], nan=-np.inf), key))
 
@@ -152,15 +152,60 @@ class ResultSet:
                 losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
         for (farm_idx, type_idx), cell in self.cells.items():
             farm = self.wind_farm(type_idx, farm_idx) if cell.mix else None
-            if farm is not None:
+            if farm is not None and cell.mix_ranges:
+                mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
+                losses[mine] = [self._loss_where_it_stands(row) for row in self.rows[mine]]
+            elif farm is not None:
                 mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
                 types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
                 free = farm.wake_free_aep(len(types), types) / len(types)
                 losses[mine] = 1.0 - self.rows["aep"][mine] / (free * self.rows["n_turbines"][mine])
         return losses
 
+    def worths(self) -> FloatArray:
+        """What each result is worth where results of its farm and type are compared: its energy, or its objective.
+
+        The objective where the search chose how many turbines there are, or of which types.
+        """
+        worths = np.array(self.rows["aep"], np.float64)
+        chosen = {place: cell for place, cell in self.cells.items() if cell.is_chosen}
+        if self.campaign is None or self.campaign.objective is None or not chosen:
+            return worths
+        for index, row in enumerate(self.rows):
+            cell = chosen.get((int(row["farm_idx"]), int(row["type_idx"])))
+            if cell is not None and row["n_turbines"] > 0:
+                types = self._types_in_campaign(row, cell)
+                worth = objective_gwh(self.campaign, cell, float(row["aep"]), int(row["n_turbines"]), types)
+                worths[index] = np.nan if worth is None else worth
+        return worths
+
+    def _types_in_campaign(self, row: Any, cell: Cell) -> NDArray[np.int64] | None:
+        """The numbers of the types of a mixed farm's turbines; None for any other, and where they are not said."""
+        if not cell.mix:
+            return None
+        own = self.own_types(row["key"].decode(errors="replace"))
+        return None if own is None else np.array(kinds_of(cell))[own]
+
+    def mean_rated_mw(self, rows: NDArray[Any]) -> FloatArray:
+        """The rated power of a turbine of each of some results, of a mix the mean; NaN where it is not known."""
+        places = list(zip(rows["farm_idx"].tolist(), rows["type_idx"].tolist(), strict=True))
+        rated = {place: self.rated_mw(*place) for place in set(places)}
+        found = np.array([rated[place] for place in places], np.float64)
+        for index, place in enumerate(places):
+            cell = self.mixed_cell(*place)
+            if self.campaign is not None and cell is not None and cell.mix_ranges:
+                kinds = self._types_in_campaign(rows[index], cell)
+                each = (
+                    [] if kinds is None else [self.campaign.turbines[kind].rated_power_mw for kind in kinds]
+                )
+                found[index] = float(np.mean(each)) if each else np.nan
+        return found
+
     def rated_mw(self, farm_idx: int, type_idx: int) -> float:
-        """The rated power of a turbine, of a mix the mean; NaN where no campaign knows it."""
+        """The rated power of a turbine, of a mix the mean; NaN where no campaign knows it.
+
+        Where the search chooses the mix, of one that is allowed; ``mean_rated_mw`` has that of a result.
+        """
         cell, turbine = self.mixed_cell(farm_idx, type_idx), turbine_of(self.campaign, type_idx)
         if cell is not None and self.campaign is not None:
             return rated_mw(self.campaign, cell) / cell.n_turbines
@@ -205,11 +250,17 @@ class ResultSet:
             return turbine.name if turbine else f"t{type_idx}"
         return cell.label([turbine.name for turbine in self.campaign.turbines])
 
+    def range_in_words(self, farm_idx: int, type_idx: int) -> str:
+        """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""
+        cell = self.cells.get((farm_idx, type_idx))
+        return "" if cell is None or cell.fewest_turbines is None else f" (of {cell.counts_in_words})"
+
     def best(self) -> dict[tuple[int, int], int]:
-        """For each farm and type, the row of the result with the most energy."""
+        """For each farm and type, the row of the result with the most energy, or the best by the objective."""
         found: dict[tuple[int, int], int] = {}
-        for row in np.argsort(self.rows["aep"]):  # NaN last
-            if not np.isnan(self.rows["aep"][row]):
+        worths = self.worths()
+        for row in np.argsort(worths):  # NaN last
+            if not np.isnan(worths[row]):
                 found[int(self.rows["farm_idx"][row]), int(self.rows["type_idx"][row])] = int(row)
         return found
 

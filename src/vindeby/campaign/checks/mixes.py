@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from vindeby.campaign.sections.values import refusal
@@ -27,7 +27,7 @@ def refuse_mixes(campaign: Campaign) -> None:
                 )
     for index, farm in enumerate(campaign.farms):
         if farm.mix is not None and farm.zones is not None:
-            mixed, zoned = sum(farm.mix.values()), sum(farm.zone_counts(1.0))
+            mixed, zoned = sum(farm.fixed_mix().values()), sum(farm.zone_counts(1.0))
             if mixed != zoned:
                 raise refusal(
                     f"makes {mixed:,} turbines, but the zones have {zoned:,}",
@@ -36,8 +36,8 @@ def refuse_mixes(campaign: Campaign) -> None:
                 )
 
 
-def _mixes(campaign: Campaign) -> Iterator[tuple[Path, Mapping[str, int]]]:
-    """Every mix in the campaign, and where it is written."""
+def _mixes(campaign: Campaign) -> Iterator[tuple[Path, Iterable[str]]]:
+    """The types of every mix in the campaign, and where it is written."""
     if campaign.mix is not None:
         yield ("mix",), campaign.mix
     for index, farm in enumerate(campaign.farms):

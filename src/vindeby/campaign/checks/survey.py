@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shapely.geometry.base import BaseGeometry
@@ -55,6 +55,15 @@ class CellSurvey:
     """Its zones, where the farm has any."""
     mix: tuple[tuple[str, int], ...] = ()
     """Its types and how many there are of each, where the farm mixes several."""
+    fewest_turbines: int | None = None
+    """Where the search chooses how many there are, the fewest; ``n_turbines`` and figures of MW are of the most."""
+    mix_ranges: tuple[tuple[int, int], ...] = ()
+    """Where the search chooses the mix, the fewest and the most of each type; ``mix`` is one of those allowed."""
+
+    @property
+    def needed(self) -> int:
+        """How many must find room, lest there be no layout at all."""
+        return self.n_turbines if self.fewest_turbines is None else self.fewest_turbines
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,7 @@ def survey(campaign: Campaign) -> Survey:
     warnings.extend(doubts_about_wind(campaign))
     warnings.extend(doubts_about_engine(campaign))
     warnings.extend(notes_about_files(campaign))
+    warnings.extend(_idle_objective(campaign, cells))
     for farm_idx, shape in enumerate(shapes):
         crowded = [
             text
@@ -89,6 +99,14 @@ def survey(campaign: Campaign) -> Survey:
         others = f" (and {len(crowded) - 1} more of its {kinds} likewise)" if len(crowded) > 1 else ""
         warnings.extend(text + others for text in crowded[:1])
     return Survey(rows, tuple(warnings))
+
+
+def _idle_objective(campaign: Campaign, cells: Sequence[Cell]) -> Iterator[str]:
+    if campaign.objective is not None and not any(cell.is_chosen for cell in cells):
+        yield (
+            "objective: nothing is chosen by it, because every farm has a fixed number of turbines of each type; give "
+            "n_turbines or a mix as a range, e.g. {from: 60, to: 66}"
+        )
 
 
 def _row(campaign: Campaign, cell: Cell, shape: BaseGeometry) -> CellSurvey:
@@ -116,6 +134,8 @@ def _row(campaign: Campaign, cell: Cell, shape: BaseGeometry) -> CellSurvey:
         most_turbines=_most(free_area(campaign, cell, shape), least_m, cell.n_turbines),
         zones=zones,
         mix=tuple((names[kind], count) for kind, count in cell.mix),
+        fewest_turbines=cell.fewest_turbines,
+        mix_ranges=cell.mix_ranges,
     )
 
 
@@ -142,11 +162,11 @@ def _crowding(campaign: Campaign, row: CellSurvey, shape: BaseGeometry) -> Itera
     if row.zones:
         yield from _crowded_zones(campaign, row, shape, place)
         return
-    if row.n_turbines > row.most_turbines:
+    if row.needed > row.most_turbines:
         beside = len(neighbours_of(campaign, row.farm_idx))
         room = f"{row.area_km2:.3g} km2" + (f" beside {beside} neighbours" if beside else "")
         yield (
-            f"{place}: {row.n_turbines} turbines cannot stand {row.spacing_m:g} m apart in {room}; "
+            f"{place}: {row.needed} turbines cannot stand {row.spacing_m:g} m apart in {room}; "
             f"no more than {row.most_turbines} can; use fewer or a smaller min_spacing"
         )
         return
@@ -155,14 +175,14 @@ def _crowding(campaign: Campaign, row: CellSurvey, shape: BaseGeometry) -> Itera
         return
     points = grid_inside(shape, start.grid_size)
     grid = f"a grid of {start.grid_size} x {start.grid_size}"
-    if len(points) < row.n_turbines:
+    if len(points) < row.needed:
         yield (
-            f"{place}: {row.n_turbines} turbines, but only {len(points)} points of {grid} lie inside; "
+            f"{place}: {row.needed} turbines, but only {len(points)} points of {grid} lie inside; "
             "use a larger grid_size"
         )
-    elif (placed := random_fill(points, row.spacing_m)) < row.n_turbines:
+    elif (placed := random_fill(points, row.spacing_m)) < row.needed:
         yield (
-            f"{place}: a random filling of {grid} at {row.spacing_m:g} m placed {placed} of {row.n_turbines} turbines; "
+            f"{place}: a random filling of {grid} at {row.spacing_m:g} m placed {placed} of {row.needed} turbines; "
             "smart-start may run out of room; use a larger grid_size or a smaller min_spacing"
         )
 

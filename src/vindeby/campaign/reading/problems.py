@@ -15,6 +15,7 @@ _REMEDIES = {
     "missing": "add it",
     "float_type": "write a number, without quotes",
     "int_type": "write a whole number, without quotes",
+    "bool_type": "write true or false, without quotes",
     "int_from_float": "write a whole number",
     "finite_number": "write a finite number",
     "string_type": "write text; put it in quotes if it looks like a number",
@@ -36,6 +37,7 @@ _MESSAGES = {
     "missing": "is missing",
     "float_type": "must be a number",
     "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
     "finite_number": "must be a finite number",
     "string_type": "must be text",
     "list_type": "must be a list",
@@ -53,7 +55,7 @@ _MESSAGES = {
     "string_too_long": "must have at most {max_length} characters",
 }
 _LONGEST_VALUE = 80
-_UNION_TAGS = ("number", "table", "list", "rows")
+_UNION_TAGS = ("number", "table", "list", "rows", "range")
 """Steps of a location that only say which form of a value was meant."""
 
 

@@ -62,11 +62,13 @@ class Farm(Amount):
 
     def whole_mix(self) -> dict[str, int] | None:
         """How many of each type the farm has in all, where it says that; of the zones, their sum."""
-        if self.mix is not None or not self.zones or self.zones[0].mix is None:
-            return self.mix
+        if self.mix is not None:
+            return self.fixed_mix()
+        if not self.zones or self.zones[0].mix is None:
+            return None
         total: dict[str, int] = {}
         for zone in self.zones:
-            for name, count in (zone.mix or {}).items():
+            for name, count in zone.fixed_mix().items():
                 total[name] = total.get(name, 0) + count
         return total
 
@@ -91,6 +93,14 @@ class Farm(Amount):
         for name in ("n_turbines", "capacity_mw"):
             if getattr(self, name) is not None:
                 raise refusal("is said by the zones", remedy="give it in each zone instead", at=(name,))
+        for number, level in enumerate((*zones, self)):
+            for name, chosen in (("n_turbines", level.count_range), ("mix", level.mix_is_chosen)):
+                if chosen:
+                    raise refusal(
+                        "a range is for a farm with one boundary",
+                        remedy="give fixed numbers in the zones, or make each zone a farm of its own",
+                        at=("zones", number, name) if level is not self else (name,),
+                    )
         seen: set[str] = set()
         for index, zone in enumerate(zones):
             if zone.name in seen:
@@ -132,12 +142,14 @@ class Farm(Amount):
         amount = ""
         if self.zones is not None:
             amount = f", {plural(len(self.zones), 'zone')}"
-        elif self.n_turbines is not None:
-            amount = f", {plural(self.n_turbines, 'turbine')}"
-        elif self.capacity_mw is not None:
-            amount = f", {self.capacity_mw:g} MW"
         elif self.mix is not None:
             amount = ", " + " + ".join(f"{count} {name}" for name, count in self.mix.items())
+        elif isinstance(self.n_turbines, int):
+            amount = f", {plural(self.n_turbines, 'turbine')}"
+        elif self.n_turbines is not None:
+            amount = f", {self.n_turbines} turbines"
+        elif self.capacity_mw is not None:
+            amount = f", {self.capacity_mw:g} MW"
         return f"<Farm {self.name!r}: {self.boundary.area_km2:.4g} km2{amount}>"
 
 

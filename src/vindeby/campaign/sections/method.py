@@ -34,6 +34,13 @@ class RandomStart(Section):
     """Turbines at random places that keep to the boundary and the spacing."""
 
 
+class Lattice(Section):
+    """Turbines on the points of a regular lattice, the best of so many; ``rows`` leaves no gaps in its rows."""
+
+    rows: Annotated[bool, Strict()] = False
+    trials: Count = 1000
+
+
 class Gradient(Section):
     """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast."""
 
@@ -49,10 +56,13 @@ class RandomSearch(Section):
 
 
 class Annealing(Section):
-    """Relocation of single turbines at random, kept even where AEP falls, at first more often than later."""
+    """Relocation of single turbines at random, kept even where AEP falls, at first more often than later.
+
+    Without a ``temperature``, it follows from the wake loss of the start.
+    """
 
     max_evaluations: Count = 200_000
-    temperature: Annotated[Number, Field(gt=0.0, le=1.0)] = 0.03
+    temperature: Annotated[Number, Field(gt=0.0, le=1.0)] | None = None
 
 
 class Hopping(Section):
@@ -121,7 +131,7 @@ class Call(Section):
         return {"function": data} if isinstance(data, str) else data
 
 
-STARTS = ("smart-start", "random-start", "auto", "call")
+STARTS = ("smart-start", "random-start", "lattice", "auto", "call")
 """The steps that need no layout to start from."""
 
 
@@ -130,6 +140,7 @@ class Step(OneOf):
 
     smart_start: SmartStart | None = Field(None, alias="smart-start")
     random_start: RandomStart | None = Field(None, alias="random-start")
+    lattice: Lattice | None = None
     gradient: Gradient | None = None
     random_search: RandomSearch | None = Field(None, alias="random-search")
     annealing: Annealing | None = None
@@ -155,7 +166,7 @@ def begins_with_a_start(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     if first not in STARTS:
         raise refusal(
             f"begins with {first}, which needs a layout to start from",
-            remedy="put smart-start or random-start before it",
+            remedy="put smart-start, random-start or lattice before it",
             at=(0,),
             value=first,
         )

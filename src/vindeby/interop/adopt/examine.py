@@ -81,7 +81,7 @@ class Examiner:
             return self._own(record, asked)
         self._refuse_other_numbers(key, record)
         layout, change = self._layout(record, cell)
-        attributes = self._attributes(key, cell, record, {**provenance, **change})
+        attributes = self._attributes(key, cell, record, {**provenance, **change}, layout.shape[-1])
         arrays = {**{name: value for name, value in record.arrays.items() if name != "aep"}, "layout": layout}
         placed = Record(key, "", arrays, attributes)
         self._refuse_bad_layout(placed)
@@ -107,18 +107,18 @@ class Examiner:
         if stored is None:
             raise RefusedError("it has no layout")
         layout, changes = stored.astype(np.float64), []
-        if layout.ndim == 2 and layout.shape[1] == 2 and len(layout) == cell.n_turbines != 2:
+        if layout.ndim == 2 and layout.shape[1] == 2 and len(layout) != 2 and cell.allows(len(layout)):
             layout, changes = layout.T, ["transposed"]
         if self._options.exchange_xy and layout.ndim == 2 and len(layout) == 2:
             layout, changes = layout[::-1], [*changes, "x and y exchanged"]
         return layout.copy(), {"adopted_layout": ", ".join(changes)} if changes else {}
 
     def _attributes(
-        self, key: str, cell: Cell, record: Record, more: Mapping[str, Attribute]
+        self, key: str, cell: Cell, record: Record, more: Mapping[str, Attribute], turbines: int
     ) -> dict[str, Attribute]:
         """Those of the record, those that every result has where it lacks them, and where it comes from."""
         every: dict[str, Attribute] = {
-            "n_turbines": cell.n_turbines,
+            "n_turbines": turbines if cell.is_chosen else cell.n_turbines,
             "diameter": largest_diameter_m(self._campaign, cell),
             "farm": self._campaign.farms[cell.farm_idx].name,
             "turbine": cell.label([turbine.name for turbine in self._campaign.turbines]),

@@ -8,7 +8,8 @@ and straight edges are exact, so only circles make a step inexact; ``restore`` m
 break the rules altogether.
 
 The nearest step is a projection on half-spaces. Hildreth's method (1957) finds it one row at a time; a row
-touches two turbines at most, so hundreds of turbines are no matter.
+touches two turbines at most, so hundreds of turbines are no matter. Pairs that could come too near are found by
+``cells``, in the order in which a loop over all pairs meets them: the order of the rows decides the last bits.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.area.boundary import _nearest_edge
+from vindeby.layout.area.cells import FEW, near_pairs
 from vindeby.layout.area.zones import areas_of
 from vindeby.layout.problem import FloatArray, IntArray, Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
@@ -45,6 +47,7 @@ class Limits:
         beside = problem.neighbours
         self.beside = np.stack([beside.x, beside.y]) - self.origin[:, None]
         self.need = problem.spacing_by_type[np.append(types, beside.types)]
+        self.few = FEW
 
     def nearest_step(self, place: FloatArray, wanted: FloatArray, within: float) -> FloatArray:
         """The step nearest to ``wanted`` that keeps to the rules, no turbine further than ``within`` (m)."""
@@ -77,7 +80,7 @@ class Limits:
         while True:
             rows, normals, rooms = np.empty((size, 2), np.int64), np.empty((size, 2)), np.empty(size)
             count = _gather(
-                self.areas, self.corners, self.zone, everyone, self.need, many, within,
+                self.areas, self.corners, self.zone, everyone, self.need, many, within, self.few,
                 rows, normals, rooms,
             )  # fmt: skip
             if count <= size:
@@ -136,9 +139,14 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
 
 
 @kernel("limits")
-def _gather(areas, corners, zone, place, need, movable, within, rows, normals, rooms):  # type: ignore[no-untyped-def]
+def _gather(areas, corners, zone, place, need, movable, within, few, rows, normals, rooms):  # type: ignore[no-untyped-def]
     """Fill in the rows as far as there is space; returns how many there are."""
     count = 0
+    reach = 0.0
+    for i in range(place.shape[1]):
+        reach = max(reach, need[i])
+    reach += 2.0 * within
+    near = near_pairs(place[0], place[1], movable, reach, few)
     for i in range(movable):
         px, py = place[0, i], place[1, i]
         z, discs = zone[i], areas.discs
@@ -158,7 +166,8 @@ def _gather(areas, corners, zone, place, need, movable, within, rows, normals, r
                 normals[count, 0], normals[count, 1] = -sign * dx / radius, -sign * dy / radius
                 rooms[count] = room
             count += 1
-        for j in range(i + 1, place.shape[1]):
+        for p in range(near.first[i], near.last[i]):
+            j = int(near.other[p])
             dx, dy = px - place[0, j], py - place[1, j]
             least = 0.5 * (need[i] + need[j])
             far = least + 2.0 * within

@@ -1,6 +1,6 @@
 """The least distance between turbines: how far a layout falls short.
 
-Pairs are few for a campaign's farms, so the loop is a plain one over all pairs, compiled.
+Only pairs that stand near each other are looked at (``cells``).
 """
 
 from __future__ import annotations
@@ -10,26 +10,38 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.area.cells import FEW, near_pairs
 from vindeby.wake.compiling.compiled import kernel
 
 __all__ = ["worst_pair"]
 
 FloatArray = npt.NDArray[np.float64]
 
+ROOM_M = -1.0
+"""Pairs with more room to spare than this are not looked for."""
+
 
 @kernel("spacing")
-def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, movable: int) -> float:
+def worst_pair(
+    x: FloatArray, y: FloatArray, need: FloatArray, movable: int, few: tuple[int, int] = FEW
+) -> float:
     """The largest shortfall (m) of the distance of a pair below the mean of what its two need.
 
     Pairs of which neither is among the first ``movable`` do not count. Negative: all pairs have room to
-    spare.
+    spare, 1 m at least if it is -1.
     """
-    worst = -np.inf
+    most = 0.0
+    for i in range(x.size):
+        most = max(most, need[i])
+    reach = most - ROOM_M
+    near = near_pairs(x, y, movable, reach, few)
+    worst = ROOM_M
     for i in range(movable):
-        for j in range(i + 1, x.size):
+        for p in range(near.first[i], near.last[i]):
+            j = near.other[p]
             dx, dy = x[i] - x[j], y[i] - y[j]
             least = 0.5 * (need[i] + need[j])
             square = dx * dx + dy * dy
-            if worst == -np.inf or square < (least - worst) * (least - worst):
+            if square < (least - worst) * (least - worst):
                 worst = max(worst, least - sqrt(square))
     return worst

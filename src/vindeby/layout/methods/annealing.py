@@ -21,7 +21,11 @@ from vindeby.layout.problem import Layout, Problem
 __all__ = ["Annealing"]
 
 COOLING = 30.0
-"""How many times as hot the beginning is as the end."""
+"""How many times as hot the beginning is as the end, where a temperature is given."""
+OF_LOSSES = 0.1
+"""Where none is given: the temperature at first, as a share of what wakes take from the start."""
+COOLING_OF_LOSSES = 10.0
+"""How many times as hot the beginning is then as the end."""
 EVEN = 0.1
 """The share of moves whose lengths are drawn evenly up to the size of the area."""
 DECADES = 2.5
@@ -34,29 +38,28 @@ class Annealing(Method):
     """Simulated annealing of a start.
 
     ``max_evaluations`` is its budget: the longer, the better what it ends with. ``temperature`` is how much
-    may readily be lost by a move at first, as a fraction of the mean energy of a turbine.
+    may readily be lost by a move at first, as a fraction of the mean energy of a turbine. Without it, that is a tenth
+    of the start's wake loss: where wakes take little, a move changes little.
     """
 
     max_evaluations: int = 200_000
-    temperature: float = 0.03
+    temperature: float | None = None
 
     def __post_init__(self) -> None:
         if self.max_evaluations < 1:
             raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {self.max_evaluations!r}")
-        if not (np.isfinite(self.temperature) and 0.0 < self.temperature <= 1.0):
-            raise ArgumentError(f"temperature must be above 0 and at most 1, not {self.temperature!r}")
+        given = self.temperature
+        if given is not None and not (np.isfinite(given) and 0.0 < given <= 1.0):
+            raise ArgumentError(f"temperature must be above 0 and at most 1, or None, not {given!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """There is nothing that seeds share."""
         west, south, east, north = problem.boundary.bounds
-        how = Walk(
-            self.max_evaluations,
-            hypot(east - west, north - south),
-            EVEN,
-            DECADES,
-            self.temperature,
-            self.temperature / COOLING,
-        )
+        hot, cooling, of_losses = self.temperature, COOLING, False
+        if hot is None:
+            hot, cooling, of_losses = OF_LOSSES, COOLING_OF_LOSSES, True
+        longest = hypot(east - west, north - south)
+        how = Walk(self.max_evaluations, longest, EVEN, DECADES, hot, hot / cooling, of_losses)
 
         def run(seed: int, start: Layout | None = None) -> Result:
             return walk(problem, start, seed, how, "annealing")

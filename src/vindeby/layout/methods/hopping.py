@@ -9,7 +9,6 @@ worse by little; the best of all is returned.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -18,7 +17,7 @@ import numpy as np
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.moves.moving import can_move_one, mover_of
+from vindeby.layout.moves.elsewhere import worth_elsewhere
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Hopping"]
@@ -92,32 +91,8 @@ def _relocated(problem: Problem, layout: Layout, rng: np.random.Generator, place
     order = np.argsort(farm.turbine_aep(whole.x, whole.y, whole.types)[:many], kind="stable")
     which = int(order[int(many * rng.random() ** 2)])
     east, north = problem.zones[problem.zone_of[which]].boundary.sample(rng, places)
-    value = _worth_elsewhere(problem, layout, which)
+    value = worth_elsewhere(problem, layout, which)
     best = int(np.argmax([value(px, py) for px, py in zip(east, north, strict=True)]))
     x, y = np.array(layout.x), np.array(layout.y)
     x[which], y[which] = east[best], north[best]
     return Layout(x, y, layout.types)
-
-
-def _worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[float, float], float]:
-    """What the farm is worth, on some scale, as a function of where one turbine stands."""
-    farm, beside = problem.farm, problem.neighbours
-    if not can_move_one(farm.model):
-
-        def whole(px: float, py: float) -> float:
-            x, y = np.array(layout.x), np.array(layout.y)
-            x[which], y[which] = px, py
-            return problem.aep(Layout(x, y, layout.types))
-
-        return whole
-    middle = problem.boundary.origin
-    x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
-    type_index = np.append(layout.types, beside.types)
-    moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.counted)
-    wind = farm.wind_near(middle)
-    settle(farm.data, farm.machines, wind, moves)
-
-    def elsewhere(px: float, py: float) -> float:
-        return gained(farm.data, farm.machines, wind, moves, which, px - middle[0], py - middle[1])
-
-    return elsewhere

@@ -15,6 +15,7 @@ import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.method import Method, Pipeline, Result, Search
+from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.problem import Layout, Problem, joined
@@ -29,7 +30,7 @@ NOTHING = Layout.of([], [])
 class InTurn(Method):
     """Methods one after the other, for each zone in turn, ``rounds`` times.
 
-    From the second round on, methods that need no start (smart-start, random-start) are left out, unless there
+    From the second round on, methods that need no start (smart-start, random-start, lattice) are left out, unless there
     are no others; a zone keeps its layout unless the farm gains.
     """
 
@@ -49,7 +50,7 @@ class InTurn(Method):
                 f"farm {problem.name}: in-turn needs a mix for each zone, not one for the farm"
             )
         first = Pipeline(self.steps)
-        refining = [step for step in self.steps if not isinstance(step, SmartStart | RandomStart)]
+        refining = [step for step in self.steps if not isinstance(step, SmartStart | RandomStart | Lattice)]
         later = Pipeline(refining or self.steps)
 
         def run(seed: int, start: Layout | None = None) -> Result:

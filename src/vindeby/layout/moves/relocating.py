@@ -12,7 +12,7 @@ draws. In a farm with a mix of types, a small share of the moves swap types inst
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import hypot, pi
 
@@ -42,7 +42,7 @@ class Walk:
 
     The lengths of a share ``even`` of the moves are drawn evenly; the others go down to ``decades`` powers of
     ten below the longest, each scale alike. Temperatures, ``hot`` at first and ``cold`` at the end, are fractions of
-    the mean energy of a turbine of the start.
+    the mean energy of a turbine of the start; with ``of_losses``, of what wakes take from that.
     """
 
     budget: int
@@ -51,6 +51,16 @@ class Walk:
     decades: float
     hot: float = 0.0
     cold: float = 0.0
+    of_losses: bool = False
+
+    def at(self, problem: Problem, start: Layout) -> Walk:
+        """The same walk from a start, its temperatures as fractions of the mean energy of a turbine."""
+        if not self.of_losses:
+            return self
+        whole = problem.whole(start)
+        free = problem.farm.free_aep_at(whole.x, whole.y, whole.types)
+        loss = max(0.0, 1.0 - problem.aep(start) / free) if free > 0.0 else 0.0
+        return replace(self, hot=loss * self.hot, cold=loss * self.cold, of_losses=False)
 
 
 def walk(problem: Problem, start: Layout | None, seed: int, how: Walk, name: str) -> Result:
@@ -66,7 +76,7 @@ def walk(problem: Problem, start: Layout | None, seed: int, how: Walk, name: str
         start = Layout(x, y, start.types)
         problem.refuse_infeasible(start, name)
     way = _by_parts if can_move_one(problem.farm.model) else _as_a_whole
-    layout, trials = way(problem, limits, start, seed, how)
+    layout, trials = way(problem, limits, start, seed, how.at(problem, start))
     before, after = problem.aep(start), problem.aep(layout)
     # Tables and the model itself differ in some late digit.
     if after < before:

@@ -47,6 +47,10 @@ class CallTask:
     """What the campaign file says under ``context``."""
     mix: Mapping[int, int] = field(default_factory=dict)
     """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
+    fewest_turbines: int | None = None
+    """Where the function chooses how many turbines there are, the fewest; ``n_turbines`` are the most."""
+    mix_ranges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """Where the function chooses the mix, the fewest and the most of each type."""
 
 
 def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
@@ -92,6 +96,8 @@ class _Prepared:
         self._call, self._function = call, function
         areas = [zone.boundary for zone in farm.zones or ()]
         self._zones, self._mix = tuple(zip(areas, cell.zones, strict=True)), dict(cell.mix)
+        self._fewest = cell.fewest_turbines
+        self._ranges = dict(zip(self._mix, cell.mix_ranges, strict=False))
         self._cases = dict(zip(campaign.seeds, call.cases or (), strict=False))
 
     def solve(self, task: Task) -> Result:
@@ -112,6 +118,8 @@ class _Prepared:
                 case=self._cases.get(task.seed, ""),
                 context=dict(self._call.context or {}),
                 mix=dict(self._mix),
+                fewest_turbines=self._fewest,
+                mix_ranges=dict(self._ranges),
             )
         )
         if not isinstance(given, Mapping):

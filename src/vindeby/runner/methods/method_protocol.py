@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.assembly.returned import RETURNS
-from vindeby.assembly.zones_and_types import largest_diameter_m, zone_array
+from vindeby.assembly.zones_and_types import largest_diameter_m, objective_gwh, zone_array
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell
@@ -84,14 +84,19 @@ def checked_record(
         _check_returned(arrays, names)
         attributes[RETURNS] = ", ".join(names)
     else:
-        _check_layout(arrays, task)
+        _check_layout(arrays, cell)
         _check_aep(arrays)
         attributes |= {
-            "n_turbines": task.n_turbines,
+            "n_turbines": arrays["layout"].shape[1],
             "diameter": largest_diameter_m(campaign, cell),
             "farm": campaign.farms[task.farm_idx].name,
             "turbine": cell.label([turbine.name for turbine in campaign.turbines]),
         }
+        worth = objective_gwh(
+            campaign, cell, float(arrays["aep"]), arrays["layout"].shape[1], arrays.get("types")
+        )
+        if worth is not None:
+            attributes["objective"] = worth
         if cell.zones:
             arrays["zone"] = zone_array(cell)
     try:
@@ -140,13 +145,14 @@ def _check_returned(arrays: dict[str, NDArray[Any]], names: tuple[str, ...]) -> 
         )
 
 
-def _check_layout(arrays: dict[str, NDArray[Any]], task: Task) -> None:
+def _check_layout(arrays: dict[str, NDArray[Any]], cell: Cell) -> None:
     layout = arrays.get("layout")
     if layout is None:
         raise InvalidResultError("there is no layout; give one of shape (2, n), x then y in metres")
-    if layout.shape != (2, task.n_turbines):
+    if layout.ndim != 2 or len(layout) != 2 or not cell.allows(layout.shape[1]):
         raise InvalidResultError(
-            f"the layout has shape {layout.shape}, but {task.n_turbines} turbines make (2, {task.n_turbines})"
+            f"the layout has shape {layout.shape}, but {cell.counts_in_words} turbines make "
+            f"(2, {cell.counts_in_words})"
         )
     arrays["layout"] = layout.astype(np.float64)
 

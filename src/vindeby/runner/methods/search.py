@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
+from vindeby.layout import Result as Found
 from vindeby.layout import Search
 from vindeby.runner.methods.method_protocol import Result
 
@@ -49,6 +51,20 @@ class SearchMethod:
         return _Prepared(search, self._words, self._engine, np.array(kinds_of(cell)) if cell.mix else None)
 
 
+def _tried(found: Found, kinds: NDArray[np.int64] | None) -> dict[str, NDArray[Any]]:
+    """The counts, or mixes, that a search tried where it chose one."""
+    if found.tried is None:
+        return {}
+    arrays: dict[str, NDArray[Any]] = {
+        "tried_turbines": found.tried.turbines,
+        "tried_aep_gwh": found.tried.aep_gwh,
+        "tried_objective": found.tried.objective,
+    }
+    if kinds is not None:
+        arrays["tried_mix"] = found.tried.by_type[:, : len(kinds)]
+    return arrays
+
+
 class _Prepared:
     def __init__(self, search: Search, words: str, engine: str, kinds: NDArray[np.int64] | None) -> None:
         self._search, self._words, self._engine, self._kinds = search, words, engine, kinds
@@ -56,9 +72,14 @@ class _Prepared:
     def solve(self, task: Task) -> Result:
         """Search with the task's seed."""
         found = self._search(task.seed, None)
-        arrays = {**found.arrays, "layout": np.stack([found.x, found.y]), "aep": np.asarray(found.aep_gwh)}
+        arrays: dict[str, NDArray[Any]] = {
+            **found.arrays,
+            "layout": np.stack([found.x, found.y]),
+            "aep": np.asarray(found.aep_gwh),
+        }
         if self._kinds is not None:
             arrays["types"] = self._kinds[found.types]
+        arrays |= _tried(found, self._kinds)
         return Result(
             arrays,
             {

@@ -1,0 +1,126 @@
+"""The search over the six numbers of a lattice: some drawn anywhere, the others near the best so far.
+
+The pitch is not drawn: of a lattice's shape and a point of it, the widest pitch is taken at which enough points are
+inside. What is drawn instead is how many that should be (``density``, points per turbine). A lattice with too
+few of them at the spacing is ranked by how many it has, so that in a full area the search first finds one that fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import pi
+from typing import final
+
+import numpy as np
+
+from vindeby.layout.lattices.plane_lattice import TRIANGULAR_ASPECT, PlaneLattice
+from vindeby.layout.lattices.points import Ground, Points
+from vindeby.layout.problem import FloatArray
+
+__all__ = ["Candidate", "Search"]
+
+DRAWS_PER_TRIAL = 20
+"""So many lattices are counted for each that may be evaluated; in a full area few have enough points."""
+ANYWHERE = 0.35
+"""The share of lattices that are drawn anywhere; the others near one of the best."""
+KEPT = 6
+"""How many of the best are kept, and drawn near to."""
+SPREAD = np.array([0.5, 0.7, 0.5, 0.05, 1.0, 1.0])
+"""How far apart lattices are, in each number: angle, log of aspect, skew, density, and place in sides of ``Ground``."""
+DECADES = 2.5
+"""Lattices near a good one are up to so many powers of ten nearer than that, each scale alike."""
+DENSEST = 0.12
+"""At most so many points more than turbines, for each turbine."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A lattice; ``score`` is its energy (GWh), or, where ``points`` is None, how many it has less than needed (-)."""
+
+    numbers: FloatArray
+    lattice: PlaneLattice
+    score: float
+    points: Points | None
+
+
+@final
+class Search:
+    """Draws lattices over a ground; ``judge`` says what points and energy a lattice with enough points comes to."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        judge: Callable[[Points], tuple[Points, float]],
+        rng: np.random.Generator,
+        *,
+        exact: bool,
+    ) -> None:
+        self.ground, self.judge, self.rng, self.exact = ground, judge, rng, exact
+        self.best: list[Candidate] = []
+        edges = ground.room.areas.edges
+        length = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
+        self.edge_share = np.cumsum(length) / max(float(length.sum()), 1e-300)
+
+    def run(self, trials: int) -> list[Candidate]:
+        """The best lattices, the best first, after so many evaluations."""
+        judged = 0
+        for _ in range(DRAWS_PER_TRIAL * trials):
+            anywhere = not self.best or self.rng.random() < ANYWHERE
+            found = self.look_at(self._drawn() if anywhere else self._near())
+            self._keep(found)
+            judged += found.points is not None
+            if judged == trials:
+                break
+        return self.best
+
+    def look_at(self, numbers: FloatArray) -> Candidate:
+        """The lattice of these numbers at its widest pitch, and what it is worth."""
+        angle, log_aspect, skew, density, east, north = numbers
+        ground, side = self.ground, self.ground.side
+        shape = PlaneLattice(angle, float(np.exp(log_aspect)), skew, side, east * side, north * side)
+        wanted = np.ceil(ground.needed * density - 1e-9).astype(np.int64)
+        pitch = ground.widest_pitch(shape, wanted)
+        if pitch == 0.0:
+            pitch = ground.narrowest(shape)
+        lattice = PlaneLattice(shape.angle, shape.aspect, shape.skew, pitch, shape.east, shape.north)
+        missing = int(np.maximum(ground.needed - ground.counts(lattice), 0).sum())
+        if missing:
+            return Candidate(numbers, lattice, -float(missing), None)
+        points, score = self.judge(ground.points(lattice))
+        return Candidate(numbers, lattice, score, points)
+
+    def _keep(self, found: Candidate) -> None:
+        if all(abs(found.score - other.score) > 1e-9 * abs(found.score) for other in self.best):
+            self.best = sorted([*self.best, found], key=lambda one: -one.score)[:KEPT]
+
+    def _drawn(self) -> FloatArray:
+        """Anywhere: any angle or that of an edge, with a row on it; any shape, more often near triangles."""
+        u = self.rng.random(8)
+        west, south, east, north = self.ground.room.box / self.ground.side
+        angle, x, y = pi * u[0], west + u[1] * (east - west), south + u[2] * (north - south)
+        edges = self.ground.room.areas.edges
+        if len(edges) and u[3] < 0.3:
+            ax, ay, bx, by = edges[min(int(np.searchsorted(self.edge_share, u[0])), len(edges) - 1)]
+            angle, x, y = np.arctan2(by - ay, bx - ax), ax / self.ground.side, ay / self.ground.side
+        log_aspect = np.log(TRIANGULAR_ASPECT) + u[4] * (3.0 * u[5] - 1.2)
+        skew = 0.5 + u[4] * (u[6] - 0.5)
+        return np.array([angle, log_aspect, skew, self._density(u[7]), x, y])
+
+    def _near(self) -> FloatArray:
+        """Near one of the best, in some of its numbers."""
+        u = self.rng.random(9)
+        good = self.best[int(len(self.best) * u[0] ** 2)].numbers
+        step = 10.0 ** (-DECADES * u[1]) * SPREAD * self.rng.standard_normal(6)
+        numbers = np.where(u[2:8] < 0.5, good + step, good)
+        numbers[1] = np.clip(numbers[1], -1.5, 2.0)
+        numbers[3] = (
+            np.clip(numbers[3], 1.0, 1.0 + DENSEST) if u[8] < 0.8 else self._density(self.rng.random())
+        )
+        if self.exact:
+            numbers[3] = 1.0
+        return np.asarray(numbers)
+
+    def _density(self, u: float) -> float:
+        """Half of all lattices have no surplus if they can."""
+        return 1.0 if self.exact else 1.0 + DENSEST * max(0.0, 2.0 * u - 1.0) ** 2

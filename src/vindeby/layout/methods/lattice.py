@@ -1,0 +1,106 @@
+"""lattice: turbines on the points of a regular lattice, the best of many.
+
+Six numbers make a lattice: angle, aspect, skew, density, and a point of it. They are searched at random, later
+ones near the best so far; where a lattice has more points in the area than there are turbines, those whose loss
+costs least stay empty. The energy is judged with few wind states, that of the last few lattices with all.
+
+One lattice goes over all zones, so that the spacing holds across them; in-turn gives each zone its own. In an area so
+full that no lattice has enough points, one with too small a spacing is pushed apart, unless ``rows`` is wanted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.lattices.dropping import Dropping
+from vindeby.layout.lattices.judging import thinned
+from vindeby.layout.lattices.points import Ground, Points
+from vindeby.layout.lattices.searching import Candidate
+from vindeby.layout.lattices.searching import Search as LatticeSearch
+from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.problem import Layout, Problem
+
+__all__ = ["Lattice"]
+
+LOOKED_AT = 4
+"""So many of the best lattices are looked at closely, with all wind states."""
+
+
+@final
+@dataclass(frozen=True)
+class Lattice(Method):
+    """The best regular layout of many.
+
+    ``trials`` lattices are evaluated. With ``rows`` the layout stays regular: turbines are left out only at the ends
+    of rows. Without it any may be left out, and a layout that is only nearly regular is found where none other fits.
+    """
+
+    rows: bool = False
+    trials: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.trials < 1:
+            raise ArgumentError(f"trials must be a whole number >= 1, not {self.trials!r}")
+
+    def prepare(self, problem: Problem) -> Search:
+        """Work out where points may be, and the wind states to judge them in."""
+        ground, judging = Ground(problem), thinned(problem)
+
+        def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
+            return _Run(self, problem, ground, judging).result(seed)
+
+        return run
+
+
+class _Run:
+    """One search, with what it counts."""
+
+    def __init__(self, method: Lattice, problem: Problem, ground: Ground, judging: Problem) -> None:
+        self.method, self.problem, self.ground, self.judging = method, problem, ground, judging
+        self.dropping = Dropping(judging, ground.needed, ground.origin, rows=method.rows)
+        self.types = problem.types_in_order()
+        self.evaluations = 0
+
+    def result(self, seed: int) -> Result:
+        """The best layout found."""
+        rng = np.random.default_rng(seed)
+        search = LatticeSearch(self.ground, self._judged, rng, exact=self.method.rows)
+        found = search.run(self.method.trials)
+        layouts = [self._closely(one) for one in found[:LOOKED_AT] if one.points is not None]
+        if not layouts:
+            raise TaskError(self._no_room(found[0]))
+        worth = [self.problem.aep(layout) for layout in layouts]
+        self.evaluations += len(layouts) + self.dropping.evaluations
+        best = int(np.argmax(worth))
+        return Result(layouts[best], worth[best], "budget", self.evaluations)
+
+    def _judged(self, points: Points) -> tuple[Points, float]:
+        """The points that turbines stand on, and about their energy (GWh)."""
+        points = self.dropping.down_to_count(points, closely=False)
+        self.evaluations += 1
+        return points, self.judging.aep(self._layout(points))
+
+    def _closely(self, one: Candidate) -> Layout:
+        every = self.ground.points(one.lattice)
+        chosen = self._layout(self.dropping.down_to_count(every, closely=True))
+        if len(every.x) == self.problem.n_turbines or one.points is None:
+            return chosen
+        before = self._layout(one.points)
+        self.evaluations += 2
+        return chosen if self.judging.aep(chosen) >= self.judging.aep(before) else before
+
+    def _layout(self, points: Points) -> Layout:
+        """Turbines on points, row by row, the types in their order."""
+        x, y = points.x + self.ground.origin[0], points.y + self.ground.origin[1]
+        return Layout(x, y, self.types)
+
+    def _no_room(self, best: Candidate) -> str:
+        many = self.problem.n_turbines
+        return (
+            f"farm {self.problem.name}: only {many + int(best.score)} of {many} turbines fit a lattice with "
+            f"{self.ground.spacing:.6g} m between turbines; use fewer turbines or a smaller spacing"
+        )
