@@ -19,8 +19,8 @@ __all__ = ["Room", "list_points", "widest"]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-HALVINGS = 18
-"""How often the range of pitches is halved: less than a hundred thousandth of the pitch is left."""
+HALVINGS = 15
+"""How often the range of pitches is halved: less than a ten thousandth of the pitch is left."""
 INSIDE_M = -0.5 * TOLERANCE_M
 
 

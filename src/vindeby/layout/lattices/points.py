@@ -6,6 +6,7 @@ already. Where zones overlap, a point goes to the one that has least of what it 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, final
 
 import numpy as np
@@ -80,11 +81,14 @@ class Ground:
         order = np.argsort(whole[:, 0], kind="stable")
         return Points(x, y, *whole.T).at(order)
 
-    def widest_pitch(self, lattice: PlaneLattice, wanted: IntArray) -> float:
-        """A pitch at which each zone has the points wanted, and at hardly any larger one; 0 if there is none."""
-        low = self.narrowest(lattice)
+    def widest_pitch(self, lattice: PlaneLattice, wanted: IntArray, share: float = 1.0) -> float:
+        """A pitch at which each zone has the points wanted, and at hardly any larger one; 0 if there is none.
+
+        The least that counts is that at which a lattice of this shape keeps ``share`` of the spacing.
+        """
+        low = share * self.narrowest(lattice)
         high = max(low, 2.5 * self.side / lattice.aspect**0.5)
-        unit = PlaneLattice(lattice.angle, lattice.aspect, lattice.skew, 1.0, lattice.east, lattice.north)
+        unit = replace(lattice, pitch=1.0)
         vectors, counts = reduced(unit.vectors), np.zeros_like(wanted)
         return float(widest(self.room, vectors, unit.east, unit.north, counts, wanted, low, high))
 

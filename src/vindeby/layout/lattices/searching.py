@@ -1,14 +1,15 @@
 """The search over the six numbers of a lattice: some drawn anywhere, the others near the best so far.
 
 The pitch is not drawn: of a lattice's shape and a point of it, the widest pitch is taken at which enough points are
-inside. What is drawn instead is how many that should be (``density``, points per turbine). A lattice with too
-few of them at the spacing is ranked by how many it has, so that in a full area the search first finds one that fits.
+inside. What is drawn instead is how many that should be (``density``, points per turbine). A lattice with too few
+points at the spacing is ranked by how much narrower it would have to be, so that in a full area the search first
+finds one that fits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 from typing import final
 
@@ -20,8 +21,10 @@ from vindeby.layout.problem import FloatArray
 
 __all__ = ["Candidate", "Search"]
 
-DRAWS_PER_TRIAL = 20
+DRAWS_PER_TRIAL, LEAST_DRAWS = 20, 2000
 """So many lattices are counted for each that may be evaluated; in a full area few have enough points."""
+CLOSEST = 0.5
+"""Lattices that would have to be narrower than this share of the spacing are all alike."""
 ANYWHERE = 0.35
 """The share of lattices that are drawn anywhere; the others near one of the best."""
 KEPT = 6
@@ -36,7 +39,10 @@ DENSEST = 0.12
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A lattice; ``score`` is its energy (GWh), or, where ``points`` is None, how many it has less than needed (-)."""
+    """A lattice, the points of it that turbines stand on, and its energy (GWh).
+
+    Where too few points fit, ``points`` is None and ``score`` from -1 to 0: the share of the spacing that is missing.
+    """
 
     numbers: FloatArray
     lattice: PlaneLattice
@@ -58,14 +64,16 @@ class Search:
     ) -> None:
         self.ground, self.judge, self.rng, self.exact = ground, judge, rng, exact
         self.best: list[Candidate] = []
+        self.most_placed = 0
+        """How many turbines any lattice had room for."""
         edges = ground.room.areas.edges
         length = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
         self.edge_share = np.cumsum(length) / max(float(length.sum()), 1e-300)
 
-    def run(self, trials: int) -> list[Candidate]:
-        """The best lattices, the best first, after so many evaluations."""
+    def run(self, trials: int, draws: int | None = None) -> list[Candidate]:
+        """The best lattices, the best first, after so many evaluations, or so many lattices in all."""
         judged = 0
-        for _ in range(DRAWS_PER_TRIAL * trials):
+        for _ in range(draws or max(DRAWS_PER_TRIAL * trials, LEAST_DRAWS)):
             anywhere = not self.best or self.rng.random() < ANYWHERE
             found = self.look_at(self._drawn() if anywhere else self._near())
             self._keep(found)
@@ -80,13 +88,12 @@ class Search:
         ground, side = self.ground, self.ground.side
         shape = PlaneLattice(angle, float(np.exp(log_aspect)), skew, side, east * side, north * side)
         wanted = np.ceil(ground.needed * density - 1e-9).astype(np.int64)
-        pitch = ground.widest_pitch(shape, wanted)
-        if pitch == 0.0:
-            pitch = ground.narrowest(shape)
-        lattice = PlaneLattice(shape.angle, shape.aspect, shape.skew, pitch, shape.east, shape.north)
-        missing = int(np.maximum(ground.needed - ground.counts(lattice), 0).sum())
-        if missing:
-            return Candidate(numbers, lattice, -float(missing), None)
+        lattice = replace(shape, pitch=ground.widest_pitch(shape, wanted) or ground.narrowest(shape))
+        counts = ground.counts(lattice)
+        self.most_placed = max(self.most_placed, int(np.minimum(counts, ground.needed).sum()))
+        if (counts < ground.needed).any():
+            enough = ground.widest_pitch(shape, ground.needed, CLOSEST)
+            return Candidate(numbers, lattice, min(enough / lattice.pitch, 1.0) - 1.0, None)
         points, score = self.judge(ground.points(lattice))
         return Candidate(numbers, lattice, score, points)
 

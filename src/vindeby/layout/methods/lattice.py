@@ -17,6 +17,7 @@ import numpy as np
 
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.lattices.dropping import Dropping
+from vindeby.layout.lattices.fitting import pushed_apart
 from vindeby.layout.lattices.judging import thinned
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Candidate
@@ -71,8 +72,11 @@ class _Run:
         search = LatticeSearch(self.ground, self._judged, rng, exact=self.method.rows)
         found = search.run(self.method.trials)
         layouts = [self._closely(one) for one in found[:LOOKED_AT] if one.points is not None]
+        if not layouts and not self.method.rows:
+            near = (pushed_apart(self.problem, self.ground, one) for one in found)
+            layouts = [layout for layout in near if layout is not None]
         if not layouts:
-            raise TaskError(self._no_room(found[0]))
+            raise TaskError(self._no_room(search.most_placed))
         worth = [self.problem.aep(layout) for layout in layouts]
         self.evaluations += len(layouts) + self.dropping.evaluations
         best = int(np.argmax(worth))
@@ -98,9 +102,10 @@ class _Run:
         x, y = points.x + self.ground.origin[0], points.y + self.ground.origin[1]
         return Layout(x, y, self.types)
 
-    def _no_room(self, best: Candidate) -> str:
+    def _no_room(self, placed: int) -> str:
         many = self.problem.n_turbines
+        remedy = "use rows: false, " if self.method.rows else "use "
         return (
-            f"farm {self.problem.name}: only {many + int(best.score)} of {many} turbines fit a lattice with "
-            f"{self.ground.spacing:.6g} m between turbines; use fewer turbines or a smaller spacing"
+            f"farm {self.problem.name}: only {placed} of {many} turbines fit the best lattice found, "
+            f"{self.ground.spacing:.6g} m apart; {remedy}fewer turbines or a smaller spacing"
         )

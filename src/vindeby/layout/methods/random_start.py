@@ -14,6 +14,7 @@ import numpy as np
 
 from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
+from vindeby.layout.lattices.fitting import a_lattice_fits
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import IntArray, Layout, Problem
 
@@ -75,8 +76,9 @@ def _pushed(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layo
         layout = Layout(x, y, types)
         if problem.is_feasible(layout):
             return layout
+    remedy = "lattice" if a_lattice_fits(problem) else "smart-start with a fine grid"
     raise TaskError(
         f"farm {problem.name}: random-start found no room for {problem.n_turbines} turbines "
         f"{problem.spacing_by_type.max():.6g} m apart in {ATTEMPTS} attempts; "
-        "use smart-start with a fine grid, fewer turbines or a smaller spacing"
+        f"use {remedy}, fewer turbines or a smaller spacing"
     )

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.lattices.fitting import a_lattice_fits
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.mix import Remaining
 from vindeby.layout.placing import State, new_state, placing_kernel, stand_in
@@ -205,6 +206,8 @@ class _Prepared:
         diameters = spacing / self.farm.turbines[0].rotor_diameter_m
         finer = next((more for more in range(size + 1, 4 * size + 20) if self._fits(more)), None)
         remedy = "use" if finer is None else f"use grid_size >= {finer},"
+        if a_lattice_fits(problem):
+            remedy += " lattice (all turbines fit one),"
         return (
             f"farm {problem.name}: only {fitted} of {problem.n_turbines} turbines fit a grid of {size} x {size} "
             f"at {diameters:.3g} D ({spacing:.6g} m); {remedy} fewer turbines or a smaller spacing"

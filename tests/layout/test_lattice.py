@@ -1,0 +1,370 @@
+"""Lattices: their points, what is left out of them, and the layouts that the search makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import cos, hypot, pi, sin, sqrt
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.layout import small_problems, zoned_problems
+from tests.layout.farms import round_farm
+from tests.layout.zoned_problems import ROSE, three_zones
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomStart, SmartStart
+from vindeby.layout.lattices.dropping import Dropping, row_ends
+from vindeby.layout.lattices.judging import MOST_STATES, _cost, thinned, thinned_states
+from vindeby.layout.lattices.plane_lattice import PlaneLattice, reduced
+from vindeby.layout.lattices.points import Ground
+from vindeby.layout.problem import FloatArray
+from vindeby.wake import (
+    Neighbours,
+    TimeSeriesSite,
+    Turbine,
+    UniformSite,
+    WeibullSite,
+    WindFarm,
+    iea37_335mw,
+)
+
+FARM = WindFarm(UniformSite(ROSE, 9.8, 0.075), iea37_335mw(), "iea37")
+AREA = ((0.0, 0.0), (3000.0, -400.0), (3600.0, 1500.0), (2000.0, 1100.0), (1700.0, 2800.0), (-300.0, 2000.0))
+HOLE = ((600.0, 500.0), (1200.0, 700.0), (800.0, 1200.0))
+Ring = tuple[tuple[float, float], ...]
+Turn = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+lattices = st.builds(
+    PlaneLattice,
+    angle=st.floats(-pi, pi),
+    aspect=st.floats(0.3, 4.0),
+    skew=st.floats(-1.0, 1.0),
+    pitch=st.floats(150.0, 900.0),
+    east=st.floats(-1500.0, 1500.0),
+    north=st.floats(-1500.0, 1500.0),
+)
+
+
+def problem_in(area: Ring, hole: Ring, count: int = 5, spacing: float = 100.0) -> Problem:
+    return Problem(FARM, Boundary([area], holes=[hole]), count, spacing, "area")
+
+
+def on_the_map(ground: Ground, lattice: PlaneLattice) -> FloatArray:
+    points = ground.points(lattice)
+    return np.stack([points.x + ground.origin[0], points.y + ground.origin[1]], axis=1)
+
+
+def all_points(lattice: PlaneLattice, reach: int = 60) -> FloatArray:
+    """All points near the anchor, as the definition says."""
+    ux, uy, vx, vy = lattice.vectors
+    i, j = (v.ravel() for v in np.meshgrid(np.arange(-reach, reach + 1), np.arange(-reach, reach + 1)))
+    return np.stack([lattice.east + i * ux + j * vx, lattice.north + i * uy + j * vy], axis=1)
+
+
+def as_set(points: FloatArray) -> set[tuple[float, float]]:
+    return {(round(float(x), 3) + 0.0, round(float(y), 3) + 0.0) for x, y in points}
+
+
+def same_points(a: FloatArray, b: FloatArray) -> bool:
+    if len(a) != len(b):
+        return False
+    gaps = np.hypot(*(a[:, None, :] - b[None, :, :]).transpose(2, 0, 1))
+    return len(a) == 0 or bool((gaps.min(axis=1) < 1e-6).all() and (gaps.min(axis=0) < 1e-6).all())
+
+
+@settings(max_examples=60, deadline=None)
+@given(lattice=lattices)
+def test_points_are_those_of_the_definition_that_are_inside(lattice: PlaneLattice) -> None:
+    ground = Ground(problem_in(AREA, HOLE))
+    shape = shapely.Polygon(AREA, [HOLE])
+    every = all_points(lattice) + ground.origin
+    assume(hypot(*lattice.vectors[:2]) * 40 > 6000 or reduced(lattice.vectors).shortest * 40 > 6000)
+    edge = shapely.distance(shape.boundary, shapely.points(every))
+    assume(edge.min() > 1e-3)  # what is on the edge is a matter of rounding
+    assert same_points(
+        on_the_map(ground, lattice), every[shapely.contains_xy(shape, every[:, 0], every[:, 1])]
+    )
+    assert ground.counts(lattice).tolist() == [len(on_the_map(ground, lattice))]
+
+
+def rotation(angle: float) -> Turn:
+    c, s = cos(angle), sin(angle)
+    return lambda x, y: (c * x - s * y, s * x + c * y)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    lattice=lattices,
+    angle=st.floats(-pi, pi),
+    mirrored=st.booleans(),
+    shift=st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)),
+)
+def test_a_turned_mirrored_and_shifted_area_has_the_points_turned_mirrored_and_shifted(
+    lattice: PlaneLattice, angle: float, mirrored: bool, shift: tuple[float, float]
+) -> None:
+    turn, sign = rotation(angle), -1.0 if mirrored else 1.0
+
+    def moved(x: FloatArray, y: FloatArray) -> FloatArray:
+        return np.stack(turn(x, sign * y), axis=1) + shift
+
+    def ring(corners: Ring) -> Ring:
+        return tuple(map(tuple, moved(*np.array(corners).T).tolist()))
+
+    here = Ground(problem_in(AREA, HOLE))
+    there = Ground(problem_in(ring(AREA), ring(HOLE)))
+    anchor = moved(np.array([lattice.east + here.origin[0]]), np.array([lattice.north + here.origin[1]]))[0]
+    other = PlaneLattice(
+        angle + sign * lattice.angle,
+        sign * lattice.aspect,
+        lattice.skew,
+        lattice.pitch,
+        *(anchor - there.origin),
+    )
+    found = on_the_map(here, lattice)
+    edge = shapely.distance(
+        shapely.Polygon(AREA, [HOLE]).boundary, shapely.points(all_points(lattice) + here.origin)
+    )
+    assume(edge.min() > 1e-3)
+    expected = moved(found[:, 0], found[:, 1]) - shift
+    assert same_points(on_the_map(there, other) - shift, expected)
+
+
+@settings(max_examples=100, deadline=None)
+@given(lattice=lattices)
+def test_the_reduced_vectors_are_of_the_same_lattice_and_the_first_is_its_least_distance(
+    lattice: PlaneLattice,
+) -> None:
+    ux, uy, vx, vy = reduced(lattice.vectors)
+    points = all_points(
+        PlaneLattice(lattice.angle, lattice.aspect, lattice.skew, lattice.pitch, 0.0, 0.0), 20
+    )
+    lengths = np.sort(np.hypot(points[:, 0], points[:, 1]))
+    assert hypot(ux, uy) == pytest.approx(lengths[1], rel=1e-9)
+    assert abs(ux * vy - uy * vx) == pytest.approx(lattice.pitch**2 * lattice.aspect, rel=1e-9)
+    assert abs(ux * vx + uy * vy) <= 0.5 * hypot(ux, uy) ** 2 * (1 + 1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lattice=lattices, count=st.integers(1, 60), spacing=st.floats(50.0, 600.0))
+def test_the_widest_pitch_has_the_points_wanted_the_spacing_apart(
+    lattice: PlaneLattice, count: int, spacing: float
+) -> None:
+    ground = Ground(problem_in(AREA, HOLE, count, spacing))
+    pitch = ground.widest_pitch(lattice, ground.needed)
+
+    def at(pitch: float) -> PlaneLattice:
+        return PlaneLattice(lattice.angle, lattice.aspect, lattice.skew, pitch, lattice.east, lattice.north)
+
+    narrowest = ground.narrowest(lattice)
+    assert reduced(at(narrowest).vectors).shortest >= spacing * (1 - 1e-12)
+    if pitch == 0.0:
+        assert ground.counts(at(narrowest))[0] < count
+        return
+    assert pitch >= narrowest
+    points = on_the_map(ground, at(pitch * (1 - 1e-9)))
+    assert len(points) >= count - 1  # the last may be on the edge
+    gaps = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+    assert gaps[np.triu_indices(len(points), 1)].min(initial=np.inf) >= spacing - 1e-6
+
+
+ALL_PROBLEMS: dict[str, Callable[[], Problem]] = {**small_problems.PROBLEMS, **zoned_problems.PROBLEMS}
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("name", ALL_PROBLEMS)
+def test_layouts_keep_to_holes_zones_mixes_and_neighbours(name: str, rows: bool) -> None:
+    problem = ALL_PROBLEMS[name]()
+    first, again = (Lattice(rows=rows, trials=15).run(problem, 3) for _ in range(2))
+    assert problem.is_feasible(first.layout)  # the count, the zones and the mix too
+    assert (first.x.tolist(), first.y.tolist()) == (again.x.tolist(), again.y.tolist())
+    assert first.aep_gwh == problem.aep(first.layout)
+    assert off_a_lattice_m(problem, first.layout) < 1e-5
+
+
+def off_a_lattice_m(problem: Problem, layout: Layout) -> float:
+    """How far (m) turbines are from one lattice, whose vectors are found from the differences of their places."""
+    x, y = layout.x - layout.x[0], layout.y - layout.y[0]
+    dx, dy = (np.subtract.outer(v, v).ravel() for v in (x, y))
+    order = np.argsort(np.hypot(dx, dy), kind="stable")
+    dx, dy = dx[order], dy[order]
+    first = int(np.argmax(np.hypot(dx, dy) > 1.0))
+    cross = np.abs(dx[first] * dy - dy[first] * dx)
+    worst = np.inf
+    # The two shortest need not span the lattice where points are missing: try a few, and halves of none.
+    for second in np.flatnonzero(cross > 1e-3 * cross.max())[:40]:
+        basis = np.array([[dx[first], dx[second]], [dy[first], dy[second]]])
+        whole = np.linalg.solve(basis, np.stack([x, y]))
+        off = basis @ (whole - np.rint(whole))
+        worst = min(worst, float(np.hypot(*off).max()))
+    return worst
+
+
+def test_off_a_lattice_notices_a_turbine_that_is_not_on_it() -> None:
+    problem = round_farm()
+    layout = Lattice(trials=10).run(problem, 0).layout
+    x = layout.x.copy()
+    x[4] += 1.0
+    assert off_a_lattice_m(problem, layout) < 1e-5
+    assert off_a_lattice_m(problem, Layout(x, layout.y, layout.types)) > 0.1
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rows_have_no_gaps_that_the_area_does_not_have(seed: int) -> None:
+    problem = small_problems.boomerang()
+    found = Lattice(rows=True, trials=40).run(problem, seed)
+    ground = Ground(problem)
+    x, y = found.x, found.y
+    # The row direction is that of the two nearest; between two turbines of a row no free point of it is left.
+    gaps = np.hypot(np.subtract.outer(x, x), np.subtract.outer(y, y))
+    np.fill_diagonal(gaps, np.inf)
+    a, b = np.unravel_index(np.argmin(gaps), gaps.shape)
+    ux, uy = x[b] - x[a], y[b] - y[a]
+    along, across = (x * ux + y * uy) / hypot(ux, uy) ** 2, (x * uy - y * ux) / hypot(ux, uy)
+    for row in {round(value, 3) for value in across}:
+        mine = np.sort(along[np.abs(across - row) < 0.01])
+        for low, high in pairwise(mine):
+            for step in range(1, round(high - low)):
+                k = int(np.argmin(np.abs(along - low) + 1e9 * (np.abs(across - row) >= 0.01)))
+                px, py = x[k] + step * ux, y[k] + step * uy
+                assert problem.boundary.inside([px], [py]).tolist() == [False]
+    assert len(ground.needed) == 1
+
+
+@settings(max_examples=15, deadline=None)
+@given(lattice=lattices, spare=st.integers(0, 6), closely=st.booleans(), rows=st.booleans())
+def test_dropping_ends_at_the_count_with_points_of_the_lattice(
+    lattice: PlaneLattice, spare: int, closely: bool, rows: bool
+) -> None:
+    ground = Ground(problem_in(AREA, HOLE))
+    points = ground.points(lattice)
+    count = len(points.x) - spare
+    assume(1 <= count <= 40)
+    problem = problem_in(AREA, HOLE, count)
+    left = Dropping(problem, np.array([count]), ground.origin, rows=rows).down_to_count(
+        points, closely=closely
+    )
+    assert len(left.x) == count
+    assert as_set(np.stack([left.x, left.y], axis=1)) <= as_set(np.stack([points.x, points.y], axis=1))
+
+
+def test_the_one_dropped_is_the_one_whose_loss_costs_least() -> None:
+    lattice = PlaneLattice(0.3, 1.1, 0.2, 800.0, 100.0, 50.0)
+    ground = Ground(problem_in(AREA, HOLE))
+    points = ground.points(lattice)
+    many = len(points.x)
+    problem = problem_in(AREA, HOLE, many - 1)
+    place = np.stack([points.x, points.y]) + ground.origin[:, None]
+    each = [problem.aep(Layout.of(*np.delete(place, i, axis=1))) for i in range(many)]
+    for closely in (False, True):
+        dropping = Dropping(problem, np.array([many - 1]), ground.origin, rows=False)
+        left = dropping.down_to_count(points, closely=closely)
+        found = problem.aep(Layout.of(left.x + ground.origin[0], left.y + ground.origin[1]))
+        better = sum(one > found * (1 + 1e-12) for one in each)
+        assert better <= (0 if closely else 2)
+
+
+def test_row_ends_are_the_first_and_last_of_each_row_in_each_zone() -> None:
+    points = Ground(three_zones()).points(PlaneLattice(0.0, 1.0, 0.0, 500.0, 0.0, 0.0))
+    ends = row_ends(points)
+    for zone, row in {*zip(points.zone.tolist(), points.row.tolist(), strict=True)}:
+        mine = (points.zone == zone) & (points.row == row)
+        columns = points.column[mine]
+        assert set(points.column[mine & ends].tolist()) == {columns.min(), columns.max()}
+
+
+def test_a_full_area_takes_a_lattice_where_smart_start_has_no_room_and_says_so() -> None:
+    spacing = 400.0
+    width, height = 10 * spacing + 40.0, 10 * sqrt(0.75) * spacing + 40.0
+    area = Boundary([((0.0, 0.0), (width, 0.0), (width, height), (0.0, height))])
+    problem = Problem(FARM, area, 114, spacing, "full")
+    with pytest.raises(
+        TaskError, match=r"only \d+ of 114 turbines fit a grid of 18 x 18.*lattice \(all turbines fit"
+    ):
+        SmartStart(18, 30.0, (9.8,), (0.0, 90.0)).run(problem, 0)
+    for rows in (False, True):
+        assert problem.is_feasible(Lattice(rows=rows, trials=2).run(problem, 0).layout)
+
+
+def test_where_no_lattice_fits_one_that_is_too_narrow_is_pushed_apart() -> None:
+    # A pentagon of side 1 fits a circle of radius 0.851; five points of a lattice need a radius of 1.
+    problem = Problem(FARM, Boundary(circle=((0.0, 0.0), 930.0)), 5, 1000.0, "pentagon")
+    with pytest.raises(TaskError, match=r"only [34] of 5 turbines fit"):
+        Lattice(rows=True, trials=5).run(problem, 0)
+    assert problem.is_feasible(Lattice(trials=5).run(problem, 0).layout)
+
+
+@pytest.mark.parametrize(
+    ("rows", "remedy"), [(False, "use fewer turbines"), (True, "use rows: false, fewer")]
+)
+def test_too_many_turbines_are_refused_with_how_many_fit(rows: bool, remedy: str) -> None:
+    problem = round_farm(60, 900.0, 260.0)
+    with pytest.raises(
+        TaskError, match=rf"farm round: only (3|4)\d of 60 turbines fit .* 260 m apart; {remedy}"
+    ):
+        Lattice(rows=rows, trials=20).run(problem, 0)
+
+
+def test_random_start_names_lattice_only_where_one_fits() -> None:
+    with pytest.raises(TaskError, match="use smart-start with a fine grid"):
+        RandomStart().run(round_farm(60, 900.0, 260.0), 0)
+
+
+def test_turbines_that_stand_are_kept_clear_of_and_count() -> None:
+    farm = WindFarm(
+        FARM.site, iea37_335mw(), "iea37", neighbours=Neighbours([1500.0, 500.0], [600.0, 1800.0], [0, 0])
+    )
+    standing = Layout.of([2500.0, 1000.0], [500.0, 1500.0])
+    problem = Problem(farm, Boundary([AREA]), 8, 500.0, standing=standing)
+    found = Lattice(trials=20).run(problem, 1)
+    for x, y in ((1500.0, 600.0), (500.0, 1800.0), (2500.0, 500.0), (1000.0, 1500.0)):
+        assert np.hypot(found.x - x, found.y - y).min() >= 500.0 - 1e-6
+    assert found.aep_gwh == problem.aep(found.layout)
+
+
+def test_in_turn_gives_each_zone_a_lattice_of_its_own() -> None:
+    problem = three_zones()
+    found = InTurn([Lattice(trials=15)], rounds=2).run(problem, 0)
+    assert problem.is_feasible(found.layout)
+    for zone in range(3):
+        mine = problem.zone_of == zone
+        part = Layout(found.x[mine], found.y[mine], found.types[mine])
+        assert off_a_lattice_m(problem, part) < 1e-5
+
+
+def test_more_trials_find_no_worse_layout_of_the_same_draws() -> None:
+    problem = round_farm()
+    energies = [Lattice(trials=trials).run(problem, 4).aep_gwh for trials in (5, 40, 160)]
+    assert energies == sorted(energies)
+    assert energies[0] < energies[-1]
+
+
+def test_thinned_states_cost_what_all_cost_in_a_wake_of_a_tenth() -> None:
+    turbine = Turbine.generic("10MW", 10.0, 195.0, 121.0)
+    whole = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9]).states()
+    few = thinned_states(whole, turbine)
+    assert len(few.speed) == len(few.direction) == MOST_STATES
+    assert (few.probability * _cost(turbine, few.speed)).sum() == pytest.approx(
+        (whole.probability * _cost(turbine, whole.speed)).sum(), rel=1e-12
+    )
+    assert few.direction.min() >= 0.0
+    assert few.direction.max() < 360.0
+
+
+def test_a_time_series_is_thinned_and_few_states_are_left_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    series = TimeSeriesSite(rng.uniform(2.0, 26.0, 500), rng.uniform(0.0, 360.0, 500), 0.08)
+    farm = WindFarm(series, iea37_335mw(), "iea37")
+    problem = Problem(farm, Boundary([AREA]), 6, 400.0)
+    assert len(thinned(problem).farm.states.speed) <= MOST_STATES
+    assert problem.is_feasible(Lattice(trials=10).run(problem, 0).layout)
+    assert thinned(round_farm()).farm.states.shape == round_farm().farm.states.shape
+
+
+@pytest.mark.parametrize("trials", [0, -3])
+def test_trials_that_make_no_sense_are_refused(trials: int) -> None:
+    with pytest.raises(ArgumentError, match=f"trials must be a whole number >= 1, not {trials}"):
+        Lattice(trials=trials)
