@@ -1,9 +1,9 @@
-"""The same problem with fewer wind states, to tell good lattices from poor ones; and with the wind turned round.
+"""The same problem with fewer wind directions, to tell poor lattices quickly; and with the wind turned round.
 
-A search over lattices compares thousands of layouts, and only their wakes differ. So states are put together
-by what a wake costs in them: a group of directions becomes one, and its speeds become one speed, weighted with
-the power that a tenth of the wind speed is worth. The directions stay many: a lattice would find the gaps
-between a few.
+A lattice has long straight lines of turbines, and a search would soon find one whose lines lie between the
+directions of any fixed choice. So the directions of a fine rose are dealt out to several parts, neighbours to
+different ones. Each part alone stands for the whole rose. A lattice is looked at in one of them, the parts taking
+turns, and counts only after an evaluation with all.
 
 In the opposite wind a turbine stands in the wakes of those that stand in its own, so its losses in both winds
 together say what its removal saves.
@@ -17,28 +17,24 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.placing.judged_points import JudgesPoints
-from vindeby.layout.problem import FloatArray, Problem
-from vindeby.wake import GriddedSite, Site, Turbine, WindFarm, WindStates
+from vindeby.layout.problem import Problem
+from vindeby.wake import GriddedSite, Site, WindFarm, WindStates
 
-__all__ = ["opposite", "thinned"]
+__all__ = ["dealt_out", "opposite", "parts_of"]
 
-MOST_STATES = 90
-"""As many are judged; more are put together."""
-MOST_DIRECTIONS, MOST_SPEEDS = 60, 4
-"""Where the probabilities are those of a grid."""
-DEFICIT = 0.1
-"""The wake by whose cost states are weighted: this share of the wind speed."""
+MOST_DIRECTIONS = 90
+"""As many are evaluated at once; more are dealt out."""
 
 
-def thinned(problem: Problem) -> Problem:
-    """The problem with at most ``MOST_STATES`` wind states; itself, if it has no more or another tool's wakes."""
+def parts_of(problem: Problem) -> list[Problem]:
+    """The problem with a part of the wind directions each; itself alone, where these are few or another tool's."""
     farm = problem.farm
-    if isinstance(farm, JudgesPoints) or len(farm.states.speed) <= MOST_STATES:
-        return problem
-    if isinstance(farm.site, GriddedSite) and farm.site.grid.has_weibull:
-        return _in_states(problem, _every_few(farm.states))
-    turbine = farm.turbines[problem.types_in_order()[0]]
-    return _in_states(problem, thinned_states(farm.states, turbine))
+    if isinstance(farm, JudgesPoints):
+        return [problem]
+    many = -(-len(farm.states.direction) // MOST_DIRECTIONS)
+    if many == 1:
+        return [problem]
+    return [_in_states(problem, dealt_out(farm.states, many, part)) for part in range(many)]
 
 
 def opposite(problem: Problem) -> Problem | None:
@@ -50,54 +46,29 @@ def opposite(problem: Problem) -> Problem | None:
     return _in_states(problem, replace(states, direction=(states.direction + 180.0) % 360.0))
 
 
-def thinned_states(states: WindStates, turbine: Turbine) -> WindStates:
-    """One speed for each direction, and at most ``MOST_STATES`` directions."""
-    direction = np.repeat(states.direction, np.diff(states.first)) % 360.0
-    known, group = np.unique(direction, return_inverse=True)
-    if len(known) > MOST_STATES:
-        # Groups as wide as each other: the rose may be anything.
-        group = np.floor(direction * (MOST_STATES / 360.0)).astype(np.int64)
-    group = np.unique(group, return_inverse=True)[1]
-    many = int(group.max()) + 1
-    cost = states.probability * _cost(turbine, states.speed)
-    weight = cost + 1e-12 * (states.probability + 1e-300) * max(float(cost.max()), 1.0)
-
-    def mean(values: FloatArray) -> FloatArray:
-        if np.ptp(values) == 0.0:  # to the bit: turbulence that does not vary is faster to compute with
-            return np.full(many, values[0])
-        return np.bincount(group, weight * values, many) / np.bincount(group, weight, many)
-
-    speed = mean(states.speed)
-    one = _cost(turbine, speed)
-    probability: FloatArray = np.bincount(group, states.probability, many).astype(np.float64)
-    np.divide(np.bincount(group, cost, many), one, out=probability, where=one > 0.0)
+def dealt_out(states: WindStates, parts: int, part: int) -> WindStates:
+    """One direction of each group of ``parts`` next to each other, as probable as the whole group."""
+    order = np.argsort(states.direction, kind="stable")
+    total = np.add.reduceat(states.probability, states.first[:-1])[order]
+    chosen = order[part::parts]
+    groups = np.add.reduceat(total, np.arange(0, len(order), parts))
+    lengths = np.diff(states.first)[chosen]
+    if len(chosen) < len(groups):  # the last group is not whole: its probability goes to the one before
+        groups[-2] += groups[-1]
+        groups = groups[:-1]
+    own = total[part::parts]
+    factor = np.divide(groups, own, out=np.zeros_like(groups), where=own > 0.0)
+    index = np.concatenate([np.arange(states.first[d], states.first[d + 1]) for d in chosen])
+    series = states.step is not None
     return WindStates(
-        mean(direction), np.arange(many + 1), speed, probability, mean(states.turbulence), (many, 1)
+        states.direction[chosen],
+        np.append(0, np.cumsum(lengths)),
+        states.speed[index],
+        states.probability[index] * np.repeat(factor, lengths),
+        states.turbulence[index],
+        (len(index),) if series else (len(chosen), len(index) // len(chosen)),
+        np.arange(len(index)) if series else None,
     )
-
-
-def _every_few(states: WindStates) -> WindStates:
-    """Some directions and speeds, evenly chosen: a grid of Weibull parameters gives them their probabilities."""
-    directions, speeds = states.shape
-    every, each = -(-directions // MOST_DIRECTIONS), -(-speeds // MOST_SPEEDS)
-
-    def some(values: FloatArray) -> FloatArray:
-        return values.reshape(states.shape)[::every, each // 2 :: each]
-
-    kept = some(states.speed).shape
-    return WindStates(
-        states.direction[::every],
-        np.arange(kept[0] + 1) * kept[1],
-        some(states.speed).ravel(),
-        some(states.probability).ravel(),
-        some(states.turbulence).ravel(),
-        kept,
-    )
-
-
-def _cost(turbine: Turbine, speed: FloatArray) -> FloatArray:
-    """What a wake costs (W) at these wind speeds; nothing where it brings a gain, as above cut-out."""
-    return np.maximum(turbine.power_at(speed) - turbine.power_at((1.0 - DEFICIT) * speed), 0.0)
 
 
 def _in_states(problem: Problem, states: WindStates) -> Problem:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import pi
+from math import inf, pi
 from typing import final
 
 import numpy as np
@@ -53,12 +53,16 @@ class Candidate:
 
 @final
 class Search:
-    """Draws lattices over a ground; ``judge`` says what points and energy a lattice with enough points comes to."""
+    """Draws lattices over a ground.
+
+    ``judge`` says what points and energy a lattice with enough points comes to; a second number tells it the energy
+    below which a lattice is not kept, so that it need not know that of a poorer one exactly.
+    """
 
     def __init__(
         self,
         ground: Ground,
-        judge: Callable[[Points], tuple[Points, float]],
+        judge: Callable[[Points, float], tuple[Points, float]],
         rng: np.random.Generator,
         *,
         exact: bool,
@@ -95,7 +99,8 @@ class Search:
         if (counts < ground.needed).any():
             enough = ground.widest_pitch(shape, ground.needed, CLOSEST)
             return Candidate(numbers, lattice, min(enough / lattice.pitch, 1.0) - 1.0, None)
-        points, score = self.judge(ground.points(lattice))
+        least = self.best[-1].score if len(self.best) == KEPT else -inf
+        points, score = self.judge(ground.points(lattice), least)
         return Candidate(numbers, lattice, score, points)
 
     def _keep(self, found: Candidate) -> None:

@@ -2,7 +2,7 @@
 
 Six numbers make a lattice: angle, aspect, skew, density, and a point of it. They are searched at random, later
 ones near the best so far; where a lattice has more points in the area than there are turbines, those whose loss
-costs least stay empty. The energy is judged with few wind states, that of the last few lattices with all.
+costs least stay empty. Poor lattices are told by a part of the wind directions; the others are evaluated with all.
 
 One lattice goes over all zones, so that the spacing holds across them; in-turn gives each zone its own. In an area so
 full that no lattice has enough points, one with too small a spacing is pushed apart, unless ``rows`` is wanted.
@@ -18,7 +18,7 @@ import numpy as np
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.lattices.dropping import Dropping
 from vindeby.layout.lattices.fitting import pushed_apart
-from vindeby.layout.lattices.judging import thinned
+from vindeby.layout.lattices.judging import parts_of
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Candidate
 from vindeby.layout.lattices.searching import Search as LatticeSearch
@@ -28,7 +28,7 @@ from vindeby.layout.problem import Layout, Problem
 __all__ = ["Lattice"]
 
 LOOKED_AT = 4
-"""So many of the best lattices are looked at closely, with all wind states."""
+"""In so many of the best lattices surplus turbines are chosen closely."""
 
 
 @final
@@ -48,11 +48,11 @@ class Lattice(Method):
             raise ArgumentError(f"trials must be a whole number >= 1, not {self.trials!r}")
 
     def prepare(self, problem: Problem) -> Search:
-        """Work out where points may be, and the wind states to judge them in."""
-        ground, judging = Ground(problem), thinned(problem)
+        """Work out where points may be, and deal out the wind directions."""
+        ground, parts = Ground(problem), parts_of(problem)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            return _Run(self, problem, ground, judging).result(seed)
+            return _Run(self, problem, ground, parts).result(seed)
 
         return run
 
@@ -60,11 +60,11 @@ class Lattice(Method):
 class _Run:
     """One search, with what it counts."""
 
-    def __init__(self, method: Lattice, problem: Problem, ground: Ground, judging: Problem) -> None:
-        self.method, self.problem, self.ground, self.judging = method, problem, ground, judging
-        self.dropping = Dropping(judging, ground.needed, ground.origin, rows=method.rows)
+    def __init__(self, method: Lattice, problem: Problem, ground: Ground, parts: list[Problem]) -> None:
+        self.method, self.problem, self.ground, self.parts = method, problem, ground, parts
+        self.dropping = Dropping(parts[0], ground.needed, ground.origin, rows=method.rows)
         self.types = problem.types_in_order()
-        self.evaluations = 0
+        self.evaluations = self.looks = 0
 
     def result(self, seed: int) -> Result:
         """The best layout found."""
@@ -82,11 +82,18 @@ class _Run:
         best = int(np.argmax(worth))
         return Result(layouts[best], worth[best], "budget", self.evaluations)
 
-    def _judged(self, points: Points) -> tuple[Points, float]:
-        """The points that turbines stand on, and about their energy (GWh)."""
+    def _judged(self, points: Points, least: float) -> tuple[Points, float]:
+        """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
         points = self.dropping.down_to_count(points, closely=False)
+        layout = self._layout(points)
+        self.looks += 1
+        if len(self.parts) > 1 and least > 0.0:
+            self.evaluations += 1
+            guess = self.parts[self.looks % len(self.parts)].aep(layout)
+            if guess < least:
+                return points, guess
         self.evaluations += 1
-        return points, self.judging.aep(self._layout(points))
+        return points, self.problem.aep(layout)
 
     def _closely(self, one: Candidate) -> Layout:
         every = self.ground.points(one.lattice)
@@ -95,7 +102,7 @@ class _Run:
             return chosen
         before = self._layout(one.points)
         self.evaluations += 2
-        return chosen if self.judging.aep(chosen) >= self.judging.aep(before) else before
+        return chosen if self.problem.aep(chosen) >= self.problem.aep(before) else before
 
     def _layout(self, points: Points) -> Layout:
         """Turbines on points, row by row, the types in their order."""
