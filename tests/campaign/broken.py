@@ -237,6 +237,13 @@ BROKEN: dict[str, Broken] = {
         "begins with gradient",
         "random-start",
     ),
+    "stochastic-gradient without samples": _with(
+        "  - gradient\n",
+        "  - stochastic-gradient: {samples: 0}\n",
+        "method[1].stochastic-gradient.samples",
+        "at least 1",
+        "got 0",
+    ),
     "percentage of 130": _with("random_pct: 30", "random_pct: 130", "random_pct", "at most 100", "got 130"),
     "fractional grid": _with("grid_size: 18", "grid_size: 18.5", "grid_size", "whole number", "got 18.5"),
     "call of no function": _with(

@@ -48,6 +48,7 @@ def keys(farms: str = "01", types: str = "01") -> set[str]:
         ("method.0.smart-start.grid_size", 19, keys()),
         ("method.0.smart-start.wind_speeds", [8], keys()),
         ("method.1", {"gradient": {"max_iterations": 501}}, keys()),
+        ("method.1", {"stochastic-gradient": {"samples": 3}}, keys()),
         (
             "method",
             ["random-start", {"smart-start": {"grid_size": 18, "random_pct": 30}}, "gradient"],

@@ -18,6 +18,7 @@ from vindeby.layout import (
     RandomSearch,
     RandomStart,
     SmartStart,
+    StochasticGradient,
 )
 
 METHODS: dict[str, Method] = {
@@ -27,6 +28,7 @@ METHODS: dict[str, Method] = {
     "random-search": Pipeline([RandomStart(), RandomSearch(200)]),
     "annealing": Pipeline([RandomStart(), Annealing(500)]),
     "hopping": Pipeline([RandomStart(), Hopping(2, 5)]),
+    "stochastic-gradient": Pipeline([RandomStart(), StochasticGradient(40)]),
     "all": Pipeline([SmartStart(9, 20.0), Gradient(10), RandomSearch(100)]),
 }
 

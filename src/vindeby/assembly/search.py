@@ -16,6 +16,7 @@ from vindeby.campaign.sections.method import (
     RandomStart,
     SmartStart,
     Step,
+    StochasticGradient,
 )
 from vindeby.campaign.tasks import Cell
 from vindeby.layout.methods.smart_start import DEFAULT_SPEEDS
@@ -98,6 +99,8 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
             return layout.Annealing(given.max_evaluations, given.temperature)
         case Hopping() as given:
             return layout.Hopping(given.max_hops, given.places)
+        case StochasticGradient() as given:
+            return layout.StochasticGradient(given.max_iterations, given.samples)
     raise AssertionError(f"the step {step.chosen[0]} is not a search of vindeby's own")
 
 

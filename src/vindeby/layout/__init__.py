@@ -16,6 +16,7 @@ from vindeby.layout.methods.in_turn import InTurn
 from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
+from vindeby.layout.methods.stochastic_gradient import StochasticGradient
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Search",
     "SmartStart",
     "Status",
+    "StochasticGradient",
     "Zone",
     "Zones",
 ]

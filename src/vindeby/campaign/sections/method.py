@@ -62,6 +62,13 @@ class Hopping(Section):
     places: Count = 40
 
 
+class StochasticGradient(Section):
+    """Refinement along gradients of a few sampled directions, breaking the rules on its way; for dense farms."""
+
+    max_iterations: Count = 2000
+    samples: Count = 4
+
+
 _LONGEST_LIST = 1000
 
 
@@ -117,6 +124,7 @@ class Step(OneOf):
     random_search: RandomSearch | None = Field(None, alias="random-search")
     annealing: Annealing | None = None
     hopping: Hopping | None = None
+    stochastic_gradient: StochasticGradient | None = Field(None, alias="stochastic-gradient")
     call: Call | None = None
 
     def identity(self) -> dict[str, Any]:
