@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from vindeby.layout import RandomStart as RandomStart
     from vindeby.layout import Result as Result
     from vindeby.layout import SmartStart as SmartStart
+    from vindeby.layout import StochasticGradient as StochasticGradient
     from vindeby.results.result_set import ResultSet as ResultSet
     from vindeby.runner import Summary as Summary
     from vindeby.runner import run as run
@@ -78,6 +79,7 @@ _HOMES = {
     "Result": (_LAYOUT, "Result"),
     "ResultSet": ("vindeby.results.result_set", "ResultSet"),
     "SmartStart": (_LAYOUT, "SmartStart"),
+    "StochasticGradient": (_LAYOUT, "StochasticGradient"),
     "Summary": ("vindeby.runner", "Summary"),
     "TableSite": (_WAKE, "TableSite"),
     "TimeSeriesSite": (_WAKE, "TimeSeriesSite"),
@@ -121,6 +123,7 @@ __all__ = [
     "Result",
     "ResultSet",
     "SmartStart",
+    "StochasticGradient",
     "Summary",
     "TableSite",
     "TimeSeriesSite",

@@ -75,6 +75,13 @@ BROKEN_WAKE_MODELS: dict[str, Broken] = {
         "needs a gradient",
         "got 'hopping'",
     ),
+    "stochastic-gradient with a model that has none": _wake_and_method(
+        "cumulative-curl",
+        "method: [random-start, stochastic-gradient]\n",
+        "method[1]",
+        "needs a gradient",
+        "got 'stochastic-gradient'",
+    ),
     "blockage without a year": _wake(
         "{jensen: {}, blockage: self-similar}", "wake.blockage", "'self-similar-2020'", "got 'self-similar'"
     ),

@@ -26,6 +26,7 @@ from vindeby.layout import (
     Result,
     Search,
     SmartStart,
+    StochasticGradient,
 )
 
 METHODS: dict[str, Method] = {
@@ -38,6 +39,7 @@ METHODS: dict[str, Method] = {
     "annealing": Pipeline([RandomStart(), Annealing(500)]),
     "hopping": Pipeline([RandomStart(), Hopping(2, 5)]),
     "auto": Auto(evaluations=300),
+    "stochastic-gradient": Pipeline([RandomStart(), StochasticGradient(40)]),
     "all": Pipeline([SmartStart(9, 20.0), Gradient(10), RandomSearch(100)]),
 }
 

@@ -18,6 +18,7 @@ from vindeby.campaign.sections.method import (
     RandomStart,
     SmartStart,
     Step,
+    StochasticGradient,
 )
 from vindeby.campaign.tasks import Cell
 from vindeby.layout.methods.smart_start import DEFAULT_SPEEDS
@@ -126,6 +127,8 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
             return layout.Hopping(given.max_hops, given.places)
         case Auto() as given:
             return layout.Auto(given.seconds, given.evaluations)
+        case StochasticGradient() as given:
+            return layout.StochasticGradient(given.max_iterations, given.samples)
     raise AssertionError(f"the step {step.chosen[0]} is not a search of vindeby's own")
 
 

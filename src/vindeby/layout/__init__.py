@@ -21,6 +21,7 @@ from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
+from vindeby.layout.methods.stochastic_gradient import StochasticGradient
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Search",
     "SmartStart",
     "Status",
+    "StochasticGradient",
     "Tried",
     "Zone",
     "Zones",

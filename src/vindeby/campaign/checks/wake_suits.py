@@ -9,7 +9,7 @@ from vindeby.campaign.sections.values import refusal
 if TYPE_CHECKING:
     from vindeby.campaign.campaign import Campaign
 
-_NEED_A_GRADIENT = ("gradient", "hopping")
+_NEED_A_GRADIENT = ("gradient", "hopping", "stochastic-gradient")
 
 
 def refuse_unsuitable_wake_model(campaign: Campaign) -> None:

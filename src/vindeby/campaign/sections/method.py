@@ -99,6 +99,13 @@ class Auto(Section):
         return {"seconds": 60.0} if not given else data
 
 
+class StochasticGradient(Section):
+    """Refinement along gradients of a few sampled directions, breaking the rules on its way; for dense farms."""
+
+    max_iterations: Count = 2000
+    samples: Count = 4
+
+
 _LONGEST_LIST = 1000
 
 
@@ -156,6 +163,7 @@ class Step(OneOf):
     annealing: Annealing | None = None
     hopping: Hopping | None = None
     auto: Auto | None = None
+    stochastic_gradient: StochasticGradient | None = Field(None, alias="stochastic-gradient")
     call: Call | None = None
 
     def identity(self) -> dict[str, Any]:
