@@ -5,7 +5,7 @@ from __future__ import annotations
 COUNTED = """\
 name: counted
 n_turbines: {from: 3, to: 6}
-objective: {turbine_cost_gwh: {five: 14.5, three: 7}}
+objective: {turbine_cost_gwh: {five: 15, three: 7}}
 farms:
   - name: plain
     boundary: [[0, 0], [1500, 0], [1500, 1500], [0, 1500]]
