@@ -3,10 +3,10 @@
     python benchmarks/curves.py [--sizes 30 80] [--roses coarse] [--seconds 20] [--methods auto ...]
                                 [--topfarm] [--iterations 200] [--keep curves.json] [--draw docs/pictures/curves.png]
 
-The cases are those of ``open_case_data``: the even area with the two-way rose, of 24 directions with one wind speed each
-(coarse) or of 120 directions with ten (fine). CPU seconds of one core, compiling left out. ``--topfarm`` adds TopFarm's
-SGD and SLSQP with PyWake's same model, each from the layout of random-start with seed 0. With ``--keep`` what is measured
-is added to a file and not measured again; ``--draw`` makes one picture of all that the file holds.
+The cases are those of ``open_case_data``: the even area with the two-way rose, of 24 directions with one wind speed
+each (coarse) or of 120 directions with ten (fine). CPU seconds of one core, compiling left out. ``--topfarm`` adds
+TopFarm's SGD and SLSQP with PyWake's same model, each from the layout of random-start with seed 0. With ``--keep`` what
+is measured is added to a file and not measured again; ``--draw`` makes one picture of all that the file holds.
 """
 
 from __future__ import annotations

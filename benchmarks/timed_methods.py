@@ -32,6 +32,8 @@ def start_of(problem: Problem, name: str) -> Method:
 
 METHODS: dict[str, tuple[str, ...]] = {
     "random-start, gradient": ("random-start", "gradient"),
+    "lattice, gradient": ("lattice", "gradient"),
+    "lattice, random-search": ("lattice", "random-search"),
     "smart-start, gradient": ("smart-start", "gradient"),
     "smart-start, random-search": ("smart-start", "random-search"),
     "smart-start, annealing": ("smart-start", "annealing"),
@@ -87,7 +89,7 @@ def _searched(
 
 
 def _walk(name: str, trials: int, problem: Problem, seed: int, start: Result) -> Result:
-    method: Method = RandomSearch(trials) if name == "random-search" else Annealing(trials, 0.003)
+    method: Method = RandomSearch(trials) if name == "random-search" else Annealing(trials)
     return method.run(problem, seed, start.layout)
 
 

@@ -63,6 +63,7 @@ def command(
     """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
     from vindeby.plots import PICTURES, compare, gallery, layout, save
     from vindeby.plots.style import format_of
+    from vindeby.results.curve_text import curve_lines
     from vindeby.results.result_set import ResultSet
 
     if [key, gallery_, picture].count(None) != 2:
@@ -86,6 +87,9 @@ def command(
         axes = layout(result_set, key, direction=direction, speed=speed)
     save(axes.figure, path)
     echo(str(path))
+    if key is not None and compare_ is None:
+        for line in curve_lines(result_set.record(key)):
+            echo(line)
 
 
 def _default_name(key: str | None, compare_: str | None, gallery_: str | None, picture: str | None) -> str:

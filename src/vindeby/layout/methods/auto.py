@@ -16,6 +16,7 @@ from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
+from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.portfolio.budget import Budget
 from vindeby.layout.portfolio.contest import Contest, Tools
@@ -65,6 +66,10 @@ class Auto(Method):
         return _EachPartOnce()
 
 
+def _short(start: Method) -> Method:
+    return Lattice(trials=1) if isinstance(start, Lattice) else start
+
+
 @final
 @dataclass(frozen=True)
 class _EachPartOnce(Method):
@@ -73,7 +78,7 @@ class _EachPartOnce(Method):
     def prepare(self, problem: Problem) -> Search:
         def run(seed: int, start: Layout | None = None) -> Result:
             tools, result = Tools(problem), None
-            methods = [one.method for one in starts_for(problem)]
+            methods = [_short(one.method) for one in starts_for(problem)]
             for method in (*methods, Gradient(16), RandomSearch(1), Annealing(1)):
                 try:
                     result = tools.search(method)(seed, start if result is None else result.layout)

@@ -45,7 +45,6 @@ PROBE = 64
 """Trials of the first walk, which tells what a trial takes."""
 ENOUGH = 300
 """Trials for each turbine from which on annealing does better than random search."""
-TEMPERATURE = 0.003
 GAIN = 1e-7
 """Climbing ends when a part of it gains less than this share of the energy."""
 FAILS = (ArgumentError, TaskError)
@@ -120,17 +119,16 @@ class Contest:
             for start in list(self._starts):
                 if self.best and not self.budget.pieces(start.name, start.work, RACE):
                     continue
-                search = self.tools.search
                 self.budget.begin()
                 try:
-                    layout = search(start.method)(self._seed(), None).layout
+                    found = self.tools.search(start.method)(self._seed(), None)
                 except FAILS as error:
                     self._starts.remove(start)
+                    self.budget.end(start.name, 1, start.work - 1.0)
                     failures.append(f"{start.name}: {error}")
                     continue
-                finally:
-                    self.budget.end(start.name, 1, start.work - 1.0)
-                self._enter(layout, start.name)
+                self.budget.end(start.name, 1, max(0.0, start.spent(found) - 1.0))
+                self._enter(found.layout, start.name)
         if not self.best:
             raise TaskError(f"farm {self.problem.name}: auto found no start; {'; '.join(failures)}")
 
@@ -178,13 +176,14 @@ class Contest:
         """Move single turbines of the best layout; whether there was room and budget for any trial."""
         tried, part = False, 0
         while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
+            method: Method
             if not self._probed:
-                self._probed, method = True, _walk_method(min(PROBE, trials), 0)
+                self._probed, method = True, RandomSearch(min(PROBE, trials))
             elif trials < ENOUGH * self.problem.n_turbines:
-                method = _walk_method(trials if trials <= PROBE else (trials + 1) // 2, 0)
+                method = RandomSearch(trials if trials <= PROBE else (trials + 1) // 2)
             else:  # the first is short, as a trial of annealing may take longer than the last one did
                 part += 1
-                method = _walk_method(trials // 8 if part == 1 else 2 * trials // 3, TEMPERATURE)
+                method = Annealing(trials // 8 if part == 1 else 2 * trials // 3)
             if not self._moves(method):
                 break
             tried = True
@@ -214,7 +213,3 @@ class Contest:
 
     def _seed(self) -> int:
         return int(self._rng.integers(2**31))
-
-
-def _walk_method(trials: int, temperature: float) -> Method:
-    return Annealing(trials, temperature) if temperature else RandomSearch(trials)

@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vindeby.layout.method import Method
+from vindeby.layout.lattices.judging import thinned
+from vindeby.layout.method import Method, Result
+from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart, grid_inside
 from vindeby.layout.portfolio.work import smart_start_work
@@ -24,6 +26,10 @@ GRID_SIZE = 18
 """Of smart start; finer where that leaves fewer than ``POINTS_PER_TURBINE``."""
 POINTS_PER_TURBINE = 6
 RANDOM_PCT = 10.0
+LATTICES = 300
+"""Lattices that are tried for one layout."""
+PER_LATTICE = 3.0
+"""Evaluations for each of them, about, with those that tell which turbines are left out."""
 SPEEDS = 5
 """Wind speeds at most, and directions, in which smart start judges points: some of the problem's own."""
 DIRECTIONS = 120
@@ -35,7 +41,13 @@ class Start(NamedTuple):
     name: str
     method: Method
     work: float
-    """In evaluations, for each layout."""
+    """In evaluations, for each layout, about."""
+    each: float | None = None
+    """What one evaluation that its result counts is worth; None: ``work`` is what is counted."""
+
+    def spent(self, result: Result) -> float:
+        """The evaluations that a layout took."""
+        return self.work if self.each is None else self.each * result.evaluations
 
 
 def starts_for(problem: Problem) -> list[Start]:
@@ -45,6 +57,11 @@ def starts_for(problem: Problem) -> list[Start]:
 
 def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
     return Start("random-start", RandomStart(), 1.0)
+
+
+def _lattice(problem: Problem) -> Start:
+    each = len(thinned(problem).farm.states.speed) / len(problem.farm.states.speed)
+    return Start("lattice", Lattice(trials=LATTICES), PER_LATTICE * LATTICES * each, each)
 
 
 def _smart_start(problem: Problem) -> Start | None:
@@ -71,4 +88,4 @@ def _some(values: FloatArray, most: int) -> tuple[float, ...]:
     return tuple(float(value) for value in values[every // 2 :: every])
 
 
-STARTS: tuple[Callable[[Problem], Start | None], ...] = (_random_start, _smart_start)
+STARTS: tuple[Callable[[Problem], Start | None], ...] = (_random_start, _lattice, _smart_start)
