@@ -169,19 +169,19 @@ class _Prepared:
         i: int,
     ) -> tuple[int, int]:
         """One of the best points, and the type to stand there."""
-        free = np.flatnonzero(allowed.any(axis=1))
-        if not len(free):
+        points, kinds = np.nonzero(allowed)
+        if not len(points):
             raise TaskError(self._no_room(i))
         if self.method.random_pct < 100.0:
-            worth = np.where(allowed[free], state.energy.sum(axis=2)[free][:, types], -np.inf)
+            worth = state.energy[points, types[kinds]].sum(axis=1)
         else:
-            worth = np.where(allowed[free], 0.0, -np.inf)
-        best = max(1, int(np.round(self.method.random_pct / 100 * worth.size)))
-        least = np.sort(worth.ravel())[-best]
-        choices = np.argwhere((worth >= least) & allowed[free])
+            worth = np.zeros(len(points))
+        # The percentage is of all types at every point where one of them may stand.
+        considered = len(types) * (len(points) if len(types) == 1 else len(np.unique(points)))
+        choices = _best_worth(worth, max(1, int(np.round(self.method.random_pct / 100 * considered))))
         # What ``draw.choice`` of a list draws, without making the list.
-        point, type_index = choices[draw.randint(0, len(choices))]
-        return int(free[point]), int(types[type_index])
+        chosen = choices[draw.randint(0, len(choices))]
+        return int(points[chosen]), int(types[kinds[chosen]])
 
     def _clear(
         self, allowed: npt.NDArray[np.bool_], x0: float, y0: float, spacing: FloatArray, state: State
@@ -270,6 +270,14 @@ class _WithEngine(_Prepared):
         speeds = np.array(method.wind_speeds or DEFAULT_SPEEDS)
         worth = farm.point_energies(self.x, self.y, state.standing, directions, speeds)
         state.energy = worth[:, :, None]
+
+
+def _best_worth(worth: FloatArray, best: int) -> IntArray:
+    """Where the best so many are, and all that equal the last of them; everything if there are no more."""
+    count = len(worth)
+    if best >= count:
+        return np.arange(count)
+    return np.flatnonzero(worth >= np.partition(worth, count - best)[count - best])
 
 
 def grid_inside(problem: Problem, size: int) -> tuple[FloatArray, FloatArray]:

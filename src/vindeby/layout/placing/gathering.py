@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from vindeby.layout.placing.free import free_at
 from vindeby.layout.placing.pairs import Pairs
 from vindeby.layout.placing.state import (
-    CT,
     NEW_CT,
     NEW_SCALE,
     NEW_TI,
     OLD_CT,
     OLD_SCALE,
     OLD_TI,
-    SUM,
-    TI,
     WHICH,
-    U,
     between,
+    rows_of,
 )
 from vindeby.layout.placing.thrust_pieces import look_up, to_powers
 from vindeby.wake import WakeModel
@@ -40,14 +39,17 @@ def make_pull(
     def pull(data, machines, wind, wakes, state, d, a, at, neighbours):
         """Gather the wakes of all upwind turbines at a new one."""
         for k in range(wind.first[d + 1] - wind.first[d]):
-            state.turbine[d, a, k, SUM] = 0.0
+            state.turbine[d, a, k] = 0.0
         if state.cell[a] >= 0:
+            places, upwind_of, found, cell = state.rows[0], state.reached[0], 0, state.cell[a]
             for e in range(wakes.first[d], wakes.first[d + 1]):
-                there = state.occupant[state.cell[a] - wakes.step[e]]
-                if there < 0:
-                    pull_from(
-                        data, machines, wind, wakes, state, d, a, -there - 1, e, wakes.far[e], wakes.aside[e]
-                    )
+                there = state.occupant[np.uint64(cell - wakes.step[e])]
+                # Stored in any case, and overwritten by the next if not counted: no branch to guess wrong.
+                places[found], upwind_of[found] = e, -there - 1
+                found += there < 0
+            for n in range(found):
+                e, b = np.int64(places[n]), np.int64(upwind_of[n])
+                pull_from(data, machines, wind, wakes, state, d, a, b, e, wakes.far[e], wakes.aside[e])
         if neighbours == 0:
             return
         for upwind in range(at):
@@ -70,17 +72,17 @@ def _make_pull_from(
     @inlined
     def pull_from(data, machines, wind, wakes, state, d, a, b, e, far, aside):
         """Add the wake of turbine ``b`` at turbine ``a``; ``e`` is its place in the table, if it has one."""
-        first, turbine = wind.first[d], state.turbine
+        first, types = wind.first[d], machines.diameter.size
+        source, target = state.type_index[b], state.type_index[a]
+        row = ((e * types + source) * types + target) * wakes.pieces
+        summed, (_, ct, u, ti) = state.turbine[d, a], rows_of(state, d, b)
         for k in range(wind.first[d + 1] - first):
-            ct = turbine[d, b, k, CT]
             if tabulated and e >= 0:
-                pieces = wakes.rotors[e, state.type_index[b], state.type_index[a]]
-                value = look_up(pieces, wakes.lowest_thrust, wakes.per_piece, ct)
+                value = look_up(wakes.rotors, row, wakes, ct[k])
             else:
-                source, target = state.type_index[b], state.type_index[a]
-                value = computed(data, machines, far, aside, source, target, ct, turbine[d, b, k, TI])
+                value = computed(data, machines, far, aside, source, target, ct[k], ti[k])
             free = free_speed(wind, state, b, first + k)
-            turbine[d, a, k, SUM] += value * term(scale(turbine[d, b, k, U], free))
+            summed[k] += value * term(scale(u[k], free))
 
     return pull_from
 
@@ -102,21 +104,26 @@ def make_renew(
         What has is in ``state.change``; the largest thrust and turbulence of both before and after are
         returned too.
         """
-        change, change_at, turbine, first = state.change, state.change_at, state.turbine, wind.first[d]
+        change, change_at, first, speeds = state.change, state.change_at, wind.first[d], state.speed[0]
+        summed, thrust, u, ti = rows_of(state, d, a)
+        kind, number = state.type_index[a], wind.first[d + 1] - first
         count = 0
         most_thrust = most_turbulence = 0.0
-        for k in range(wind.first[d + 1] - first):
-            speed = free_speed(wind, state, a, first + k)
-            u = wind_speed(speed, max(turbine[d, a, k, SUM], 0.0))
-            ct = curves_at(machines, state.type_index[a], u)[1]
+        # Apart, so that the wind speeds of one loop need not wait for each other.
+        for k in range(number):
+            speeds[k] = wind_speed(free_speed(wind, state, a, first + k), max(summed[k], 0.0))
+        for k in range(number):
+            change[k, NEW_CT] = curves_at(machines, kind, speeds[k])[1]
+        for k in range(number):
+            ct, speed = change[k, NEW_CT], free_speed(wind, state, a, first + k)
             turbulence = free_turbulence(wind, state, a, first + k)
             if adds:
                 turbulence = turbulence_at(data, machines, wind, state, d, a, at, k)
-            change[k, OLD_CT], change[k, OLD_TI] = turbine[d, a, k, CT], turbine[d, a, k, TI]
-            change[k, NEW_CT], change[k, NEW_TI] = ct, turbulence
-            change[k, OLD_SCALE] = 0.0 if fresh else term(scale(turbine[d, a, k, U], speed))
-            change[k, NEW_SCALE] = term(scale(u, speed))
-            turbine[d, a, k, U], turbine[d, a, k, CT], turbine[d, a, k, TI] = u, ct, turbulence
+            change[k, OLD_CT], change[k, NEW_TI] = thrust[k], turbulence
+            change[k, OLD_TI] = ti[k] if adds else turbulence
+            change[k, OLD_SCALE] = 0.0 if fresh else term(scale(u[k], speed))
+            change[k, NEW_SCALE] = term(scale(speeds[k], speed))
+            u[k], thrust[k], ti[k] = speeds[k], ct, turbulence
             if (
                 change[k, OLD_CT] == ct
                 and change[k, OLD_TI] == turbulence
@@ -141,7 +148,7 @@ def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., f
     @scalar
     def turbulence_at(data, machines, wind, state, d, a, at, k):
         """The largest addition of any upwind turbine, on top of the free wind's turbulence."""
-        place, type_index, turbine = state.place, state.type_index, state.turbine
+        place, type_index = state.place, state.type_index
         most = 0.0
         s = wind.first[d] + k
         for upwind in range(at):
@@ -151,9 +158,10 @@ def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., f
             if turned_wakes and far <= 0.0:
                 continue
             other, height = machines.hub_height[type_index[a]], machines.hub_height[type_index[b]]
+            _, ct, _, ti = rows_of(state, d, b)
             plus = added(
                 data, far, aside, other - height, other + height, machines.diameter[type_index[b]],
-                machines.diameter[type_index[a]], turbine[d, b, k, CT], turbine[d, b, k, TI],
+                machines.diameter[type_index[a]], ct[k], ti[k],
                 free_turbulence(wind, state, b, s),
             )  # fmt: skip
             most = max(most, plus)

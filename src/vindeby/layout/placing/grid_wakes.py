@@ -41,19 +41,21 @@ _MOST_ADDED = 0.5
 class GridWakes(NamedTuple):
     """The offsets that a wake reaches, by wind direction: those of ``d`` are ``first[d]`` to ``first[d + 1]``.
 
-    ``step`` is an offset in cells of the padded grid (``stride`` cells a row). ``points`` holds polynomials
-    (offset, source type, piece, power) for a point at the hub height of type 0, ``rotors`` (offset, source,
-    target, piece, power) for a rotor there.
+    ``most`` is the largest number of a direction. ``step`` is an offset in cells of the padded grid (``stride`` cells a
+    row). A row of ``points`` is a polynomial (by offset, source type, piece; constant first) for a point at the hub
+    height of type 0, one of ``rotors`` (by offset, source, target, piece) for a rotor there.
     """
 
     size: int
     stride: int
     first: IntArray
+    most: int
     step: npt.NDArray[np.int32]
     far: FloatArray
     aside: FloatArray
     points: FloatArray
     rotors: FloatArray
+    pieces: int
     lowest_thrust: float
     per_piece: float
 
@@ -122,15 +124,18 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
         kernels["fit"](
             farm.data, farm.machines, far, aside, turbulence[direction], thrust, to_powers, points, rotors
         )
+    first = np.searchsorted(direction, np.arange(len(wind.cosine) + 1)).astype(np.int64)
     return GridWakes(
         size=size,
         stride=stride,
-        first=np.searchsorted(direction, np.arange(len(wind.cosine) + 1)).astype(np.int64),
+        first=first,
+        most=int(np.diff(first).max()),
         step=(rows * stride + columns)[offset].astype(np.int32),
         far=far,
         aside=aside,
-        points=points,
-        rotors=rotors,
+        points=points.reshape(-1, COEFFICIENTS),
+        rotors=rotors.reshape(-1, COEFFICIENTS),
+        pieces=pieces,
         lowest_thrust=low,
         per_piece=1.0 / width,
     )

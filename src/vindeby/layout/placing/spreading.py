@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from vindeby.layout.placing.free import free_at
 from vindeby.layout.placing.pairs import Pairs
-from vindeby.layout.placing.state import SUM, WHICH, between, soil
-from vindeby.layout.placing.thrust_pieces import look_up_change
+from vindeby.layout.placing.state import WHICH, between, soil
+from vindeby.layout.placing.thrust_pieces import add_changes
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.wind_access import Locality
@@ -22,36 +24,60 @@ def make_spread_on_grid(tabulated: bool, pairs: Pairs) -> Callable[..., None]:
     @inlined
     def spread_on_grid(data, machines, wakes, state, d, a, count):
         """Pass a change on to the points and turbines of the grid in its wake."""
-        source, cell = state.type_index[a], state.cell[a]
-        change, change_at = state.change, state.change_at
-        points = wakes.points[:, source]
-        for e in range(wakes.first[d], wakes.first[d + 1]):
-            there = state.occupant[cell + wakes.step[e]]
-            if there > 0:
-                soil(state.dirty, state.mark, there - 1, d)
-            elif there < 0:
-                state.changed[-there - 1] = True
-            else:
-                continue
-            for n in range(count):
-                k = change_at[n, WHICH]
-                if there > 0 and tabulated:
-                    state.gathered[d, there - 1, k] += look_up_change(points, e, change, change_at, k)
-                elif tabulated:
-                    rotors = wakes.rotors[:, source, state.type_index[-there - 1]]
-                    value = look_up_change(rotors, e, change, change_at, k)
-                    state.turbine[d, -there - 1, k, SUM] += value
-                else:
-                    target = -1 if there > 0 else state.type_index[-there - 1]
-                    value = compute_change(
-                        data, machines, wakes.far[e], wakes.aside[e], source, target, change, k
-                    )
-                    if there > 0:
-                        state.gathered[d, there - 1, k] += value
-                    else:
-                        state.turbine[d, -there - 1, k, SUM] += value
+        points, turbines = find_reached(machines, wakes, state, d, a)
+        change, change_at, reached, rows = state.change, state.change_at, state.reached, state.rows
+        for n in range(points):
+            soil(state.dirty, state.mark, reached[0, n], d)
+        for n in range(turbines):
+            state.changed[reached[1, n]] = True
+        if tabulated:
+            add_changes(
+                wakes.points, change, change_at, count, rows[0], reached[0], points, state.gathered[d]
+            )
+            add_changes(
+                wakes.rotors, change, change_at, count, rows[1], reached[1], turbines, state.turbine[d]
+            )
+            return
+        source = state.type_index[a]
+        for n in range(points + turbines):
+            of_turbine = n >= points
+            i = n - points if of_turbine else n
+            e, there = rows[1 if of_turbine else 0, i], reached[1 if of_turbine else 0, i]
+            target = state.type_index[there] if of_turbine else -1
+            sums = state.turbine[d, there] if of_turbine else state.gathered[d, there]
+            for m in range(count):
+                k = change_at[m, WHICH]
+                sums[k] += compute_change(
+                    data, machines, wakes.far[e], wakes.aside[e], source, target, change, k
+                )
 
     return spread_on_grid
+
+
+@inlined
+def find_reached(machines, wakes, state, d, a):
+    """List the free points and the turbines of the grid in the wake of a turbine; how many of each.
+
+    Points come first in ``state.reached`` (their numbers) and in ``state.rows`` (where their polynomials begin, or the
+    offset where nothing is tabulated), then turbines.
+    """
+    source, cell, types, pieces = state.type_index[a], state.cell[a], machines.diameter.size, wakes.pieces
+    free, free_row, standing, standing_row = state.reached[0], state.rows[0], state.reached[1], state.rows[1]
+    points = turbines = 0
+    for e in range(wakes.first[d], wakes.first[d + 1]):
+        there = state.occupant[np.uint64(cell + wakes.step[e])]
+        # Stored in any case, and overwritten by the next if not counted: no branch to guess wrong.
+        free[points], free_row[points] = there - 1, e
+        standing[turbines], standing_row[turbines] = -there - 1, e
+        points += there > 0
+        turbines += there < 0
+    if wakes.points.size:
+        for n in range(points):
+            free_row[n] = (np.int64(free_row[n]) * types + source) * pieces
+        for n in range(turbines):
+            pair = (np.int64(standing_row[n]) * types + source) * types + state.type_index[standing[n]]
+            standing_row[n] = pair * pieces
+    return points, turbines
 
 
 def make_spread_off_grid(
@@ -76,7 +102,7 @@ def make_spread_off_grid(
                 state.changed[b] = True
                 for n in range(count):
                     k = state.change_at[n, WHICH]
-                    state.turbine[d, b, k, SUM] += compute_change(
+                    state.turbine[d, b, k] += compute_change(
                         data, machines, far, aside, source, state.type_index[b], state.change, k
                     )
         if state.cell[a] >= 0:

@@ -14,15 +14,13 @@ from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.rotation import downwind_of, turn
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["State", "between", "insert", "new_state", "soil"]
+__all__ = ["State", "between", "insert", "new_state", "rows_of", "soil"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 OFF_GRID = -1
 
-# The numbers of a turbine in one wind state: wind speed, thrust coefficient, turbulence, gathered wakes.
-U, CT, TI, SUM = 0, 1, 2, 3
 # The numbers of a change in one wind state: before and after; then the powers of the place in the table.
 OLD_CT, NEW_CT, OLD_TI, NEW_TI, OLD_SCALE, NEW_SCALE, NEW_POWERS, OLD_POWERS = 0, 1, 2, 3, 4, 5, 6, 12
 # Its whole numbers: a wind state that has changed, and the pieces of the table.
@@ -34,10 +32,11 @@ class State(NamedTuple):
 
     ``occupant`` says of each cell of the padded grid: 0 nothing, c + 1 free point c, -(a + 1) turbine a.
     ``point`` and ``place`` are positions of points and turbines; ``type_index`` and ``cell`` (or OFF_GRID) belong to
-    turbines. ``order``, by direction: the turbines from upwind to downwind. ``turbine`` has four numbers (U, CT, TI,
-    SUM) by direction, turbine and wind speed, ``gathered`` the deficits or their squares by direction, point and
-    speed. ``energy`` is what each type would make, by point, type and direction. ``free`` is the free wind where it
-    differs from place to place. The others are room to work in.
+    turbines. ``order``, by direction: the turbines from upwind to downwind. ``turbine`` has, by direction and turbine,
+    four numbers for each wind speed (see ``rows_of``), ``gathered`` the deficits or their squares by direction, point
+    and speed. ``energy`` is what each type would make, by point, type and direction. ``free`` is the free wind where it
+    differs from place to place. The others are room to work in: ``reached`` and ``rows`` for what a wake reaches (see
+    ``spreading``), ``speed`` for wind speeds by point.
     """
 
     occupant: npt.NDArray[np.int32]
@@ -52,6 +51,9 @@ class State(NamedTuple):
     energy: FloatArray
     change: FloatArray
     change_at: IntArray
+    reached: npt.NDArray[np.uint64]
+    rows: npt.NDArray[np.uint64]
+    speed: FloatArray
     changed: npt.NDArray[np.bool_]
     dirty: IntArray
     mark: IntArray
@@ -81,11 +83,14 @@ def new_state(
         type_index=np.zeros(most, np.int64),
         cell=np.full(most, OFF_GRID, np.int64),
         order=np.zeros((directions, most), np.int32),
-        turbine=np.zeros((directions, most, speeds, 4)),
+        turbine=np.zeros((directions, most, 4 * speeds)),
         gathered=np.zeros((directions, points, speeds)),
         energy=np.zeros((points, types, directions)),
         change=np.zeros((speeds, 18)),
         change_at=np.zeros((speeds, 3), np.int64),
+        reached=np.zeros((2, wakes.most + 1), np.uint64),
+        rows=np.zeros((2, wakes.most + 1), np.uint64),
+        speed=np.zeros((points + 1, speeds)),
         changed=np.zeros(most, np.bool_),
         dirty=np.zeros(points + 1, np.int64),
         mark=np.zeros(points, np.int64),
@@ -119,6 +124,16 @@ def _undisturbed_by_point(machines, wind, free, energy):
                 for s in range(wind.first[d], wind.first[d + 1]):
                     total += free.point_weight[c, s] * curves_at(machines, t, free.point_speed[c, s])[0]
                 energy[c, t, d] = total
+
+
+@inlined
+def rows_of(state, d, a):
+    """A turbine's gathered wakes, thrust coefficient, wind speed and turbulence, each by wind speed.
+
+    They lie together, those that most steps need first, so that few cache lines are touched.
+    """
+    mine, speeds = state.turbine[d, a], state.change.shape[0]
+    return mine[:speeds], mine[speeds : 2 * speeds], mine[2 * speeds : 3 * speeds], mine[3 * speeds :]
 
 
 @inlined

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from vindeby.layout.placing.free import free_at
 from vindeby.layout.placing.gathering import make_pull, make_renew
 from vindeby.layout.placing.pairs import make_pairs
@@ -62,15 +64,19 @@ def _make_value_points(model: WakeModel, locality: Locality) -> Callable[..., No
     @inlined
     def value_points(machines, wind, state, d):
         """What each type would make at the points whose wakes have changed."""
-        first = wind.first[d]
+        first, number, left = wind.first[d], wind.first[d + 1] - wind.first[d], state.speed
+        # Apart, so that what cannot be vectorised does not hold up what can.
         for n in range(1, state.dirty[0] + 1):
-            c = state.dirty[n]
+            c = np.uint64(state.dirty[n])
+            gathered = state.gathered[d, c]
+            for k in range(number):
+                left[n, k] = wind_speed(point_speed(wind, state, c, first + k), max(gathered[k], 0.0))
+        for n in range(1, state.dirty[0] + 1):
+            c = np.uint64(state.dirty[n])
             for t in range(machines.diameter.size):
                 energy = 0.0
-                for s in range(first, wind.first[d + 1]):
-                    speed = point_speed(wind, state, c, s)
-                    u = wind_speed(speed, max(state.gathered[d, c, s - first], 0.0))
-                    energy += point_weight(wind, state, c, s) * curves_at(machines, t, u)[0]
+                for k in range(number):
+                    energy += point_weight(wind, state, c, first + k) * curves_at(machines, t, left[n, k])[0]
                 state.energy[c, t, d] = energy
 
     return value_points

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from vindeby.layout.placing.grid_wakes import COEFFICIENTS
 from vindeby.layout.placing.state import (
     NEW_CT,
@@ -12,16 +14,17 @@ from vindeby.layout.placing.state import (
     OLD_PIECE,
     OLD_POWERS,
     OLD_SCALE,
+    WHICH,
 )
 from vindeby.wake.compiling.compiled import inlined
 
-__all__ = ["look_up", "look_up_change", "to_powers"]
+__all__ = ["add_changes", "look_up", "to_powers"]
 
 
 @inlined
 def to_powers(wakes, change, change_at, k):
     """Where new and old thrust lie in the table; within one piece their difference is one polynomial."""
-    last = wakes.points.shape[2] - 1
+    last = wakes.pieces - 1
     at = (change[k, NEW_CT] - wakes.lowest_thrust) * wakes.per_piece
     piece = min(max(int(at), 0), last)
     t = 2.0 * (at - piece) - 1.0
@@ -47,27 +50,36 @@ def to_powers(wakes, change, change_at, k):
 
 
 @inlined
-def _polynomial(c, e, piece, change, k, j):
-    return (
-        c[e, piece, 0] * change[k, j] + c[e, piece, 1] * change[k, j + 1] + c[e, piece, 2] * change[k, j + 2]
-        + c[e, piece, 3] * change[k, j + 3] + c[e, piece, 4] * change[k, j + 4] + c[e, piece, 5] * change[k, j + 5]
-    )  # fmt: skip
+def add_changes(table, change, change_at, count, rows, targets, found, sums):
+    """Add what wakes have changed by to the sums (target, wind speed) of all targets that were found.
+
+    ``rows`` says where a target's polynomials begin in the table. Targets are innermost: what does not depend on them
+    stays in registers, and no sum waits for another.
+    """
+    for m in range(count):
+        k = np.uint64(change_at[m, WHICH])
+        p = change[k]
+        a0, a1, a2, a3, a4, a5 = p[6], p[7], p[8], p[9], p[10], p[11]
+        new = np.uint64(change_at[k, NEW_PIECE])
+        if change_at[k, OLD_PIECE] < 0:
+            for n in range(found):
+                c = table[rows[n] + new]
+                sums[targets[n], k] += c[0] * a0 + c[1] * a1 + c[2] * a2 + c[3] * a3 + c[4] * a4 + c[5] * a5
+            continue
+        b0, b1, b2, b3, b4, b5 = p[12], p[13], p[14], p[15], p[16], p[17]
+        old = np.uint64(change_at[k, OLD_PIECE])
+        for n in range(found):
+            c, e = table[rows[n] + new], table[rows[n] + old]
+            value = c[0] * a0 + c[1] * a1 + c[2] * a2 + c[3] * a3 + c[4] * a4 + c[5] * a5
+            value += e[0] * b0 + e[1] * b1 + e[2] * b2 + e[3] * b3 + e[4] * b4 + e[5] * b5
+            sums[targets[n], k] += value
 
 
 @inlined
-def look_up_change(table, e, change, change_at, k):
-    """What a pair's wake has changed by, from its polynomials."""
-    value = _polynomial(table, e, change_at[k, NEW_PIECE], change, k, NEW_POWERS)
-    if change_at[k, OLD_PIECE] >= 0:
-        value += _polynomial(table, e, change_at[k, OLD_PIECE], change, k, OLD_POWERS)
-    return value
-
-
-@inlined
-def look_up(pieces, lowest_thrust, per_piece, thrust):
-    """A pair's wake at a thrust coefficient; ``pieces`` are the pair's polynomials."""
-    at = (thrust - lowest_thrust) * per_piece
-    piece = min(max(int(at), 0), pieces.shape[0] - 1)
+def look_up(table, row, wakes, thrust):
+    """A pair's wake at a thrust coefficient; its polynomials begin at ``row`` of the table."""
+    at = (thrust - wakes.lowest_thrust) * wakes.per_piece
+    piece = min(max(int(at), 0), wakes.pieces - 1)
     t = 2.0 * (at - piece) - 1.0
-    c = pieces[piece]
+    c = table[np.uint64(row + piece)]
     return c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))))

@@ -1,0 +1,91 @@
+"""The steps of a smart start beside the same sums written plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tests.layout.cases import Case
+from tests.layout.test_smart_start_golden import problem_of
+from vindeby.layout import SmartStart
+from vindeby.layout.methods.smart_start import _best_worth, _Prepared
+from vindeby.layout.placing.grid_wakes import COEFFICIENTS
+from vindeby.layout.placing.state import State
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def pick_sorted(worth: FloatArray, best: int) -> list[int]:
+    """TopFarm's rule: sort all, take those not below the last of the best."""
+    least = np.sort(worth)[-min(best, len(worth))]
+    return np.flatnonzero(worth >= least).tolist()
+
+
+@pytest.mark.parametrize("best", [1, 2, 5, 11, 12, 40])
+def test_the_best_points_are_those_of_a_sorted_list_with_all_that_equal_the_last(best: int) -> None:
+    rng = np.random.default_rng(best)
+    for ties in (3, 1000):
+        worth = rng.integers(0, ties, 12).astype(float)
+        assert _best_worth(worth, best).tolist() == pick_sorted(worth, best)
+
+
+def constructed(turbines: tuple[str, ...], count: int) -> tuple[_Prepared, State]:
+    """A smart start on its way, with so many turbines standing."""
+    problem = problem_of(Case("slanted", count + 1, 9, 30.0, 0, turbines=turbines))
+    prepared = _Prepared(SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0)), problem)
+    states: list[State] = []
+    new_state = prepared._new_state
+
+    def keep(most: int) -> State:
+        states.append(new_state(most))
+        return states[0]
+
+    prepared._new_state = keep  # type: ignore[method-assign]
+    prepared.construct(3)
+    return prepared, states[0]
+
+
+def wake_of(prepared: _Prepared, table: FloatArray, row: int, thrust: float) -> float:
+    """A tabulated wake, by Horner's rule."""
+    wakes = prepared.wakes
+    at = (thrust - wakes.lowest_thrust) * wakes.per_piece
+    piece = min(max(int(at), 0), wakes.pieces - 1)
+    t = 2.0 * (at - piece) - 1.0
+    return float(np.polynomial.polynomial.polyval(t, table[row * wakes.pieces + piece]))
+
+
+@pytest.mark.parametrize("turbines", [("15MW",), ("10MW", "15MW")], ids=["one type", "two types"])
+def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
+    turbines: tuple[str, ...],
+) -> None:
+    prepared, state = constructed(turbines, 8)
+    wakes, speeds, types = prepared.wakes, state.change.shape[0], len(turbines)
+    assert wakes.points.shape[1] == wakes.rotors.shape[1] == COEFFICIENTS
+    standing = np.flatnonzero(state.cell >= 0)
+    assert len(standing) == 8
+    points = {int(cell): c for c, cell in enumerate(state.point_cell) if state.occupant[cell] == c + 1}
+    turbine_at = {int(state.cell[a]): int(a) for a in standing}
+    sums = np.zeros_like(state.gathered)
+    at_rotors = np.zeros((len(wakes.first) - 1, len(state.cell), speeds))
+    for d in range(len(wakes.first) - 1):
+        for a in standing:
+            for e in range(wakes.first[d], wakes.first[d + 1]):
+                there, source = int(state.cell[a] + wakes.step[e]), int(state.type_index[a])
+                for k in range(speeds):
+                    thrust = state.turbine[d, a, speeds + k]
+                    if there in points:
+                        sums[d, points[there], k] += wake_of(
+                            prepared, wakes.points, e * types + source, thrust
+                        )
+                    elif there in turbine_at:
+                        b = turbine_at[there]
+                        row = (e * types + source) * types + int(state.type_index[b])
+                        at_rotors[d, b, k] += wake_of(prepared, wakes.rotors, row, thrust)
+    free = sorted(points.values())
+    assert sums[:, free].max() > 1e-3
+    assert at_rotors.max() > 1e-3
+    np.testing.assert_allclose(state.gathered[:, free], sums[:, free], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        state.turbine[:, standing, :speeds], at_rotors[:, standing], rtol=0, atol=1e-14
+    )
