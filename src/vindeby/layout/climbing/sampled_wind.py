@@ -7,13 +7,11 @@ that of the farm.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from vindeby.layout.climbing.widening import _SameWind
 from vindeby.layout.problem import IntArray
-from vindeby.wake import GriddedSite, WakeModel, WindFarm, WindStates
+from vindeby.layout.with_wind import with_wind
+from vindeby.wake import WakeModel, WindFarm, WindStates
 
 __all__ = ["groups_of_directions", "sampled_farms"]
 
@@ -29,15 +27,8 @@ def groups_of_directions(many: int, samples: int) -> list[IntArray]:
 def sampled_farms(farm: WindFarm, samples: int, model: WakeModel) -> list[WindFarm]:
     """The farm with another wake model, once for each group of about ``samples`` directions."""
     return [
-        WindFarm(
-            replace(farm.site, rose=wind) if isinstance(farm.site, GriddedSite) else wind,
-            farm.turbines,
-            model,
-            neighbours=farm.neighbours,
-            tabulate=farm.tabulated or farm.by_width,
-        )
+        with_wind(farm, _only(farm.states, group), model)
         for group in groups_of_directions(len(farm.states.direction), samples)
-        for wind in [_SameWind(_only(farm.states, group))]
     ]
 
 

@@ -20,8 +20,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.climbing.same_wind import with_wind
 from vindeby.layout.problem import FloatArray, Problem
+from vindeby.layout.with_wind import with_wind
 from vindeby.wake import GriddedSite, Turbine, WindFarm, WindStates
 
 __all__ = ["direction_step", "thinned", "thinned_states"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vindeby.layout.climbing.same_wind import with_wind
 from vindeby.layout.problem import Problem
+from vindeby.layout.with_wind import with_wind
 
 __all__ = ["stages", "widened"]
 

@@ -11,14 +11,14 @@ together say what its removal saves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby.layout.placing.judged_points import JudgesPoints
 from vindeby.layout.problem import Problem
-from vindeby.wake import GriddedSite, Site, WindFarm, WindStates
+from vindeby.layout.with_wind import with_wind
+from vindeby.wake import GriddedSite, WindStates
 
 __all__ = ["dealt_out", "opposite", "parts_of"]
 
@@ -72,30 +72,4 @@ def dealt_out(states: WindStates, parts: int, part: int) -> WindStates:
 
 
 def _in_states(problem: Problem, states: WindStates) -> Problem:
-    farm = problem.farm
-    same: Site = _GivenWind(states)
-    if isinstance(farm.site, GriddedSite):
-        same = replace(farm.site, rose=same)
-    changed = WindFarm(
-        same,
-        farm.turbines,
-        farm.model,
-        neighbours=farm.neighbours,
-        threads=farm.threads,
-        tabulate=farm.tabulated or farm.by_width,
-    )
-    return replace(problem, farm=changed)
-
-
-@dataclass(frozen=True, eq=False)
-class _GivenWind:
-    """A site that has these wind states."""
-
-    wind: WindStates
-
-    def states(
-        self,
-        directions: npt.ArrayLike | None = None,  # noqa: ARG002  they were chosen before
-        speeds: npt.ArrayLike | None = None,  # noqa: ARG002
-    ) -> WindStates:
-        return self.wind
+    return replace(problem, farm=with_wind(problem.farm, states, problem.farm.model))

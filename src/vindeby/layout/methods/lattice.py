@@ -11,6 +11,7 @@ full that no lattice has enough points, one with too small a spacing is pushed a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import final
 
 import numpy as np
@@ -64,7 +65,7 @@ class _Run:
         self.method, self.problem, self.ground, self.parts = method, problem, ground, parts
         self.dropping = Dropping(parts[0], ground.needed, ground.origin, rows=method.rows)
         self.types = problem.types_in_order()
-        self.evaluations = self.looks = 0
+        self.evaluations = self.looks = self.guesses = 0
 
     def result(self, seed: int) -> Result:
         """The best layout found."""
@@ -78,9 +79,9 @@ class _Run:
         if not layouts:
             raise TaskError(self._no_room(search.most_placed))
         worth = [self.problem.aep(layout) for layout in layouts]
-        self.evaluations += len(layouts) + self.dropping.evaluations
+        in_parts = ceil((self.guesses + self.dropping.evaluations) / len(self.parts))
         best = int(np.argmax(worth))
-        return Result(layouts[best], worth[best], "budget", self.evaluations)
+        return Result(layouts[best], worth[best], "budget", self.evaluations + len(layouts) + in_parts)
 
     def _judged(self, points: Points, least: float) -> tuple[Points, float]:
         """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
@@ -88,7 +89,7 @@ class _Run:
         layout = self._layout(points)
         self.looks += 1
         if len(self.parts) > 1 and least > 0.0:
-            self.evaluations += 1
+            self.guesses += 1
             guess = self.parts[self.looks % len(self.parts)].aep(layout)
             if guess < least:
                 return points, guess

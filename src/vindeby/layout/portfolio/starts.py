@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vindeby.layout.lattices.judging import thinned
+from vindeby.layout.lattices.judging import parts_of
 from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
@@ -60,8 +60,7 @@ def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
 
 
 def _lattice(problem: Problem) -> Start:
-    each = len(thinned(problem).farm.states.speed) / len(problem.farm.states.speed)
-    return Start("lattice", Lattice(trials=LATTICES), PER_LATTICE * LATTICES * each, each)
+    return Start("lattice", Lattice(trials=LATTICES), PER_LATTICE * LATTICES / len(parts_of(problem)), 1.0)
 
 
 def _smart_start(problem: Problem) -> Start | None:
