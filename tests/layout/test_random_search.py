@@ -12,8 +12,9 @@ from tests.layout.small_problems import PROBLEMS, circle, mixed
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Annealing, Boundary, Hopping, Layout, Method, Problem, RandomSearch, RandomStart
 from vindeby.layout.area.limits import Limits
+from vindeby.layout.moves.carried_moves import CarriedMoves
 from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.one_move import Moves, move_kernels, new_moves
+from vindeby.layout.moves.one_move import move_kernels, new_moves
 from vindeby.layout.moves.relocating import Walk, walk
 from vindeby.layout.moves.steady_moves import SteadyMoves
 from vindeby.units import mean_power_to_aep_gwh
@@ -108,7 +109,7 @@ def test_of_two_abreast_one_is_downwind_before_and_after_a_move() -> None:
 def test_wakes_that_change_with_the_wind_are_not_taken_for_steady() -> None:
     for model in ("bastankhah-2014", "nygaard-2022"):
         farm = untabulated(mixed(model))
-        assert isinstance(mover_of(farm, np.zeros(1), np.zeros(1), np.zeros(1, int), 1).moves, Moves)
+        assert isinstance(mover_of(farm, np.zeros(1), np.zeros(1), np.zeros(1, int), 1).moves, CarriedMoves)
 
 
 def test_annealing_finds_what_climbing_does_not() -> None:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from vindeby.layout.moves.carried_moves import (
+    CarriedMoves,
+    can_carry,
+    carried_kernels,
+    new_carried_moves,
+)
 from vindeby.layout.moves.one_move import MoveKernels, Moves, can_move_one, move_kernels, new_moves
 from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.layout.problem import FloatArray, IntArray
@@ -16,7 +22,7 @@ __all__ = ["Mover", "can_move_one", "mover_of"]
 class Mover(NamedTuple):
     """A layout in which single turbines are moved, the loops that do it, and a name for loops made of them."""
 
-    moves: Moves | SteadyMoves
+    moves: Moves | SteadyMoves | CarriedMoves
     kernels: MoveKernels
     identity: str
 
@@ -27,6 +33,9 @@ def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray,
     if farm.locality == "uniform" and is_steady(farm):
         steady = new_steady_moves(farm, x, y, type_index, counted)
         return Mover(steady, steady_kernels(model), f"{model.identity} steady")
+    if can_carry(farm, len(x)):
+        carried = new_carried_moves(farm, x, y, type_index, counted)
+        return Mover(carried, carried_kernels(model), f"{model.identity} carried")
     return Mover(
         new_moves(farm, x, y, type_index, counted),
         move_kernels(model, farm.locality),

@@ -8,8 +8,7 @@ rounding stays below 1e-10 of the energy. Nothing is carried on from move to mov
 a whole evaluation.
 
 The loops stand on the wake model's functions, as those of ``vindeby.wake.loops.direct`` do, for models that add no
-turbulence. ``vindeby.wake`` has faster tables for whole layouts of some models; ``random_search`` says which
-is used when.
+turbulence. Where the free wind is the same everywhere, ``carried_moves`` does the same faster.
 """
 
 from __future__ import annotations

@@ -1,0 +1,123 @@
+"""Moves carried on from one to the next: after any history the energy is that of a whole evaluation."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vindeby.layout.moves import carried_moves
+from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
+from vindeby.layout.moves.moving import mover_of
+from vindeby.layout.moves.one_move import Moves
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake import Neighbours, TableSite, Turbine, WindFarm
+from vindeby.wake.models import model_named
+
+# Compiling the loops for a model takes long.
+WAYS = [
+    ("bastankhah-2014", "linear", "source"),
+    *(
+        [
+            ("bastankhah-2014", "squares", "source"),
+            ("bastankhah-2014", "linear", "free"),
+            ("iea37", "squares", "free"),
+            ("jensen", "squares", "free"),
+            ("nygaard-2022", "squares", "free"),
+        ]
+        if os.environ.get("VINDEBY_FULL")
+        else []
+    ),
+]
+TURBINES, COUNTED, MOVED = 9, 8, 7
+"""The seventh is one of the same farm that stands already, the last one a neighbour."""
+
+
+@cache
+def farm_of(model: str, superposition: str, reference: str, speeds: int = 3) -> WindFarm:
+    """Two types whose thrust changes with the wind; one direction of 12 never blows."""
+    types = [Turbine.generic("small", 5.0, 126.0, 90.0), Turbine.generic("large", 10.0, 180.0, 120.0)]
+    chance = np.random.default_rng(5).random((12, speeds))
+    chance[4] = 0.0
+    site = TableSite(chance / chance.sum(), np.linspace(6.0, 12.0, speeds) if speeds > 1 else [9.0], 0.08)
+    together: dict[str, Any] = {"superposition": superposition, "reference": reference}
+    wake = replace(model_named(model), tabulate=False, **together)
+    return WindFarm(site, types, wake, neighbours=Neighbours([-400.0], [500.0], [1]), tabulate=False)
+
+
+def whole(farm: WindFarm, moves: CarriedMoves) -> float:
+    return farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.type_index[:COUNTED])
+
+
+# Some on a grid, so that turbines stand abreast to the bit; some one diameter from each other.
+places = st.one_of(
+    st.tuples(st.integers(0, 5), st.integers(0, 4)).map(lambda at: (700.0 * at[0], 700.0 * at[1])),
+    st.tuples(st.floats(0.0, 4000.0), st.floats(0.0, 3000.0)),
+)
+histories = st.lists(
+    st.tuples(st.integers(0, MOVED - 1), places, st.sampled_from(["keep", "keep", "refuse", "swap"])),
+    min_size=1,
+    max_size=25,
+)
+
+
+@pytest.mark.parametrize("way", WAYS, ids="-".join)
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(speeds=st.sampled_from([1, 3]), history=histories)
+def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
+    way: tuple[str, str, str], speeds: int, history: list[tuple[int, tuple[float, float], str]]
+) -> None:
+    farm = farm_of(*way, speeds)
+    x = np.array([*(700.0 * (i % 4) for i in range(COUNTED)), -400.0])
+    y = np.array([*(900.0 * (i // 4) + 13.0 * i for i in range(COUNTED)), 500.0])
+    moves = new_carried_moves(farm, x, y, np.array([0, 1, 0, 1, 0, 0, 1, 1, 1]), COUNTED)
+    settle, gained, keep = carried_kernels(farm.model)
+    energy = settle(farm.data, farm.machines, farm.wind, moves)
+    assert mean_power_to_aep_gwh(energy) == pytest.approx(whole(farm, moves), rel=1e-10)
+    for i, (px, py), what in history:
+        if np.hypot(np.delete(moves.x, i) - px, np.delete(moves.y, i) - py).min() < 100.0:
+            continue
+        if what == "swap":  # as ``swapping`` does it
+            j = (i + 1) % MOVED
+            moves.type_index[[i, j]] = moves.type_index[[j, i]]
+            energy = settle(farm.data, farm.machines, farm.wind, moves)
+        else:
+            move = (farm.data, farm.machines, farm.wind, moves, i, px, py)
+            gain, before = gained(*move), (moves.x[i], moves.y[i])
+            if what == "keep":
+                keep(*move)
+                energy += gain
+            else:
+                moves.x[i], moves.y[i] = px, py
+                there = whole(farm, moves)
+                moves.x[i], moves.y[i] = before
+                assert mean_power_to_aep_gwh(energy + gain) == pytest.approx(there, rel=1e-9)
+        assert mean_power_to_aep_gwh(energy) == pytest.approx(whole(farm, moves), rel=1e-9)
+
+
+def test_moves_that_change_more_than_can_be_noted_are_settled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carried_moves, "NOTES_PER_TURBINE", 0)
+    farm = farm_of(*WAYS[0])
+    x, y = np.linspace(0.0, 4000.0, TURBINES), np.linspace(0.0, 100.0, TURBINES)
+    moves = new_carried_moves(farm, x, y, np.zeros(TURBINES, int), COUNTED)
+    settle, gained, keep = carried_kernels(farm.model)
+    energy = settle(farm.data, farm.machines, farm.wind, moves)
+    for i in range(MOVED):
+        move = (farm.data, farm.machines, farm.wind, moves, i, 500.0 * i + 60.0, 12.5 * i)
+        energy += gained(*move)
+        keep(*move)
+    assert energy == pytest.approx(settle(farm.data, farm.machines, farm.wind, moves), rel=1e-10)
+
+
+def test_farms_with_too_many_pairs_are_moved_without_keeping_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    farm = farm_of(*WAYS[0])
+    where = np.zeros(2), np.array([0.0, 900.0]), np.zeros(2, int)
+    assert isinstance(mover_of(farm, *where, 2).moves, CarriedMoves)
+    monkeypatch.setattr(carried_moves, "MOST_BYTES", 0)
+    assert isinstance(mover_of(farm, *where, 2).moves, Moves)
