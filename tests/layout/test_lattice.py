@@ -247,6 +247,9 @@ def test_dropping_ends_at_the_count_with_points_of_the_lattice(
     )
     assert len(left.x) == count
     assert as_set(np.stack([left.x, left.y], axis=1)) <= as_set(np.stack([points.x, points.y], axis=1))
+    for row in set(left.row.tolist()) if rows else ():
+        kept, there = left.column[left.row == row], points.column[points.row == row]
+        assert set(kept.tolist()) == {c for c in there.tolist() if kept.min() <= c <= kept.max()}
 
 
 def test_the_one_dropped_is_the_one_whose_loss_costs_least() -> None:

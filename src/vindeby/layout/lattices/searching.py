@@ -23,6 +23,8 @@ __all__ = ["Candidate", "Search"]
 
 DRAWS_PER_TRIAL, LEAST_DRAWS = 20, 2000
 """So many lattices are counted for each that may be evaluated; in a full area few have enough points."""
+FULL_AFTER, LONGEST_EDGES = 200, 20
+"""An area is full if so many lattices had no room; then the densest lattices along its longest edges are looked at."""
 CLOSEST = 0.5
 """Lattices that would have to be narrower than this share of the spacing are all alike."""
 ANYWHERE = 0.25
@@ -78,12 +80,14 @@ class Search:
     def run(self, trials: int, draws: int | None = None) -> list[Candidate]:
         """The best lattices, the best first, after so many evaluations, or so many lattices in all."""
         judged = 0
-        for _ in range(draws or max(DRAWS_PER_TRIAL * trials, LEAST_DRAWS)):
+        for draw in range(draws or max(DRAWS_PER_TRIAL * trials, LEAST_DRAWS)):
+            if draw == FULL_AFTER and self.best[0].points is None:
+                self._densest_along_edges()
             anywhere = not self.best or self.rng.random() < ANYWHERE
             found = self.look_at(self._drawn() if anywhere else self._near())
             self._keep(found)
             judged += found.points is not None
-            if judged == trials:
+            if judged >= trials:
                 break
         return self.best
 
@@ -106,6 +110,16 @@ class Search:
     def _keep(self, found: Candidate) -> None:
         if all(abs(found.score - other.score) > 1e-9 * abs(found.score) for other in self.best):
             self.best = sorted([*self.best, found], key=lambda one: -one.score)[:KEPT]
+
+    def _densest_along_edges(self) -> None:
+        """Look at equilateral triangles with a row on an edge, beginning at one of its ends."""
+        edges, side = self.ground.room.areas.edges, self.ground.side
+        length = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
+        for ax, ay, bx, by in edges[np.argsort(-length, kind="stable")[:LONGEST_EDGES]]:
+            angle = np.arctan2(by - ay, bx - ax)
+            for x, y in ((ax, ay), (bx, by)):
+                numbers = [angle, np.log(TRIANGULAR_ASPECT), 0.5, 1.0, x / side, y / side]
+                self._keep(self.look_at(np.array(numbers)))
 
     def _drawn(self) -> FloatArray:
         """Anywhere: any angle or that of an edge, with a row on it; any shape, more often near triangles."""
