@@ -30,6 +30,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
 from vindeby.wake.compiling.code_digest import digest_of
+from vindeby.wake.compiling.two_forms import in_two_forms
 
 __all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar"]
 
@@ -46,13 +47,13 @@ _OPTIONS: dict[str, Any] = {"fastmath": {"contract", "nsz"}, "error_model": "num
 
 def scalar(function: Function) -> Function:
     """Compile a small function that loops call: a wake width, a deficit, an interpolation."""
-    compiled: Function = numba.njit(**_OPTIONS)(_named_by_closure(function))
+    compiled: Function = in_two_forms(_named_by_closure(function), **_OPTIONS)
     return compiled
 
 
 def inlined(function: Function) -> Function:
     """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
-    compiled: Function = numba.njit(forceinline=True, **_OPTIONS)(_named_by_closure(function))
+    compiled: Function = in_two_forms(_named_by_closure(function), forceinline=True, **_OPTIONS)
     return compiled
 
 
