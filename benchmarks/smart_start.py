@@ -1,11 +1,14 @@
 """Smart start beside TopFarm's, on the energy island: the same points, and how much faster.
 
-    python benchmarks/smart_start.py [--seeds 5] [--topfarm 0,5,0 ...] [--turbines 16]
+    python benchmarks/smart_start.py [--seeds 5] [--topfarm 0,5,0 ...] [--turbines 16] [--before OTHER/src]
 
 ``--topfarm FARM,TYPE,SEED`` runs TopFarm + PyWake on that configuration too (several minutes each; needs
 ``topfarm``, see tests/layout/make_golden.py) and compares point for point. ``--turbines`` places only the first
 so many: a greedy construction begins in the same way however many follow. Times are CPU seconds of one core, so
 that other work on the machine does not count; the two are measured in one run.
+
+``--before`` compares with the code of another checkout instead: both in turn, each in processes of its own, twice; the
+layouts and AEPs must be equal to the bit.
 """
 
 from __future__ import annotations
@@ -13,6 +16,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
+import os
+import subprocess
+import sys
 import time
 import warnings
 from dataclasses import replace
@@ -25,6 +32,7 @@ import topfarm_side
 from vindeby.layout import Problem, SmartStart
 
 METHOD = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
+CONFIGURATIONS = ((0, 5), (0, 0), (3, 2), (8, 5))
 
 
 def topfarm(question: Problem, farm_index: int, type_index: int, seed: int) -> tuple[Any, Any]:
@@ -48,11 +56,19 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--topfarm", nargs="*", default=[])
     parser.add_argument("--turbines", type=int)
+    parser.add_argument("--before")
+    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.measure:
+        print(json.dumps([measure(*one, options.seeds) for one in CONFIGURATIONS]))
+        return
+    if options.before:
+        compare_with(options.before, options.seeds)
+        return
     METHOD.run(energy_island.problem(0, 5), 0)  # compile
 
     print("configuration    turbines  points   set-up s   a seed s (of which AEP)")
-    for farm_index, type_index in ((0, 5), (0, 0), (3, 2), (8, 5)):
+    for farm_index, type_index in CONFIGURATIONS:
         question = energy_island.problem(farm_index, type_index)
         began = time.process_time()
         search = METHOD.prepare(question)
@@ -81,6 +97,37 @@ def _grid(question: Any) -> tuple[Any, Any]:
         np.linspace(west, east, energy_island.GRID_SIZE), np.linspace(south, north, energy_island.GRID_SIZE)
     )
     return x.ravel(), y.ravel()
+
+
+def measure(farm_index: int, type_index: int, seeds: int) -> tuple[float, list[str]]:
+    """CPU seconds of seed 0 with its AEP, the best of several; and the results of all seeds, exactly."""
+    search = METHOD.prepare(energy_island.problem(farm_index, type_index))
+    results = [search(seed, None) for seed in range(seeds)]
+    seconds = []
+    for _ in range(6):
+        start = time.process_time()
+        search(0, None)
+        seconds.append(time.process_time() - start)
+    exact = [v.hex() for r in results for v in [*r.x.tolist(), *r.y.tolist(), r.aep_gwh]]
+    return min(seconds), exact
+
+
+def compare_with(before: str, seeds: int) -> None:
+    """Measure another checkout and this one in turn."""
+    runs: dict[str, list[Any]] = {before: [], "": []}
+    for _ in range(2):
+        for source, found in runs.items():
+            path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
+            command = [sys.executable, __file__, "--measure", "--seeds", str(seeds)]
+            out = subprocess.run(
+                command, env={**os.environ, "PYTHONPATH": path}, check=True, capture_output=True
+            )
+            found.append(json.loads(out.stdout))
+    print("configuration    before s   after s   times as fast   results equal to the bit")
+    for n, (farm_index, type_index) in enumerate(CONFIGURATIONS):
+        old, new = (min(run[n][0] for run in found) for found in runs.values())
+        same = runs[before][0][n][1] == runs[""][0][n][1]
+        print(f"farm {farm_index}, type {type_index}   {old:8.4f}  {new:8.4f}   {old / new:13.2f}   {same}")
 
 
 def compare(turbines: int | None, farm_index: int, type_index: int, seed: int) -> None:
