@@ -106,15 +106,15 @@ def test_a_wide_range_is_not_tried_count_by_count(cost_gwh: float) -> None:
 
 
 def test_counts_that_find_no_room_are_passed_over() -> None:
-    problem = replace(_crowded(Objective(0.1), 2, 40), spacing_m=450.0)
+    problem = replace(_crowded(Objective(0.1), 2, 12), spacing_m=450.0)
     found = CountSearch(STEPS).run(problem, 0)
-    assert 2 < len(found.x) < 12
+    assert 2 < len(found.x) < 10
     assert problem.is_feasible(found.layout)
 
 
 def test_a_range_without_any_room_fails_with_the_reason_of_its_fewest() -> None:
-    problem = replace(_crowded(Objective(0.1), 20, 24), spacing_m=450.0)
-    with pytest.raises(TaskError, match="no room for 20 turbines"):
+    problem = replace(_crowded(Objective(0.1), 10, 11), spacing_m=450.0)
+    with pytest.raises(TaskError, match="no room for 10 turbines"):
         CountSearch([RandomStart()]).run(problem, 0)
 
 
@@ -218,6 +218,17 @@ def test_types_are_the_best_of_all_ways_to_give_them(
     assert free.is_feasible(found)
     worth = objective.worth(problem.aep(found), np.bincount(changes.types, minlength=2))
     assert worth == pytest.approx(max(every), rel=1e-9)
+
+
+def test_turbines_exchange_their_types_where_none_may_change_alone() -> None:
+    problem, layout = _tiny((300.0, 300.0))
+    choice = Choice((6, 6), ((3, 3), (3, 3)))
+    ways = [np.isin(np.arange(6), large).astype(np.int64) for large in itertools.combinations(range(6), 3)]
+    energies = [problem.aep(Layout(layout.x, layout.y, types)) for types in ways]
+    worst = Layout(layout.x, layout.y, ways[int(np.argmin(energies))])
+    changes = TypeChanges(problem, choice, worst, np.random.default_rng(0))
+    assert changes.make()
+    assert problem.aep(Layout(layout.x, layout.y, changes.types)) == pytest.approx(max(energies), rel=1e-9)
 
 
 @pytest.mark.parametrize(("large_cost_gwh", "expected"), [(0.0, [2, 6]), (100.0, [7, 1])])
