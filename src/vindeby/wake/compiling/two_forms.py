@@ -39,5 +39,5 @@ def in_two_forms(function: Callable[..., Any], **options: Any) -> Any:
 def _not_counted(args: Any) -> bool:
     """Whether the caller counts no references. Numbers have none, so there one form will do."""
     caller = ConfigStack.top_or_none()
-    plain = all(isinstance(kind, types.Number | types.Boolean | types.Omitted) for kind in args)
+    plain = all(isinstance(kind, types.Number | types.Boolean) for kind in args)
     return caller is not None and not caller.nrt and not plain
