@@ -7,6 +7,7 @@ unless there would be none. ``auto`` has the time as its budget, and its own cur
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import (
@@ -40,7 +41,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "smart-start, gradient, hopping": ("smart-start", "gradient", "hopping"),
     "auto": ("auto",),
 }
-"""The steps of each, by name. Walks have as many trials as the time allows."""
+"""The steps of each, by name. Refinements are as long as the time allows."""
 
 
 def best_within(steps: tuple[str, ...], problem: Problem, seconds: float) -> Points:
@@ -51,12 +52,11 @@ def best_within(steps: tuple[str, ...], problem: Problem, seconds: float) -> Poi
             found = Auto(seconds=seconds).run(problem, 0)
             pairs = zip(found.arrays["curve_seconds"], found.arrays["curve_aep_gwh"], strict=True)
             return _rising([(float(at), float(aep)) for at, aep in pairs])
-        _searched(steps, problem, 0, 0.02, brief=True)  # compile
+        list(_searched(steps, problem, 0, time.process_time()))  # compile: no time is left but for probes
         points: Points = []
         began, seed = time.process_time(), 0
         while not points or time.process_time() - began < seconds:
-            left = seconds - (time.process_time() - began)
-            for result in _searched(steps, problem, seed, left):
+            for result in _searched(steps, problem, seed, began + seconds):
                 now = time.process_time() - began
                 if not points or now <= 1.02 * seconds:
                     points.append((now, result.aep_gwh))
@@ -66,31 +66,44 @@ def best_within(steps: tuple[str, ...], problem: Problem, seconds: float) -> Poi
         return [(seconds, 0.0)]
 
 
-def _searched(
-    steps: tuple[str, ...], problem: Problem, seed: int, seconds: float, *, brief: bool = False
-) -> list[Result]:
-    """The results of all steps in turn; what a walk may take is told from a short one."""
-    results: list[Result] = []
-    for name in steps:
-        layout = results[-1].layout if results else None
-        if name == "gradient":
-            results.append(Gradient(8 if brief else 500).run(problem, seed, layout))
-        elif name == "hopping":
-            results.append(Hopping(1 if brief else 20).run(problem, seed, layout))
-        elif name in ("random-search", "annealing"):
-            began = time.process_time()
-            results.append(_walk(name, 100, problem, seed, results[-1]))
-            each = (time.process_time() - began) / 100
-            trials = 100 if brief else max(100, int(0.95 * seconds / each))
-            results.append(_walk(name, trials, problem, seed, results[-1]))
-        else:
-            results.append(start_of(problem, name).run(problem, seed))
-    return results
+def _searched(steps: tuple[str, ...], problem: Problem, seed: int, end: float) -> Iterator[Result]:
+    """What each step finds, as soon as it has. How long a refinement may be is told from a short one before it.
+
+    Before another refinement, half of the time that is left is used; before the end, nearly all of it.
+    """
+    result: Result | None = None
+    for place, name in enumerate(steps):
+        if name not in PROBES:
+            yield (result := start_of(problem, name).run(problem, seed))
+            continue
+        assert result is not None, "the first step is a start"
+        probe, most = PROBES[name]
+        began = time.process_time()
+        yield (result := _refined(name, probe, problem, seed, result))
+        now = time.process_time()
+        share = 0.9 if place == len(steps) - 1 else 0.5
+        fitting = int(share * (end - now) / max((now - began) / probe, 1e-6))
+        if fitting >= 1:
+            yield (result := _refined(name, min(fitting, most), problem, seed, result))
 
 
-def _walk(name: str, trials: int, problem: Problem, seed: int, start: Result) -> Result:
-    method: Method = RandomSearch(trials) if name == "random-search" else Annealing(trials)
-    return method.run(problem, seed, start.layout)
+PROBES = {
+    "gradient": (16, 500),
+    "hopping": (1, 1000),
+    "random-search": (100, 10**9),
+    "annealing": (100, 10**9),
+}
+"""Of each refinement: iterations, hops or trials of the short one, and the most of the long one."""
+
+
+def _refined(name: str, count: int, problem: Problem, seed: int, start: Result) -> Result:
+    methods: dict[str, Method] = {
+        "gradient": Gradient(count),
+        "hopping": Hopping(count),
+        "random-search": RandomSearch(count),
+        "annealing": Annealing(count),
+    }
+    return methods[name].run(problem, seed, start.layout)
 
 
 def _rising(points: Points) -> Points:
