@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vindeby.layout.moves.carried_steps import forget_trial, is_downwind, is_in_reach, make_fill_pair
-from vindeby.layout.moves.move_steps import make_settle_one
+from vindeby.layout.moves.move_steps import make_settle_one, wind_of_direction
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import clear, wind_from
+from vindeby.wake.loops.wind import clear
 
 __all__ = ["make_settle"]
 
@@ -59,7 +59,7 @@ def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
             forget_trial(moves, d)
             if moves.idle[d]:
                 continue
-            states = wind_from(wind, d)
+            states = wind_of_direction(wind, d)
             for i in range(n):
                 moves.along[d, i], moves.across[d, i] = turn(
                     wind.cosine[d], wind.sine[d], moves.x[i], moves.y[i]

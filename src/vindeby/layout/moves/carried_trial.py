@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from vindeby.layout.moves.carried_steps import forget_trial, is_downwind, is_in_reach, make_fill_pair
-from vindeby.layout.moves.move_steps import make_settle_one
+from vindeby.layout.moves.move_steps import make_settle_one, wind_of_direction
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import clear, wind_from
+from vindeby.wake.loops.wind import clear
 
 __all__ = ["make_gained"]
 
@@ -251,7 +251,7 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
             moves.first_note[d + 1] = max(moves.first_note[d], 0)
             if not moves.idle[d]:
                 moves.new_along[d], moves.new_across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
-                total += gained_in(data, machines, moves, d, moved, wind_from(wind, d))
+                total += gained_in(data, machines, moves, d, moved, wind_of_direction(wind, d))
         return total
 
     return gained

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row
-from vindeby.wake.loops.wind import clear
+from vindeby.wake.loops.wind import DirectionWind, Wind, clear
 from vindeby.wake.loops.wind_access import Locality, OwnWind, access_of, together_of
 from vindeby.wake.turbines.curves import curves_at
 
@@ -28,6 +28,7 @@ __all__ = [
     "make_settle_one",
     "make_sum_anew",
     "reorder",
+    "wind_of_direction",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -86,6 +87,17 @@ class FreeWinds(NamedTuple):
     settled: Callable[..., Any]
     tried: Callable[..., Any]
     fill: Callable[..., None]
+
+
+@inlined
+def wind_of_direction(wind: Wind, d: int) -> DirectionWind:
+    """The wind states of direction ``d``.
+
+    Loops that count no references to arrays must not share a function that returns arrays with loops that do, such as
+    ``wind_from``: what is compiled first serves both, and the others would free arrays that are still in use.
+    """
+    here = slice(wind.first[d], wind.first[d + 1])
+    return DirectionWind(wind.speed[here], wind.weight[here], wind.turbulence[here])
 
 
 @inlined

@@ -32,13 +32,14 @@ from vindeby.layout.moves.move_steps import (
     make_settle_one,
     make_sum_anew,
     reorder,
+    wind_of_direction,
 )
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.local.local_rows import rows_for
 from vindeby.wake.loops.rotation import turn, turn_into_wind
-from vindeby.wake.loops.wind import clear, count_up, wind_from
+from vindeby.wake.loops.wind import clear, count_up
 from vindeby.wake.loops.wind_access import Locality, identity_of
 
 __all__ = ["MoveKernels", "Moves", "can_move_one", "move_kernels", "new_moves"]
@@ -99,7 +100,7 @@ def _make_settle(
         type_index, total = moves.type_index, 0.0
         along, across = moves.new_along, moves.new_across
         for d in range(wind.cosine.size):
-            order, states = moves.order[d], wind_from(wind, d)
+            order, states = moves.order[d], wind_of_direction(wind, d)
             count_up(order)
             for a in range(n if d else 0):
                 order[a] = moves.order[d - 1, a]
@@ -143,7 +144,7 @@ def _make_gained(
     def gained(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
-            states = wind_from(wind, d)
+            states = wind_of_direction(wind, d)
             along, across = turn(wind.cosine[d], wind.sine[d], x, y)
             trial = Trial(d, moved, along, across)
             fill(wind, d, moves, moves.type_index[moved], x, y, moves.free.cosine.size - 1)
