@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.campaign.broken_wake_models import BROKEN_WAKE_MODELS
-from tests.campaign.examples import changed
+from tests.campaign.examples import changed, with_first_gradient
 from tests.campaign.test_broken_files import check
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
@@ -51,7 +51,7 @@ def test_defaults_that_are_written_out_leave_the_fingerprint_as_it_is(plain: obj
 
 
 def test_fingerprints_from_before_jensen_had_options_are_still_those() -> None:
-    campaign = Campaign.from_data(changed("wake", {"jensen": {"k": 0.05}}))
+    campaign = Campaign.from_data(with_first_gradient(changed("wake", {"jensen": {"k": 0.05}})))
     assert campaign.fingerprints()["farm0_t0_s0"] == EARLIER
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.campaign.examples import SMALL, changed, small
+from tests.campaign.examples import SMALL, changed, small, with_first_gradient
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import digest
 
@@ -119,8 +119,7 @@ def test_fingerprints_are_those_of_the_first_version() -> None:
     Since then the defaults of gradient have changed, and its results with them; written out, the first ones are what
     they were.
     """
-    first = {"gradient": {"max_iterations": 500, "wind": "all", "memory": 0}}
-    tasks = tasks_of(changed("method.1", first))
+    tasks = tasks_of(with_first_gradient(small()))
     assert [(task.key, task.fingerprint) for task in (tasks[0], tasks[-1])] == [
         ("farm0_t0_s0", "b26366015595a0515a49e325a12a099476e2f153b378990d1fd899a2a83ce9b4"),
         ("farm1_t1_s2", "68d4a3e30685535aa2fadd92e1ef4d5e5dba24f6da285f190b1dbf206e6c9b8c"),
