@@ -130,7 +130,7 @@ def test_seconds_are_kept_and_what_they_give_is_said_not_to_be_repeatable() -> N
 
 def test_more_budget_finds_more_and_gains_on_every_start() -> None:
     problem = round_farm(16, 1300.0)
-    short, long = (Auto(evaluations=count).run(problem, 2).aep_gwh for count in (20, 5000))
+    short, long = (Auto(evaluations=count).run(problem, 2).aep_gwh for count in (20, 20_000))
     starts = [start.method.run(problem, seed).aep_gwh for start in starts_for(problem) for seed in range(3)]
     assert long > max(short, *starts) * 1.002
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vindeby.layout.moves import carried_moves, carried_settle, carried_trial, one_move
+from vindeby.layout.moves import carried_moves
 from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.one_move import Moves
@@ -124,11 +123,3 @@ def test_farms_with_too_many_pairs_are_moved_without_keeping_them(monkeypatch: p
     assert isinstance(mover_of(farm, *where, 2).moves, CarriedMoves)
     monkeypatch.setattr(carried_moves, "MOST_BYTES", 0)
     assert isinstance(mover_of(farm, *where, 2).moves, Moves)
-
-
-@pytest.mark.parametrize("module", [carried_settle, carried_trial, one_move], ids=lambda m: m.__name__)
-def test_loops_that_count_no_references_have_a_function_of_their_own_that_returns_arrays(
-    module: ModuleType,
-) -> None:
-    """Shared with the engine's loops, ``wind_from`` made them free the wind while it was in use."""
-    assert not hasattr(module, "wind_from")
