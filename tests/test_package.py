@@ -25,7 +25,7 @@ PUBLIC = {
     ),
     *("Boundary", "Layout", "Problem", "Result"),
     *("Annealing", "Auto", "Gradient", "Hopping", "Lattice", "Method", "Pipeline"),
-    *("RandomSearch", "RandomStart", "SmartStart"),
+    *("RandomSearch", "RandomStart", "SmartStart", "StochasticGradient"),
     *("VindebyError", "errors", "evaluate", "plots"),
 }
 
