@@ -1,6 +1,6 @@
 """How good layouts get: the cases of IEA Wind Task 37, searched by vindeby alone, within a time.
 
-    python benchmarks/iea37.py [CASE ...] [--minutes M] [--processes 2] [--seed 0] [--save FOLDER]
+    python benchmarks/iea37.py [CASE ...] [--minutes M] [--processes 2] [--seed 0] [--share 0.5] [--save FOLDER]
 
 Each process takes one seed after the other: random-start, annealing, gradient with the true wakes. It begins
 with no seed that it could not end within the time. The best layout of all is evaluated and checked once more
@@ -36,12 +36,14 @@ class Found:
     cpu_s: float
 
 
-def work(name: str, minutes: float, first: int, step: int) -> list[Found]:
+def work(name: str, minutes: float, first: int, step: int, share: float) -> list[Found]:
     """Search with every ``step``-th seed from the first on, for so long."""
     begin = time.monotonic()
     case = problem(name)
     last = Gradient(REFINING, widening=1.0, wind="all", memory=0)
-    search = Pipeline([RandomStart(), Annealing(CASES[name].evaluations, 0.03), last]).prepare(case)
+    search = Pipeline(
+        [RandomStart(), Annealing(max(1, round(share * CASES[name].evaluations)), 0.03), last]
+    ).prepare(case)
     # The loops are compiled, or loaded, with a farm that is done at once.
     Pipeline([RandomStart(), Annealing(10), last]).run(replace(case, n_turbines=3), 0)
     found: list[Found] = []
@@ -55,11 +57,11 @@ def work(name: str, minutes: float, first: int, step: int) -> list[Found]:
     return found
 
 
-def search(name: str, minutes: float, processes: int, seed: int, save: Path | None) -> str:
+def search(name: str, minutes: float, processes: int, seed: int, share: float, save: Path | None) -> str:
     """Search in all processes, and the row of the table."""
     case, begin = CASES[name], time.monotonic()
     with ProcessPoolExecutor(processes) as pool:
-        jobs = [pool.submit(work, name, minutes, seed + p, processes) for p in range(processes)]
+        jobs = [pool.submit(work, name, minutes, seed + p, processes, share) for p in range(processes)]
         found = [one for job in jobs for one in job.result()]
     seconds = time.monotonic() - begin
     best = max(found, key=lambda one: one.aep_gwh)
@@ -85,6 +87,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, help="for each case; default 10, cs4 30")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--share", type=float, default=1.0, help="of the evaluations that a seed has")
     parser.add_argument("--save", type=Path, help="a folder for the layouts found")
     chosen = parser.parse_args()
     unknown = set(chosen.cases) - set(CASES)
@@ -96,7 +99,7 @@ def main() -> None:
     )
     for name in chosen.cases or CASES:
         minutes = chosen.minutes or CASES[name].minutes
-        print(search(name, minutes, chosen.processes, chosen.seed, chosen.save), flush=True)
+        print(search(name, minutes, chosen.processes, chosen.seed, chosen.share, chosen.save), flush=True)
 
 
 if __name__ == "__main__":
