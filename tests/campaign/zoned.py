@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-ZONED = """\
-name: zoned
-farms:
-  - name: together
-    zones:
-      - name: west
-        boundary: [[0, 0], [2000, 0], [2000, 3000], [0, 3000]]
-        n_turbines: 5
-      - name: east
-        boundary: [[2000, 0], [4000, 0], [4000, 3000], [2000, 3000]]
-        capacity_mw: 15
-  - name: in turn
-    zones:
-      - {name: west, boundary: [[0, 0], [2000, 0], [2000, 3000], [0, 3000]], mix: {five: 2, three: 1}}
-      - {name: east, boundary: [[2000, 0], [4000, 0], [4000, 3000], [2000, 3000]], mix: {three: 3}}
-    search: in-turn
-    rounds: 2
-  - name: mixed
-    boundary: [[0, 0], [4000, 0], [4000, 3000], [0, 3000]]
-    mix: {five: 4, three: 2}
+TWO_TYPES = """\
 turbines:
   - name: three
     generic: {rated_power_mw: 3, rotor_diameter_m: 90, hub_height_m: 80}
@@ -44,3 +25,29 @@ method:
   - random-search: {max_evaluations: 50}
 seeds: 2
 """
+"""What the farms of campaigns with several turbine types share."""
+
+ZONED = (
+    """\
+name: zoned
+farms:
+  - name: together
+    zones:
+      - name: west
+        boundary: [[0, 0], [2000, 0], [2000, 3000], [0, 3000]]
+        n_turbines: 5
+      - name: east
+        boundary: [[2000, 0], [4000, 0], [4000, 3000], [2000, 3000]]
+        capacity_mw: 15
+  - name: in turn
+    zones:
+      - {name: west, boundary: [[0, 0], [2000, 0], [2000, 3000], [0, 3000]], mix: {five: 2, three: 1}}
+      - {name: east, boundary: [[2000, 0], [4000, 0], [4000, 3000], [2000, 3000]], mix: {three: 3}}
+    search: in-turn
+    rounds: 2
+  - name: mixed
+    boundary: [[0, 0], [4000, 0], [4000, 3000], [0, 3000]]
+    mix: {five: 4, three: 2}
+"""
+    + TWO_TYPES
+)
