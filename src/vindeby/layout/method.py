@@ -15,10 +15,10 @@ from typing import Literal, final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError
+from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
 
-__all__ = ["Method", "Pipeline", "Result", "Search", "Status", "Tried"]
+__all__ = ["Method", "Pipeline", "Result", "Search", "Status", "Tried", "start_for"]
 
 Status = Literal["complete", "converged", "budget"]
 """``complete``: a construction that is done; ``converged``: no better layout nearby; ``budget``: stopped by
@@ -102,6 +102,15 @@ class Method(ABC):
     def run(self, problem: Problem, seed: int, start: Layout | None = None) -> Result:
         """Search once. For many seeds of one problem, call ``prepare`` and use what it returns."""
         return checked(problem, self)(seed, start)
+
+
+def start_for(problem: Problem, start: Layout | None, method: str) -> Layout:
+    """The start that a refining method was given; TaskError if it was given none."""
+    if start is None:
+        raise TaskError(
+            f"farm {problem.name}: {method} needs a start; put smart-start or random-start before it"
+        )
+    return start
 
 
 def checked(problem: Problem, method: Method) -> Search:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final, get_args
 
-from vindeby.errors import ArgumentError, TaskError
+from vindeby.errors import ArgumentError
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.schedule import Schedule, WindChoice, schedule_of
-from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Gradient"]
@@ -56,10 +56,7 @@ class Gradient(Method):
         schedule = schedule_of(problem, self.widening, self.wind)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it needs no chance
-            if start is None:
-                raise TaskError(
-                    f"farm {problem.name}: gradient needs a start; put smart-start or random-start before it"
-                )
+            start = start_for(problem, start, "gradient")
             return _refine(problem, schedule, start, self.max_iterations, self.memory)
 
         return run

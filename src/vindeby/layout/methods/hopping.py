@@ -14,8 +14,8 @@ from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.method import Method, Result, Search
+from vindeby.errors import ArgumentError
+from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.moves.elsewhere import worth_elsewhere
 from vindeby.layout.problem import Layout, Problem
@@ -52,10 +52,7 @@ class Hopping(Method):
         shake = Gradient(3 * REFINING, widening=4.0, wind="all", memory=0).prepare(problem)
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            if start is None:
-                raise TaskError(
-                    f"farm {problem.name}: hopping needs a start; put smart-start or random-start before it"
-                )
+            start = start_for(problem, start, "hopping")
             rng = np.random.default_rng(seed)
             here = best = refine(seed, start)
             evaluations = here.evaluations

@@ -17,11 +17,11 @@ from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError, TaskError
+from vindeby.errors import ArgumentError
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.sampled_wind import sampled_farms
 from vindeby.layout.climbing.widening import stages
-from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.placing.judged_points import JudgesPoints
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
@@ -66,10 +66,7 @@ class StochasticGradient(Method):
         refine = Gradient(max(1, self.max_iterations // REFINING), widening=1.0).prepare(problem)
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            if start is None:
-                raise TaskError(
-                    f"farm {problem.name}: stochastic-gradient needs a start; put smart-start or random-start before it"
-                )
+            start = start_for(problem, start, "stochastic-gradient")
             limits = Limits(problem, start.types)
             place = np.stack([start.x, start.y]) - limits.origin[:, None]
             place = _descend(problem, limits, widths, place, start, self.max_iterations, seed)

@@ -18,10 +18,9 @@ from math import hypot, pi
 
 import numpy as np
 
-from vindeby.errors import TaskError
 from vindeby.layout.area.boundary import _nearest_edge
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.method import Result
+from vindeby.layout.method import Result, start_for
 from vindeby.layout.moves.moving import can_move_one, mover_of
 from vindeby.layout.moves.one_move import MoveKernels
 from vindeby.layout.moves.swapping import Swaps, can_swap, exchange, make_swap, may_swap, never_swap
@@ -65,10 +64,7 @@ class Walk:
 
 def walk(problem: Problem, start: Layout | None, seed: int, how: Walk, name: str) -> Result:
     """The best layout on the way; a feasible start is never made worse, any other is mended first."""
-    if start is None:
-        raise TaskError(
-            f"farm {problem.name}: {name} needs a start; put smart-start or random-start before it"
-        )
+    start = start_for(problem, start, name)
     limits = Limits(problem, start.types)
     if not problem.is_feasible(start):
         place, _ = limits.restore(np.stack([start.x, start.y]) - limits.origin[:, None], rounds=2000)
