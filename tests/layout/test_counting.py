@@ -69,10 +69,9 @@ def test_the_count_is_the_best_of_all_counts(
 def test_the_energy_of_each_turbine_is_largest_where_there_are_fewest() -> None:
     found = CountSearch(STEPS).run(_crowded(Objective(per_turbine=True)), 3)
     assert len(found.x) == LOW
-    assert found.tried is not None
-    each = found.tried.aep_gwh / found.tried.turbines
-    assert found.tried.objective.tolist() == pytest.approx(each.tolist(), rel=1e-15)
-    assert found.tried.objective.max() == found.aep_gwh / LOW
+    each = found.arrays["tried_aep_gwh"] / found.arrays["tried_turbines"]
+    assert found.arrays["tried_objective"].tolist() == pytest.approx(each.tolist(), rel=1e-15)
+    assert found.arrays["tried_objective"].max() == found.aep_gwh / LOW
 
 
 def test_a_turbine_alone_may_be_the_best_farm() -> None:
@@ -82,15 +81,14 @@ def test_a_turbine_alone_may_be_the_best_farm() -> None:
 
 def test_what_was_tried_is_told_in_order_and_the_best_is_the_result() -> None:
     found = CountSearch(STEPS).run(_crowded(Objective(20.0)), 1)
-    tried = found.tried
-    assert tried is not None
-    assert tried.turbines.tolist() == sorted(set(tried.turbines.tolist()))
-    assert set(tried.turbines.tolist()) <= set(range(LOW, HIGH + 1))
-    assert tried.objective.tolist() == pytest.approx(
-        (tried.aep_gwh - 20.0 * tried.turbines).tolist(), rel=1e-12
+    turbines, aep, objective = (
+        found.arrays[f"tried_{name}"] for name in ("turbines", "aep_gwh", "objective")
     )
-    best = int(np.argmax(tried.objective))
-    assert (tried.turbines[best], tried.aep_gwh[best]) == (len(found.x), found.aep_gwh)
+    assert turbines.tolist() == sorted(set(turbines.tolist()))
+    assert set(turbines.tolist()) <= set(range(LOW, HIGH + 1))
+    assert objective.tolist() == pytest.approx((aep - 20.0 * turbines).tolist(), rel=1e-12)
+    best = int(np.argmax(objective))
+    assert (turbines[best], aep[best]) == (len(found.x), found.aep_gwh)
 
 
 @pytest.mark.parametrize("cost_gwh", [5.0, 28.6])
@@ -98,11 +96,10 @@ def test_a_wide_range_is_not_tried_count_by_count(cost_gwh: float) -> None:
     """Ninety counts, of which the best is found by halving; far from it most are left out."""
     problem = replace(_crowded(Objective(cost_gwh), 1, 90), spacing_m=100.0)
     found = CountSearch([RandomStart(), Gradient(20)]).run(problem, 0)
-    assert found.tried is not None
-    assert len(found.tried.turbines) < 40
+    assert len(found.arrays["tried_turbines"]) < 40
     best = len(found.x)
     beside = {best - 1, best + 1} & set(range(1, 91))
-    assert beside <= set(found.tried.turbines.tolist()), "its neighbours were tried"
+    assert beside <= set(found.arrays["tried_turbines"].tolist()), "its neighbours were tried"
 
 
 def test_counts_that_find_no_room_are_passed_over() -> None:
@@ -237,10 +234,9 @@ def test_a_mix_goes_to_the_end_that_the_costs_favour(large_cost_gwh: float, expe
     problem = replace(mix_of_two(), choice=choice)
     found = MixSearch([RandomStart()]).run(problem, 0)
     assert np.bincount(found.types).tolist() == expected
-    assert found.tried is not None
-    assert [2, 6] in found.tried.by_type.tolist()
-    assert [7, 1] in found.tried.by_type.tolist()
-    assert set(found.tried.turbines.tolist()) == {8}
+    assert [2, 6] in found.arrays["tried_mix"].tolist()
+    assert [7, 1] in found.arrays["tried_mix"].tolist()
+    assert set(found.arrays["tried_turbines"].tolist()) == {8}
 
 
 def test_types_that_only_neighbours_have_are_never_placed() -> None:
@@ -302,5 +298,4 @@ def test_small_ranges_are_tried_whole() -> None:
     """The patience reaches the ends of a range of seven from its middle, whatever the objective."""
     assert count_search.PATIENCE[0] >= 3
     found = CountSearch([RandomStart()]).run(_crowded(Objective(17.0), 2, 8), 0)
-    assert found.tried is not None
-    assert found.tried.turbines.tolist() == list(range(2, 9))
+    assert found.arrays["tried_turbines"].tolist() == list(range(2, 9))

@@ -218,7 +218,7 @@ def test_a_seed_gives_one_layout_to_the_bit_whatever_ran_before(method: Method) 
 
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda m: type(m).__name__)
 def test_without_a_start_it_says_what_to_put_before_it(method: Method) -> None:
-    with pytest.raises(TaskError, match="needs a start; put smart-start or random-start before it"):
+    with pytest.raises(TaskError, match="needs a start; put smart-start, lattice or random-start before it"):
         method.run(circle(), 0)
 
 

@@ -11,7 +11,7 @@ from vindeby.layout.area.zones import Zone, Zones
 from vindeby.layout.counting.choice import Choice, Objective
 from vindeby.layout.counting.count_search import CountSearch
 from vindeby.layout.counting.mix_search import MixSearch
-from vindeby.layout.method import Method, Pipeline, Result, Search, Status, Tried
+from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.gradient import Gradient
@@ -47,7 +47,6 @@ __all__ = [
     "SmartStart",
     "Status",
     "StochasticGradient",
-    "Tried",
     "Zone",
     "Zones",
 ]

@@ -13,31 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
-import numpy as np
-
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
 
-__all__ = ["Method", "Pipeline", "Result", "Search", "Status", "Tried", "start_for"]
+__all__ = ["Method", "Pipeline", "Result", "Search", "Status", "start_for"]
 
 Status = Literal["complete", "converged", "budget"]
 """``complete``: a construction that is done; ``converged``: no better layout nearby; ``budget``: stopped by
 the number of iterations or evaluations allowed."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tried:
-    """The counts that a search tried, where it chose one: for each the best layout's energy and objective."""
-
-    by_type: IntArray
-    """How many turbines of each type of the farm; (tries, types)."""
-    aep_gwh: FloatArray
-    objective: FloatArray
-
-    @property
-    def turbines(self) -> IntArray:
-        """How many turbines."""
-        return np.asarray(self.by_type.sum(axis=1), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +36,6 @@ class Result:
     """What else a method found out, by name; kept beside the layout in the record of a task."""
     notes: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     """What else there is to say about the search, by name; the attributes of that record."""
-    tried: Tried | None = None
-    """Of a search that chooses how many turbines there are, all that it tried."""
 
     def __repr__(self) -> str:
         return f"<Result: {self.aep_gwh:,.3f} GWh/year, {self.status}, {self.layout!r}>"
@@ -108,7 +89,7 @@ def start_for(problem: Problem, start: Layout | None, method: str) -> Layout:
     """The start that a refining method was given; TaskError if it was given none."""
     if start is None:
         raise TaskError(
-            f"farm {problem.name}: {method} needs a start; put smart-start or random-start before it"
+            f"farm {problem.name}: {method} needs a start; put smart-start, lattice or random-start before it"
         )
     return start
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.counting.choice import Choice
-from vindeby.layout.method import Method, Pipeline, Result, Search, Tried, checked
-from vindeby.layout.problem import IntArray, Problem
+from vindeby.layout.method import Method, Pipeline, Result, Search, checked
+from vindeby.layout.problem import FloatArray, IntArray, Problem
 
 __all__ = ["Counts", "Prepared", "Tries"]
 
@@ -48,14 +48,22 @@ class Tries:
         return max(self.found, key=lambda counts: (self.worth(counts), -sum(counts), counts))
 
     def result(self) -> Result:
-        """The best of all, with what was tried, in the order of counts."""
+        """The best of all. Its arrays tell what was tried, in the order of counts.
+
+        ``tried_turbines``, ``tried_aep_gwh``, ``tried_objective``: for each count, of its best layout.
+        ``tried_mix``, where a mix is chosen: how many of each type of the farm, (tries, types).
+        """
         tried = sorted(self.found, key=lambda counts: (sum(counts), counts))
-        listed = Tried(
-            np.array(tried, np.int64),
-            np.array([self.found[counts].aep_gwh for counts in tried]),
-            np.array([self.worth(counts) for counts in tried]),
-        )
-        return replace(self.found[self.best()], evaluations=self.evaluations, tried=listed)
+        best, by_type = self.found[self.best()], np.array(tried, np.int64)
+        arrays: dict[str, FloatArray | IntArray] = {
+            **best.arrays,
+            "tried_turbines": by_type.sum(axis=1),
+            "tried_aep_gwh": np.array([self.found[counts].aep_gwh for counts in tried]),
+            "tried_objective": np.array([self.worth(counts) for counts in tried]),
+        }
+        if self._choice.mix is not None:
+            arrays["tried_mix"] = by_type
+        return replace(best, evaluations=self.evaluations, arrays=arrays)
 
 
 @final

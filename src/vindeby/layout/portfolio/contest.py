@@ -30,19 +30,32 @@ from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Contest", "Tools"]
 
-RACE, REFINED, WALKED, SPENT = 0.30, 0.45, 0.90, 0.98
-"""The shares of the budget after which the race, the refinement of its best, the moves, and everything ends."""
+
+class Shares(NamedTuple):
+    """The shares of the budget after which the race, the refinement of its best, and the moves end."""
+
+    race: float
+    refined: float
+    walked: float
+
+
+MANY_MOVES, FEW_MOVES = Shares(0.30, 0.45, 0.90), Shares(0.65, 0.90, 0.95)
+"""Where enough moves can be afforded, most of the budget goes to them; else to starts and climbs."""
+SPENT = 0.98
+"""When so much is spent nothing new is begun."""
 SHORT, LONG, LAST = 64, 256, 32
 """Iterations of a climb in the race, of one in the refinement, and of one after moves."""
 WIDENING = 16.0
 EACH = 24
 """The race ends when each start has made so many layouts."""
+FAR = 0.004
+"""A layout this far below the best is not climbed from again; a start that gives no other has no further turn."""
 BEST = 3
-"""So many are refined."""
+"""So many are refined at most."""
 PER_ITERATION = 1.4
 """Gradients for each iteration of a climb, about: line searches, and the climb from the start itself."""
-PROBE = 64
-"""Trials of the first walk, which tells what a trial takes."""
+PROBE, PROBED = 64, 0.03
+"""Trials of the first walk, which tells what a trial takes, and the share of the budget that it may take."""
 ENOUGH = 300
 """Trials for each turbine from which on annealing does better than random search."""
 GAIN = 1e-7
@@ -86,17 +99,20 @@ class Contest:
         self.curve = Curve()
         self._starts = list(starts)
         self._made = 0
+        self._reached: dict[str, float] = {}
+        self._failures: list[str] = []
         self._rng = np.random.default_rng([_STREAM, seed])
-        self._has_gradient, self._probed = True, False
+        self._has_gradient = True
         self._trial = trial_work(self.problem)
+        self._shares = MANY_MOVES
 
     def run(self, given: Layout | None) -> Result:
         """Search until the budget is spent; from a layout that is given, and from starts."""
         if given is not None:
-            self._enter(self._mended(given), "given")
+            self._race_from(self._enter(self._mended(given), "given"))
         self._race()
         self._refine()
-        self._walk(WALKED)
+        self._walk(self._shares.walked)
         self._climb_on()
         while self.budget.used < SPENT and self._walk(self.budget.used + 0.8 * (1.0 - self.budget.used)):
             self._climb_on()
@@ -114,39 +130,76 @@ class Contest:
 
     def _race(self) -> None:
         """Layouts of all starts in turn, each climbed from with wide wakes."""
-        failures: list[str] = []
+        self._first_layout()
         for _ in range(EACH):
             for start in list(self._starts):
-                if self.best and not self.budget.pieces(start.name, start.work, RACE):
-                    continue
-                self.budget.begin()
-                try:
-                    found = self.tools.search(start.method)(self._seed(), None)
-                except FAILS as error:
-                    self._starts.remove(start)
-                    self.budget.end(start.name, 1, start.work - 1.0)
-                    failures.append(f"{start.name}: {error}")
-                    continue
-                self.budget.end(start.name, 1, max(0.0, start.spent(found) - 1.0))
-                self._enter(found.layout, start.name)
+                if not self.best or self._pays(start):
+                    layout = self._made_by(start)
+                    if layout is not None:
+                        self._race_from(self._enter(layout, start.name))
         if not self.best:
-            raise TaskError(f"farm {self.problem.name}: auto found no start; {'; '.join(failures)}")
+            raise TaskError(f"farm {self.problem.name}: auto found no start; {'; '.join(self._failures)}")
 
-    def _enter(self, layout: Layout, start: str) -> None:
-        """A new layout: evaluate it, and climb a little."""
+    def _first_layout(self) -> None:
+        """One layout at the least cost, if none is given; and what the parts of the search cost, told from it."""
+        for start in sorted(self._starts, key=lambda one: one.work):
+            if not self.best and (layout := self._made_by(start)) is not None:
+                self._enter(layout, start.name)
+        if self.best:
+            self._share_out()
+
+    def _made_by(self, start: Start) -> Layout | None:
+        """A layout of a start; None, and no further turn for it, if it finds none."""
+        self.budget.begin()
+        try:
+            found = self.tools.search(start.method)(self._seed(), None)
+        except FAILS as error:
+            self._starts.remove(start)
+            self.budget.end(start.name, 1, start.work - 1.0)
+            self._failures.append(f"{start.name}: {error}")
+            return None
+        self.budget.end(start.name, 1, max(0.0, start.spent(found) - 1.0))
+        return found.layout
+
+    def _pays(self, start: Start) -> bool:
+        """Whether another layout of a start fits, and those before were not far below the best of all."""
+        fits = self.budget.pieces(start.name, start.work, self._shares.race) > 0
+        return fits and self._is_near(self._reached.get(start.name, np.inf))
+
+    def _is_near(self, aep_gwh: float) -> bool:
+        """Whether a layout is not far below the best."""
+        return aep_gwh >= self.best[0].aep_gwh * (1.0 - FAR)
+
+    def _enter(self, layout: Layout, start: str) -> Candidate:
+        """A new layout: evaluate it."""
         self.budget.begin()
         candidate = Candidate(self.problem.aep(layout), layout, start, self._made)
         self.budget.end("evaluation", 1, 1.0)
         self._made += 1
         self._take(candidate)
-        self._climb(candidate, SHORT, WIDENING, RACE)
+        return candidate
+
+    def _race_from(self, candidate: Candidate) -> None:
+        """Climb a little from a new layout."""
+        reached = self._climb(candidate, SHORT, WIDENING, self._shares.race).aep_gwh
+        self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
+
+    def _share_out(self) -> None:
+        """Tell by a few moves how many can be afforded, and share out the budget accordingly."""
+        until = self.budget.used + PROBED
+        self._moves(RandomSearch(max(1, min(PROBE, self.budget.pieces("trial", self._trial, until)))))
+        first, last = MANY_MOVES.refined, MANY_MOVES.walked
+        many = self.budget.pieces("trial", self._trial, last) - self.budget.pieces(
+            "trial", self._trial, first
+        )
+        self._shares = MANY_MOVES if many >= ENOUGH * self.problem.n_turbines else FEW_MOVES
 
     def _refine(self) -> None:
-        """Climb from the best with the true wakes; each gets its share of what is left for it."""
-        chosen = self.best[:BEST]
+        """Climb from the best few with the true wakes; each gets its share of what is left for it."""
+        chosen = [one for one in self.best if self._is_near(one.aep_gwh)]
         for place, candidate in enumerate(chosen):
             used = self.budget.used
-            self._climb(candidate, LONG, 1.0, used + (REFINED - used) / (len(chosen) - place))
+            self._climb(candidate, LONG, 1.0, used + (self._shares.refined - used) / (len(chosen) - place))
 
     def _climb_on(self) -> None:
         """Climb from the best as long as it pays."""
@@ -156,11 +209,11 @@ class Contest:
             if self.best[0].aep_gwh <= before * (1.0 + GAIN):
                 break
 
-    def _climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> None:
-        """Move all turbines along the gradient, so often as fits the budget, in powers of two."""
+    def _climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> Candidate:
+        """Move all turbines along the gradient, so often as fits the budget, in powers of two; what it came to."""
         fitting = min(iterations, self.budget.pieces("iteration", PER_ITERATION * GRADIENT, until))
         if fitting < 1 or not self._has_gradient:
-            return
+            return candidate
         count = 1 << (fitting.bit_length() - 1)
         method = Gradient(count, widening if count >= 16 else 1.0)
         self.budget.begin()
@@ -168,18 +221,18 @@ class Contest:
             found = self.tools.search(method)(0, candidate.layout)
         except FAILS:  # a model or an engine that has no gradient
             self._has_gradient = False
-            return
+            return candidate
         self.budget.end("iteration", min(count, found.evaluations), GRADIENT * found.evaluations)
-        self._take(candidate._replace(aep_gwh=found.aep_gwh, layout=found.layout))
+        climbed = candidate._replace(aep_gwh=found.aep_gwh, layout=found.layout)
+        self._take(climbed)
+        return climbed
 
     def _walk(self, until: float) -> bool:
         """Move single turbines of the best layout; whether there was room and budget for any trial."""
         tried, part = False, 0
         while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
             method: Method
-            if not self._probed:
-                self._probed, method = True, RandomSearch(min(PROBE, trials))
-            elif trials < ENOUGH * self.problem.n_turbines:
+            if trials < ENOUGH * self.problem.n_turbines:
                 method = RandomSearch(trials if trials <= PROBE else (trials + 1) // 2)
             else:  # the first is short, as a trial of annealing may take longer than the last one did
                 part += 1

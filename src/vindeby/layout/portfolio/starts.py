@@ -87,4 +87,4 @@ def _some(values: FloatArray, most: int) -> tuple[float, ...]:
     return tuple(float(value) for value in values[every // 2 :: every])
 
 
-STARTS: tuple[Callable[[Problem], Start | None], ...] = (_random_start, _lattice, _smart_start)
+STARTS: tuple[Callable[[Problem], Start | None], ...] = (_lattice, _smart_start, _random_start)

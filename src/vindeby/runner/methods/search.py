@@ -16,7 +16,6 @@ from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Result as Found
 from vindeby.layout import Search
 from vindeby.runner.methods.method_protocol import Result
 
@@ -51,20 +50,6 @@ class SearchMethod:
         return _Prepared(search, self._words, self._engine, np.array(kinds_of(cell)) if cell.mix else None)
 
 
-def _tried(found: Found, kinds: NDArray[np.int64] | None) -> dict[str, NDArray[Any]]:
-    """The counts, or mixes, that a search tried where it chose one."""
-    if found.tried is None:
-        return {}
-    arrays: dict[str, NDArray[Any]] = {
-        "tried_turbines": found.tried.turbines,
-        "tried_aep_gwh": found.tried.aep_gwh,
-        "tried_objective": found.tried.objective,
-    }
-    if kinds is not None:
-        arrays["tried_mix"] = found.tried.by_type[:, : len(kinds)]
-    return arrays
-
-
 class _Prepared:
     def __init__(self, search: Search, words: str, engine: str, kinds: NDArray[np.int64] | None) -> None:
         self._search, self._words, self._engine, self._kinds = search, words, engine, kinds
@@ -79,7 +64,8 @@ class _Prepared:
         }
         if self._kinds is not None:
             arrays["types"] = self._kinds[found.types]
-        arrays |= _tried(found, self._kinds)
+            if "tried_mix" in arrays:  # without the types that only neighbours have
+                arrays["tried_mix"] = arrays["tried_mix"][:, : len(self._kinds)]
         return Result(
             arrays,
             {

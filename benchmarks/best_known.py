@@ -1,0 +1,130 @@
+"""The best layout found so far for ten energy-island configurations: a yardstick for every faster search.
+
+    python benchmarks/best_known.py [--seconds 720] [--configurations 0 2 4 6 8] [--keep benchmarks/best_known.json]
+    python benchmarks/best_known.py --table
+
+The configurations are those of ``layouts.py``: ten farms with a type each, 360 directions and 23 wind speeds. Each gets
+``--seconds`` CPU seconds of one core; with 720 all ten take two hours, or one on 2 cores: start it twice, with other
+configurations. Half of the time goes to smart starts with one seed after the other, each refined by gradient; then the
+best is climbed from for long, and single turbines of it are relocated. What is found is written after every layout, and
+a second call goes on where the first ended, so that the file only ever gets better. ``--table`` evaluates every layout
+in the file again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import energy_island
+
+from vindeby.layout import Gradient, Hopping, Layout, Problem, SmartStart
+
+START = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
+KEPT = Path(__file__).with_suffix(".json")
+LONG = Gradient(300)
+SEEDS = 0.5
+"""The share of the time for new starts."""
+
+Entry = dict[str, Any]
+
+
+def configuration(index: int) -> tuple[int, int]:
+    """Farm and type."""
+    return index % 10, (5 + index) % 6
+
+
+def search(index: int, seconds: float, path: Path) -> None:
+    """Spend what is left of the time on one configuration."""
+    entry = kept(path).get(str(index)) or new_entry(index)
+    question = energy_island.problem(*configuration(index))
+    refine = Gradient().prepare(question)
+    while entry["seconds"] < seconds:
+        began, seed = time.process_time(), entry["seeds"]
+        if entry["seconds"] < SEEDS * seconds:
+            start = START.run(question, seed)
+            found = refine(seed, start.layout)
+            if seed == 0:
+                entry["smart_start_gwh"], entry["gradient_gwh"] = start.aep_gwh, found.aep_gwh
+            entry["seeds"] += 1
+        elif not entry["climbed"]:
+            found = LONG.run(question, seed, best_layout(entry))
+            entry["climbed"] = True
+        else:
+            found = Hopping(1).run(question, entry["hops"], best_layout(entry))
+            entry["hops"] += 1
+        if found.aep_gwh > entry["aep_gwh"] and question.is_feasible(found.layout):
+            entry.update(aep_gwh=found.aep_gwh, x=found.layout.x.tolist(), y=found.layout.y.tolist())
+        entry["seconds"] += time.process_time() - began
+        keep(path, index, entry)
+
+
+def kept(path: Path) -> dict[str, Entry]:
+    """What the file holds, by configuration."""
+    entries: dict[str, Entry] = json.loads(path.read_text()) if path.exists() else {}
+    return entries
+
+
+def keep(path: Path, index: int, entry: Entry) -> None:
+    """Write one configuration; those of another process beside this one stay as they are there."""
+    beside = path.with_name(f"{path.name}-{os.getpid()}")
+    beside.write_text(json.dumps({**kept(path), str(index): entry}) + "\n")
+    beside.replace(path)
+
+
+def best_layout(entry: Entry) -> Layout:
+    return Layout.of(entry["x"], entry["y"])
+
+
+def new_entry(index: int) -> Entry:
+    farm, kind = configuration(index)
+    spent = {"seconds": 0.0, "seeds": 0, "climbed": False, "hops": 0}
+    return {"farm": farm, "type": kind, **spent, "aep_gwh": 0.0, "x": [], "y": []}
+
+
+def check(question: Problem, entry: Entry) -> float:
+    """The energy of the layout as the engine gives it now; its rules are kept."""
+    layout = best_layout(entry)
+    assert question.is_feasible(layout)
+    return question.aep(layout)
+
+
+def table(entries: dict[str, Entry]) -> None:
+    print(
+        "| farm | type | turbines | smart start, GWh | gradient | best known, GWh | gain | CPU s | seeds | hops |"
+    )
+    print("| ---: |" + " ---: |" * 9)
+    gains = []
+    for key in sorted(entries, key=int):
+        entry = entries[key]
+        question = energy_island.problem(entry["farm"], entry["type"])
+        aep, first = check(question, entry), entry["smart_start_gwh"]
+        refined, most = ((one / first - 1.0) * 100.0 for one in (entry["gradient_gwh"], aep))
+        gains.append((refined, most))
+        print(
+            f"| {entry['farm']} | {entry['type']} | {question.n_turbines} | {first:,.2f} | {refined:+.2f} % | "
+            f"{aep:,.2f} | {most:+.2f} % | {entry['seconds']:.0f} | {entry['seeds']} | {entry['hops']} |"
+        )
+    refined, most = (sum(column) / len(gains) for column in zip(*gains, strict=True))
+    print(f"mean gain over smart start: gradient {refined:+.3f} %, best known {most:+.3f} %")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=720.0, help="CPU seconds for each configuration")
+    parser.add_argument("--configurations", type=int, nargs="*", default=list(range(10)))
+    parser.add_argument("--keep", type=Path, default=KEPT)
+    parser.add_argument("--table", action="store_true", help="only show what the file holds")
+    chosen = parser.parse_args()
+
+    for index in [] if chosen.table else chosen.configurations:
+        search(index, chosen.seconds, chosen.keep)
+    table(kept(chosen.keep))
+
+
+if __name__ == "__main__":
+    main()
