@@ -27,6 +27,7 @@ from vindeby.layout.lattices.fitting import a_lattice_fits
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.mix import Remaining
 from vindeby.layout.placing import State, new_state, placing_kernel, stand_in
+from vindeby.layout.placing.choosing import NO_ROOM, OUT_OF_WORDS, new_choosing, no_choosing
 from vindeby.layout.placing.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
 from vindeby.layout.placing.judged_points import JudgedPoints, JudgesPoints
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
@@ -35,6 +36,9 @@ from vindeby.wake import WindFarm
 __all__ = ["SmartStart"]
 
 DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
+
+_WORDS = 4
+"""Random words drawn at a time, per turbine; a choice needs less than two in the mean."""
 
 
 @final
@@ -111,6 +115,11 @@ class _Prepared:
         self.on_grid = self.farm.locality != "turned"
         # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
+        self.known_place = no_choosing()
+        one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
+        self.compiled_choices = (
+            one_kind and self.farm.locality == "uniform" and 0.0 <= method.random_pct < 100.0
+        )
 
     def construct(self, seed: int) -> Layout:
         """Place all turbines."""
@@ -123,6 +132,8 @@ class _Prepared:
             self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]), state)
             self._stand(state, a, beside.x[a], beside.y[a], int(beside.types[a]))
         draw = np.random.RandomState(seed % 2**32)
+        if self.compiled_choices:
+            return self._chosen_at_once(draw, state, allowed[:, 0].copy(), many)
         chosen = np.empty(problem.n_turbines, np.int64)
         types = problem.types_in_order()
         choose_type = problem.types is None and len(spacing) > 1
@@ -144,6 +155,29 @@ class _Prepared:
         # Zone by zone, in each as they were placed.
         order = np.argsort(zone_of, kind="stable")
         return Layout(self.x[chosen[order]], self.y[chosen[order]], types[order])
+
+    def _chosen_at_once(
+        self, draw: np.random.RandomState, state: State, allowed: npt.NDArray[np.bool_], many: int
+    ) -> Layout:
+        """Place all turbines where they are of one type in one area: the same choices, in one compiled loop."""
+        problem, farm = self.problem, self.farm
+        least = 0.5 * (problem.spacing_by_type + problem.spacing_by_type[0])
+        choosing = new_choosing(
+            self.x, self.y, float(least[0] ** 2), allowed, self.method.random_pct, len(farm.wind.cosine),
+            problem.n_turbines,
+        )  # fmt: skip
+        ended = OUT_OF_WORDS
+        while ended == OUT_OF_WORDS:
+            words = draw.randint(0, 2**32, _WORDS * problem.n_turbines, np.uint32)
+            choosing.progress[1] = 0
+            ended = self.place(
+                farm.data, farm.machines, farm.wind, self.wakes, state, many + int(choosing.progress[0]), many,
+                choosing._replace(words=words),
+            )  # fmt: skip
+        if ended == NO_ROOM:
+            raise TaskError(self._no_room(int(choosing.progress[0])))
+        chosen = choosing.chosen
+        return Layout(self.x[chosen], self.y[chosen], problem.types_in_order())
 
     def _new_state(self, most: int) -> State:
         """The wind before anything stands, with room for so many turbines."""
@@ -198,7 +232,7 @@ class _Prepared:
         farm = self.farm
         stand_in(farm, state.free, a, x0, y0, type_index)
         off_grid = len(self.problem.neighbours.x) if self.on_grid else len(state.cell)
-        self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, off_grid)
+        self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, off_grid, self.known_place)
 
     def _no_room(self, fitted: int) -> str:
         problem, size = self.problem, self.method.grid_size
@@ -249,7 +283,7 @@ class _WithEngine(_Prepared):
         self.x, self.y = grid_inside(problem, method.grid_size)
         self.cell = np.arange(len(self.x))
         self.member = np.stack([zone.boundary.inside(self.x, self.y) for zone in problem.zones], axis=1)
-        self.on_grid = False
+        self.on_grid = self.compiled_choices = False
 
     def _new_state(self, most: int) -> State:
         state = JudgedPoints(len(self.x), most)

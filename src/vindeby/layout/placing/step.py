@@ -1,4 +1,7 @@
-"""One step of a smart start: a turbine comes, and all that follows from it."""
+"""The steps of a smart start: a turbine comes, and all that follows from it.
+
+Either its place is known, or the loop chooses it (``choosing``), and the next one's, and so on.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from vindeby.layout.placing.choosing import CHOSEN, FINISHED, choose
 from vindeby.layout.placing.free import free_at
 from vindeby.layout.placing.gathering import make_pull, make_renew
 from vindeby.layout.placing.pairs import make_pairs
@@ -21,40 +25,63 @@ __all__ = ["placing_kernel"]
 
 
 @once_per_model
-def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "uniform") -> Callable[..., None]:
-    """Compile the step for a model: put turbine ``a``, whose place is in the state already, into the wind."""
+def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "uniform") -> Callable[..., int]:
+    """Compile the steps for a model: put turbine ``a``, whose place is in the state already, into the wind.
+
+    If ``choosing`` has room for points, these are chosen, the first for turbine ``a``, and all but the last are put
+    into the wind. What came of it is what ``choose`` says at the end.
+    """
+    place_in_direction = _make_place_in_direction(model, tabulated, locality)
+
+    @kernel(f"{identity_of(model, locality)} {tabulated}", counts_references=False)
+    def place(data, machines, wind, wakes, state, a, neighbours, choosing):
+        while True:
+            if choosing.chosen.size > 0:
+                ended = choose(state, choosing, a)
+                if ended != CHOSEN:
+                    return ended
+            for c in range(state.mark.size):
+                state.mark[c] = -1
+            for d in range(wind.cosine.size):
+                place_in_direction(data, machines, wind, wakes, state, d, a, neighbours)
+            if choosing.chosen.size == 0:
+                return FINISHED
+            a += 1
+
+    return place
+
+
+def _make_place_in_direction(model: WakeModel, tabulated: bool, locality: Locality) -> Callable[..., None]:
     pairs = make_pairs(model)
     pull, renew = make_pull(model, tabulated, pairs, locality), make_renew(model, tabulated, locality)
     spread_on_grid = make_spread_on_grid(tabulated, pairs)
     spread_off_grid = make_spread_off_grid(model, pairs, locality)
     value_points = _make_value_points(model, locality)
 
-    @kernel(f"{identity_of(model, locality)} {tabulated}", counts_references=False)
-    def place(data, machines, wind, wakes, state, a, neighbours):
-        for c in range(state.mark.size):
-            state.mark[c] = -1
-        for d in range(wind.cosine.size):
-            state.dirty[0] = 0
-            for b in range(a):
-                state.changed[b] = False
-            state.changed[a] = True
-            mine = insert(wind.cosine[d], wind.sine[d], state, d, a)
-            pull(data, machines, wind, wakes, state, d, a, mine, neighbours)
-            for at in range(mine, a + 1):
-                b = state.order[d, at]
-                if not state.changed[b]:
-                    continue
-                count, thrust, turbulence = renew(data, machines, wind, wakes, state, d, b, at, b == a)
-                if count == 0:
-                    continue
-                if state.cell[b] >= 0:
-                    spread_on_grid(data, machines, wakes, state, d, b, count)
-                if neighbours > 0:
-                    others = min(neighbours, a + 1) if state.cell[b] >= 0 else a + 1
-                    spread_off_grid(data, machines, wind, state, d, b, others, count, thrust, turbulence)
-            value_points(machines, wind, state, d)
+    @inlined
+    def place_in_direction(data, machines, wind, wakes, state, d, a, neighbours):
+        """Put a turbine into the wind of one direction."""
+        state.dirty[0] = 0
+        for b in range(a):
+            state.changed[b] = False
+        state.changed[a] = True
+        mine = insert(wind.cosine[d], wind.sine[d], state, d, a)
+        pull(data, machines, wind, wakes, state, d, a, mine, neighbours)
+        for at in range(mine, a + 1):
+            b = state.order[d, at]
+            if not state.changed[b]:
+                continue
+            count, thrust, turbulence = renew(data, machines, wind, wakes, state, d, b, at, b == a)
+            if count == 0:
+                continue
+            if state.cell[b] >= 0:
+                spread_on_grid(data, machines, wakes, state, d, b, count)
+            if neighbours > 0:
+                others = min(neighbours, a + 1) if state.cell[b] >= 0 else a + 1
+                spread_off_grid(data, machines, wind, state, d, b, others, count, thrust, turbulence)
+        value_points(machines, wind, state, d)
 
-    return place
+    return place_in_direction
 
 
 def _make_value_points(model: WakeModel, locality: Locality) -> Callable[..., None]:

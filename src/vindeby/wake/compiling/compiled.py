@@ -32,7 +32,7 @@ from numba.core.compiler import CompileResult
 from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.two_forms import in_two_forms
 
-__all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar"]
+__all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar", "unfused"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,6 +48,12 @@ _OPTIONS: dict[str, Any] = {"fastmath": {"contract", "nsz"}, "error_model": "num
 def scalar(function: Function) -> Function:
     """Compile a small function that loops call: a wake width, a deficit, an interpolation."""
     compiled: Function = in_two_forms(_named_by_closure(function), **_OPTIONS)
+    return compiled
+
+
+def unfused(function: Function) -> Function:
+    """Compile a small function that rounds after every operation, as NumPy does."""
+    compiled: Function = in_two_forms(_named_by_closure(function), error_model="numpy")
     return compiled
 
 

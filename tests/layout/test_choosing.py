@@ -1,0 +1,103 @@
+"""The compiled choices of a smart start beside NumPy's, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.layout.cases import Case
+from tests.layout.test_smart_start_golden import problem_of
+from vindeby.errors import TaskError
+from vindeby.layout import SmartStart
+from vindeby.layout.methods import smart_start
+from vindeby.layout.methods.smart_start import _best_worth, _Prepared
+from vindeby.layout.placing.choosing import (
+    clear_near,
+    draw_below,
+    keep_best,
+    new_choosing,
+    pairwise_blocks,
+    pairwise_sum,
+)
+
+METHOD = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0))
+
+
+def test_rows_are_added_up_as_numpy_does() -> None:
+    rng = np.random.default_rng(1)
+    for count in [*range(1, 40), 120, 127, 128, 129, 135, 136, 137, 255, 256, 257, 359, 360, 361, 720, 3600]:
+        rows = rng.normal(size=(3, count)) * 10.0 ** rng.integers(-9, 9, (3, count))
+        length, merges = pairwise_blocks(count)
+        assert length.sum() == count
+        for row, expected in zip(rows, rows.sum(axis=1), strict=True):
+            assert pairwise_sum(row, length, merges, np.zeros(len(length) + 1)) == expected, count
+
+
+def test_draws_are_those_of_a_random_state() -> None:
+    for seed in range(20):
+        asked, words = (
+            np.random.RandomState(seed),
+            np.random.RandomState(seed).randint(0, 2**32, 900, np.uint32),
+        )
+        progress = np.zeros(2, np.int64)
+        for count in np.random.default_rng(seed).integers(1, 300, 200):
+            assert draw_below(words, progress, count) == asked.randint(0, count)
+    assert draw_below(words[:0], np.zeros(2, np.int64), 2) == -1
+    assert draw_below(words[:0], np.zeros(2, np.int64), 1) == 0
+
+
+@pytest.mark.parametrize("ties", [2, 5, 1000])
+def test_the_best_candidates_are_kept_in_their_order(ties: int) -> None:
+    rng = np.random.default_rng(ties)
+    for count in (1, 2, 3, 12, 60):
+        for best in {1, 2, count // 3 + 1, count, count + 3}:
+            worth, candidate = rng.integers(0, ties, count).astype(float), rng.permutation(1000)[:count]
+            expected = candidate[_best_worth(worth, best)].tolist()
+            kept = keep_best(worth, np.zeros(count), candidate, count, best)
+            assert candidate[:kept].tolist() == expected
+
+
+def test_points_are_cleared_as_numpy_rounds_distances() -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.uniform(6e5, 7e5, 200), rng.uniform(6.2e6, 6.3e6, 200)
+    for point in range(1, 200):
+        # The spacing is one of the distances, so that the last bit decides.
+        least = float((x[0] - x[point]) ** 2 + (y[0] - y[point]) ** 2)
+        choosing = new_choosing(x, y, least, np.ones(200, np.bool_), 30.0, 4, 1)
+        clear_near(choosing, point)
+        assert choosing.allowed[0]
+        expected = (x - x[point]) ** 2 + (y - y[point]) ** 2 >= least
+        assert choosing.allowed.tolist() == expected.tolist()
+
+
+def one_type() -> _Prepared:
+    return _Prepared(METHOD, problem_of(Case("slanted", 9, 9, 30.0, 0, turbines=("15MW",))))
+
+
+def test_the_compiled_choices_are_those_made_in_python() -> None:
+    compiled, plain = one_type(), one_type()
+    assert compiled.compiled_choices
+    plain.compiled_choices = False
+    for seed in range(5):
+        one, other = compiled.construct(seed), plain.construct(seed)
+        assert (one.x.tolist(), one.y.tolist()) == (other.x.tolist(), other.y.tolist())
+
+
+def test_more_random_words_are_drawn_when_they_are_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = one_type()
+    before = [prepared.construct(seed).x.tolist() for seed in range(5)]
+    # 9 words at a time for 9 turbines: about half of the draws need more than one.
+    monkeypatch.setattr(smart_start, "_WORDS", 1)
+    assert [prepared.construct(seed).x.tolist() for seed in range(5)] == before
+
+
+def test_too_many_turbines_are_refused_with_how_many_fit() -> None:
+    problem = problem_of(Case("slanted", 80, 9, 30.0, 0, turbines=("15MW",)))
+    prepared, plain = _Prepared(METHOD, problem), _Prepared(METHOD, problem)
+    plain.compiled_choices = False
+    messages = []
+    for one in (prepared, plain):
+        with pytest.raises(TaskError, match="of 80 turbines fit a grid of 9 x 9") as caught:
+            one.construct(0)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
