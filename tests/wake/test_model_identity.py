@@ -191,10 +191,11 @@ def _nine_arguments(function: Callable[..., float]) -> Callable[..., float]:
 
 
 def _loops(model: WakeModel) -> list[Any]:
-    moves, steady = one_move.move_kernels(model), steady_moves.steady_kernels(model)
+    moves, steady = one_move.move_kernels(model), steady_moves.steady_kernels(model, True)
     return [
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
         placing.placing_kernel(model, True), placing.placing_kernel(model, False), *moves, *steady,
+        *steady_moves.steady_kernels(model, False),
         *(relocating._walk_kernel(moves, model.identity, swapping) for swapping in (False, True)),
         relocating._walk_kernel(steady, f"{model.identity} steady", False),
         *(() if model.widths is None else by_width_kernels(model)),

@@ -20,9 +20,9 @@ import shapely
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
-from vindeby.wake.compiling.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
-__all__ = ["Boundary", "signed_distance"]
+__all__ = ["Boundary", "is_inside", "signed_distance"]
 
 FloatArray = npt.NDArray[np.float64]
 Ring = Sequence[tuple[float, float]]
@@ -164,6 +164,22 @@ def _polygons_of(area: shapely.Geometry) -> list[shapely.Polygon]:
     return [part for part in shapely.get_parts(area) if isinstance(part, shapely.Polygon) and part.area > 0.0]
 
 
+@inlined
+def _crosses(ax, ay, bx, by, px, py):
+    """Whether a ray to the east crosses an edge: inside turns to outside."""
+    return (ay > py) != (by > py) and px < ax + (py - ay) * (bx - ax) / (by - ay)
+
+
+@scalar
+def is_inside(edges, inverted, px, py):
+    """Whether a point, relative to the boundary's ``origin``, is on the right side of its edges, if there are any."""
+    inside = edges.shape[0] == 0 or inverted
+    for e in range(edges.shape[0]):
+        if _crosses(edges[e, 0], edges[e, 1], edges[e, 2], edges[e, 3], px, py):
+            inside = not inside
+    return inside
+
+
 @scalar
 def _nearest_edge(edges, px, py):
     """The nearest edge, the square of its distance, where its nearest point is (0 to 1), and the side."""
@@ -172,8 +188,7 @@ def _nearest_edge(edges, px, py):
     for e in range(edges.shape[0]):
         ax, ay = edges[e, 0], edges[e, 1]
         dx, dy = edges[e, 2] - ax, edges[e, 3] - ay
-        # A ray to the east crosses the edge: inside turns to outside.
-        if (ay > py) != (edges[e, 3] > py) and px < ax + (py - ay) * dx / dy:
+        if _crosses(ax, ay, edges[e, 2], edges[e, 3], px, py):
             inside = not inside
         along = ((px - ax) * dx + (py - ay) * dy) / (dx * dx + dy * dy)
         along = min(1.0, max(0.0, along))

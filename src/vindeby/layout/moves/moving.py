@@ -32,7 +32,10 @@ def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray,
     model = farm.model
     if farm.locality == "uniform" and is_steady(farm):
         steady = new_steady_moves(farm, x, y, type_index, counted)
-        return Mover(steady, steady_kernels(model), f"{model.identity} steady")
+        several = "" if len(farm.turbines) == 1 else " several types"
+        return Mover(
+            steady, steady_kernels(model, len(farm.turbines) == 1), f"{model.identity} steady{several}"
+        )
     if can_carry(farm, len(x)):
         carried = new_carried_moves(farm, x, y, type_index, counted)
         return Mover(carried, carried_kernels(model), f"{model.identity} carried")

@@ -40,7 +40,7 @@ from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.compiling.fixed_code import Copies
 
-__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "WakeModel", "Widths", "without_slopes"]
+__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "PairSquares", "WakeModel", "Widths", "without_slopes"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -78,6 +78,17 @@ class Widths(NamedTuple):
     width: Callable[..., float]
     width_with_slopes: Callable[..., tuple[float, float, float]]
     least_turbulence: float = 0.0
+
+
+class PairSquares(NamedTuple):
+    """The square of the deficit between two turbines of one type, in functions that loops can vectorise.
+
+    ``numbers(data, diameter, thrust)``: four numbers, all that it depends on besides places; ``square(n0, n1, n2, n3,
+    downwind, crosswind)``: the square, to 1e-12 of what ``deficit`` gives within reach, and finite beyond.
+    """
+
+    numbers: Callable[..., tuple[float, float, float, float]]
+    square: Callable[..., float]
 
 
 @scalar
@@ -150,7 +161,8 @@ class WakeModel:
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
     searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind
     upwind of them, if any (``with_blockage`` gives any model one; see ``blocked_walks``). ``widths``: the
-    width of the wakes, for models that can tell it (see ``Widths``); used only with ``tabulate``.
+    width of the wakes, for models that can tell it (see ``Widths``); used only with ``tabulate``. ``pair_squares``:
+    squares of deficits where nothing but places differs, for models that have a fast way (see ``PairSquares``).
     """
 
     name: str
@@ -171,6 +183,7 @@ class WakeModel:
     added_turbulence_free_slope: Callable[..., float] | None = None
     blockage: Literal["self-similar-2020"] | None = None
     widths: Widths | None = None
+    pair_squares: PairSquares | None = None
 
     def __post_init__(self) -> None:
         _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares", "cumulative"))
@@ -289,6 +302,7 @@ _FUNCTIONS = (
     "added_turbulence_with_slopes",
     "added_turbulence_free_slope",
     "widths",
+    "pair_squares",
 )
 
 _FIXED: dict[str, tuple[dict[str, Any], tuple[object, ...]]] = {}

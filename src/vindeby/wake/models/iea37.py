@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from math import exp, sqrt
 
-from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.models.contract import SIGMAS, ModelData, PairSquares, WakeModel, without_slopes
+from vindeby.wake.models.exponential import LARGEST_Z, exp_of_minus
 from vindeby.wake.models.momentum import centre_deficit
 
 __all__ = ["iea37"]
@@ -57,6 +58,23 @@ def _reach(
     return SIGMAS * (data.constants[0] * downwind + diameter / sqrt(8.0))
 
 
+@inlined
+def _pair_numbers(data: ModelData, diameter: float, thrust: float) -> tuple[float, float, float, float]:
+    return data.constants[0], diameter / sqrt(8.0), thrust * diameter * diameter / 8.0, 0.0
+
+
+@inlined
+def _pair_square(
+    growth: float, start: float, per_square: float, unused: float, downwind: float, crosswind: float
+) -> float:
+    sigma = growth * downwind + start
+    per_sigma_square = 1.0 / (sigma * sigma)
+    left = 1.0 - per_square * per_sigma_square
+    centre = 1.0 - sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises, max does not
+    z = crosswind * crosswind * per_sigma_square
+    return centre * centre * exp_of_minus(z if z < LARGEST_Z else LARGEST_Z)  # noqa: FURB136
+
+
 def iea37(growth: float = 0.0324555) -> WakeModel:
     """The case studies' model; ``growth`` is k."""
     return WakeModel(
@@ -68,4 +86,5 @@ def iea37(growth: float = 0.0324555) -> WakeModel:
         superposition="squares",
         reference="free",
         growth_constants=(0,),
+        pair_squares=PairSquares(_pair_numbers, _pair_square),
     )
