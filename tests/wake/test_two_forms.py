@@ -7,7 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
+from numba.core.runtime import _nrt_python, rtsys
+
+from vindeby.wake.compiling.compiled import kernel, scalar, uncounted
+
+FloatArray = npt.NDArray[np.float64]
 
 MEASURE = """
 import numpy as np
@@ -40,3 +47,35 @@ def test_what_is_compiled_first_changes_nothing(order: str, tmp_path: Path) -> N
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
+
+
+def test_a_part_that_counts_no_references_leaves_them_as_they_were() -> None:
+    @scalar
+    def total(array: FloatArray) -> float:
+        found = 0.0
+        for k in range(array.size):
+            found += float(array[k:][0])
+        return found
+
+    @uncounted
+    def add(array: FloatArray, out: FloatArray) -> None:
+        for k in range(array.size):
+            out[0] += total(array[k:])
+
+    @kernel("this-process-test")
+    def loop(out: FloatArray) -> None:
+        for count in range(2, 5):
+            array = np.ones(count)
+            add(array, out)
+            out[1:] += total(array[1:])
+
+    out = np.zeros(2)
+    loop(out)
+    _nrt_python.memsys_enable_stats()
+    before = rtsys.get_allocation_stats()
+    for _ in range(10):
+        loop(out)
+    after = rtsys.get_allocation_stats()
+    _nrt_python.memsys_disable_stats()
+    assert out.tolist() == [11 * (3 + 6 + 10), 11 * (1 + 2 + 3)]
+    assert after.alloc - before.alloc == after.free - before.free >= 30

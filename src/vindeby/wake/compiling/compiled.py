@@ -32,7 +32,7 @@ from numba.core.compiler import CompileResult
 from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.two_forms import in_two_forms
 
-__all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar", "unfused"]
+__all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar", "uncounted", "unfused"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -60,6 +60,16 @@ def unfused(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
     compiled: Function = in_two_forms(_named_by_closure(function), forceinline=True, **_OPTIONS)
+    return compiled
+
+
+def uncounted(function: Function) -> Function:
+    """Compile a part of a loop that counts no references to the arrays it is given, though the loop around it does.
+
+    Every view of an array is counted twice, at its beginning and its end, which can take longer than the work on it.
+    The part must neither make nor return an array.
+    """
+    compiled: Function = numba.njit(_nrt=False, **_OPTIONS)(_named_by_closure(function))
     return compiled
 
 

@@ -10,6 +10,9 @@ order.
 
 For the gradient each pair's coefficients are kept with their slopes with both distances, so that the way back
 (``tabulated_back``) reads no table.
+
+The room for all this is made outside of what is done for a pair of directions, which so need not count references to
+arrays (``uncounted``): for wakes that reach few turbines, counting took twice the time of everything else.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar, uncounted
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.rotation import turn_back, turn_into_wind
 from vindeby.wake.loops.superposition import superposition_of
@@ -33,7 +36,7 @@ from vindeby.wake.loops.tabulated.pair_steps import (
     settle,
 )
 from vindeby.wake.loops.tabulated.pair_tables import NODES
-from vindeby.wake.loops.tabulated.tabulated_back import make_walks_back, new_shares
+from vindeby.wake.loops.tabulated.tabulated_back import WIDE, make_walks_back, new_shares
 from vindeby.wake.loops.wind import BLOCK, clear, count_up, wind_from
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.turbines.curves import curves_at
@@ -153,6 +156,15 @@ def _make_add_outside(model: WakeModel) -> Callable[..., None]:
 def _make_power(model: WakeModel) -> Callable[..., None]:
     ahead, behind = _make_walks(model, NODES)
 
+    @uncounted
+    def leg_power(data, tables, machines, farm, rows, wind, d, opposite, counted, out):
+        for a in range(farm.order.size):
+            for p in range(farm.first[a], farm.first[a + 1]):
+                read(tables, farm, a, farm.other[p], rows[p * NODES : (p + 1) * NODES])
+        ahead(data, tables, machines, farm, rows, wind_from(wind, d), counted, out)
+        if opposite >= 0:
+            behind(data, tables, machines, farm, rows, wind_from(wind, opposite), counted, out)
+
     @kernel(model.identity)
     def power(data, tables, legs, machines, x, y, type_index, counted, wind, block_from, block_to, out):
         farm, rows = _room(type_index, wind.most), np.empty(NODES)
@@ -164,28 +176,20 @@ def _make_power(model: WakeModel) -> Callable[..., None]:
                 count = find_pairs(tables, farm)
                 if rows.size < count * NODES:
                     rows = np.empty((count + count // 4) * NODES)
-                for a in range(type_index.size):
-                    for p in range(farm.first[a], farm.first[a + 1]):
-                        read(tables, farm, a, farm.other[p], rows[p * NODES : (p + 1) * NODES])
-                ahead(data, tables, machines, farm, rows, wind_from(wind, d), counted, out[block])
-                d = legs.behind[leg]
-                if d >= 0:
-                    behind(data, tables, machines, farm, rows, wind_from(wind, d), counted, out[block])
+                leg_power(data, tables, machines, farm, rows, wind, d, legs.behind[leg], counted, out[block])
 
     return power
 
 
 def _make_gradient(model: WakeModel) -> Callable[..., None]:
-    wide = 3 * NODES
-    ahead, behind = _make_walks(model, wide)
-    ahead_back, behind_back = make_walks_back(model)
+    leg_gradient = _make_leg_gradient(model)
 
     @kernel(model.identity)
     def gradient(
         data, tables, legs, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
     ):  # fmt: skip
         n = type_index.size
-        farm, rows, shares = _room(type_index, wind.most), np.empty(wide), new_shares(n, wind.most)
+        farm, rows, shares = _room(type_index, wind.most), np.empty(WIDE), new_shares(n, wind.most)
         for block in range(block_from, block_to):
             count_up(farm.order)
             for leg in range(block * BLOCK, min((block + 1) * BLOCK, legs.ahead.size)):
@@ -193,21 +197,11 @@ def _make_gradient(model: WakeModel) -> Callable[..., None]:
                 cosine, sine = wind.cosine[d], wind.sine[d]
                 turn_into_wind(x, y, cosine, sine, farm.order, farm.along, farm.across)
                 count = find_pairs(tables, farm)
-                if rows.size < count * wide:
-                    rows = np.empty((count + count // 4) * wide)
-                for a in range(n):
-                    for p in range(farm.first[a], farm.first[a + 1]):
-                        read_with_slopes(tables, farm, a, farm.other[p], rows[p * wide : (p + 1) * wide])
-                clear(shares.along)
-                clear(shares.across)
-                states = wind_from(wind, d)
-                ahead(data, tables, machines, farm, rows, states, counted, out[block])
-                ahead_back(data, tables, machines, farm, rows, states, counted, shares)
-                d = legs.behind[leg]
-                if d >= 0:
-                    states = wind_from(wind, d)
-                    behind(data, tables, machines, farm, rows, states, counted, out[block])
-                    behind_back(data, tables, machines, farm, rows, states, counted, shares)
+                if rows.size < count * WIDE:
+                    rows = np.empty((count + count // 4) * WIDE)
+                leg_gradient(
+                    data, tables, machines, farm, rows, wind, d, legs.behind[leg], counted, shares, out[block]
+                )
                 for a in range(n):
                     i = farm.order[a]
                     of_x, of_y = turn_back(cosine, sine, shares.along[a], shares.across[a])
@@ -215,3 +209,26 @@ def _make_gradient(model: WakeModel) -> Callable[..., None]:
                     out_y[block, i] += of_y
 
     return gradient
+
+
+def _make_leg_gradient(model: WakeModel) -> Callable[..., None]:
+    """A direction and its opposite: mean powers, and the shares of all places in ``shares``."""
+    ahead, behind = _make_walks(model, WIDE)
+    ahead_back, behind_back = make_walks_back(model)
+
+    @uncounted
+    def leg_gradient(data, tables, machines, farm, rows, wind, d, opposite, counted, shares, out):
+        for a in range(farm.order.size):
+            for p in range(farm.first[a], farm.first[a + 1]):
+                read_with_slopes(tables, farm, a, farm.other[p], rows[p * WIDE : (p + 1) * WIDE])
+        clear(shares.along)
+        clear(shares.across)
+        states = wind_from(wind, d)
+        ahead(data, tables, machines, farm, rows, states, counted, out)
+        ahead_back(data, tables, machines, farm, rows, states, counted, shares)
+        if opposite >= 0:
+            states = wind_from(wind, opposite)
+            behind(data, tables, machines, farm, rows, states, counted, out)
+            behind_back(data, tables, machines, farm, rows, states, counted, shares)
+
+    return leg_gradient
