@@ -123,7 +123,9 @@ def test_a_turbine_leans_into_a_corner() -> None:
 
 
 def test_without_a_start_it_says_what_to_put_before_it() -> None:
-    with pytest.raises(TaskError, match="gradient needs a start; put smart-start, lattice or random-start before it"):
+    with pytest.raises(
+        TaskError, match="gradient needs a start; put smart-start, lattice or random-start before it"
+    ):
         Gradient().run(circle(), 0)
 
 

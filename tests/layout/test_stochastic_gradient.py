@@ -92,7 +92,9 @@ def test_in_a_dense_farm_it_finds_more_than_a_climb_that_keeps_to_the_rules() ->
 
 
 def test_without_a_start_it_says_what_to_put_before_it() -> None:
-    with pytest.raises(TaskError, match="stochastic-gradient needs a start; put smart-start, lattice or random-start"):
+    with pytest.raises(
+        TaskError, match="stochastic-gradient needs a start; put smart-start, lattice or random-start"
+    ):
         StochasticGradient().run(circle(), 0)
 
 
