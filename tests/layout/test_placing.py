@@ -11,7 +11,8 @@ from tests.layout.test_smart_start_golden import problem_of
 from vindeby.layout import SmartStart
 from vindeby.layout.methods.smart_start import _best_worth, _Prepared
 from vindeby.layout.placing.grid_wakes import COEFFICIENTS
-from vindeby.layout.placing.state import State
+from vindeby.layout.placing.state import State, _zeros, keeps_speed, keeps_turbulence
+from vindeby.wake import model_named
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -89,3 +90,21 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
     np.testing.assert_allclose(
         state.turbine[:, standing, :speeds], at_rotors[:, standing], rtol=0, atol=1e-14
     )
+
+
+def test_the_arrays_of_one_block_begin_with_a_cache_line_and_share_nothing() -> None:
+    arrays = _zeros((3, 5), (2, 2, 2), (1,), (7,))
+    assert [array.shape for array in arrays] == [(3, 5), (2, 2, 2), (1,), (7,)]
+    assert all(array.ctypes.data % 64 == 0 and array.flags.c_contiguous for array in arrays)
+    for number, array in enumerate(arrays):
+        array += number
+    assert all((array == number).all() for number, array in enumerate(arrays))
+
+
+def test_a_turbine_keeps_its_wind_only_where_its_wake_depends_on_it() -> None:
+    _, state = constructed(("15MW",), 2)
+    speeds = state.change.shape[0]
+    assert state.turbine.shape[2] == 2 * speeds
+    assert not keeps_speed(model_named("nygaard-2022"))
+    assert keeps_turbulence(model_named("niayifar-2016"))
+    assert keeps_speed(model_named("niayifar-2016"))

@@ -17,6 +17,8 @@ from vindeby.layout.placing.state import (
     OLD_TI,
     WHICH,
     between,
+    keeps_speed,
+    keeps_turbulence,
     rows_of,
 )
 from vindeby.layout.placing.thrust_pieces import look_up, to_powers
@@ -68,6 +70,7 @@ def _make_pull_from(
 ) -> Callable[..., None]:
     computed, together = pairs.computed, together_of(model, locality)
     scale, term, free_speed = together.scale, together.term, free_at(locality).speed
+    adds, scales, free_turbulence = keeps_turbulence(model), keeps_speed(model), free_at(locality).turbulence
 
     @inlined
     def pull_from(data, machines, wind, wakes, state, d, a, b, e, far, aside):
@@ -80,9 +83,10 @@ def _make_pull_from(
             if tabulated and e >= 0:
                 value = look_up(wakes.rotors, row, wakes, ct[k])
             else:
-                value = computed(data, machines, far, aside, source, target, ct[k], ti[k])
+                turbulence = ti[k] if adds else free_turbulence(wind, state, b, first + k)
+                value = computed(data, machines, far, aside, source, target, ct[k], turbulence)
             free = free_speed(wind, state, b, first + k)
-            summed[k] += value * term(scale(u[k], free))
+            summed[k] += value * term(scale(u[k] if scales else free, free))
 
     return pull_from
 
@@ -91,7 +95,7 @@ def make_renew(
     model: WakeModel, tabulated: bool, locality: Locality = "uniform"
 ) -> Callable[..., tuple[int, float, float]]:
     """Make the step that follows a change of a turbine's wakes."""
-    adds = model.added_turbulence is not None
+    adds, scales = keeps_turbulence(model), keeps_speed(model)
     turbulence_at = _make_turbulence_at(model, locality)
     together, free = together_of(model, locality), free_at(locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
@@ -121,9 +125,13 @@ def make_renew(
                 turbulence = turbulence_at(data, machines, wind, state, d, a, at, k)
             change[k, OLD_CT], change[k, NEW_TI] = thrust[k], turbulence
             change[k, OLD_TI] = ti[k] if adds else turbulence
-            change[k, OLD_SCALE] = 0.0 if fresh else term(scale(u[k], speed))
+            change[k, OLD_SCALE] = 0.0 if fresh else term(scale(u[k] if scales else speed, speed))
             change[k, NEW_SCALE] = term(scale(speeds[k], speed))
-            u[k], thrust[k], ti[k] = speeds[k], ct, turbulence
+            thrust[k] = ct
+            if scales:
+                u[k] = speeds[k]
+            if adds:
+                ti[k] = turbulence
             if (
                 change[k, OLD_CT] == ct
                 and change[k, OLD_TI] == turbulence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -9,17 +10,19 @@ import numpy.typing as npt
 
 from vindeby.layout.placing.free import Free, new_free
 from vindeby.layout.placing.grid_wakes import GridWakes
-from vindeby.wake import WindFarm
+from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.rotation import downwind_of, turn
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["State", "between", "insert", "new_state", "rows_of", "soil"]
+__all__ = ["State", "between", "insert", "keeps_speed", "keeps_turbulence", "new_state", "rows_of", "soil"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 OFF_GRID = -1
+_LINE = 8
+"""Numbers in a cache line."""
 
 # The numbers of a change in one wind state: before and after; then the powers of the place in the table.
 OLD_CT, NEW_CT, OLD_TI, NEW_TI, OLD_SCALE, NEW_SCALE, NEW_POWERS, OLD_POWERS = 0, 1, 2, 3, 4, 5, 6, 12
@@ -33,10 +36,10 @@ class State(NamedTuple):
     ``occupant`` says of each cell of the padded grid: 0 nothing, c + 1 free point c, -(a + 1) turbine a.
     ``point`` and ``place`` are positions of points and turbines; ``type_index`` and ``cell`` (or OFF_GRID) belong to
     turbines. ``order``, by direction: the turbines from upwind to downwind. ``turbine`` has, by direction and turbine,
-    four numbers for each wind speed (see ``rows_of``), ``gathered`` the deficits or their squares by direction, point
-    and speed. ``energy`` is what each type would make, by point, type and direction. ``free`` is the free wind where it
-    differs from place to place. The others are room to work in: ``reached`` and ``rows`` for what a wake reaches (see
-    ``spreading``), ``speed`` for wind speeds by point.
+    two or four numbers for each wind speed (see ``rows_of``), ``gathered`` the deficits or their squares by direction,
+    point and speed. ``energy`` is what each type would make, by point, type and direction. ``free`` is the free wind
+    where it differs from place to place. The others are room to work in: ``reached`` and ``rows`` for what a wake
+    reaches (see ``spreading``), ``speed`` for wind speeds by point.
     """
 
     occupant: npt.NDArray[np.int32]
@@ -75,6 +78,10 @@ def new_state(
     directions, speeds, types, points = len(farm.wind.cosine), farm.wind.most, len(farm.turbines), len(point)
     occupant = np.zeros(wakes.stride * wakes.stride, np.int32)
     occupant[cell] = np.arange(1, points + 1)
+    rows = 4 if keeps_speed(farm.model) or keeps_turbulence(farm.model) else 2
+    turbine, gathered, energy = _zeros(
+        (directions, most, rows * speeds), (directions, points, speeds), (points, types, directions)
+    )
     state = State(
         occupant=occupant,
         point=point,
@@ -83,9 +90,9 @@ def new_state(
         type_index=np.zeros(most, np.int64),
         cell=np.full(most, OFF_GRID, np.int64),
         order=np.zeros((directions, most), np.int32),
-        turbine=np.zeros((directions, most, 4 * speeds)),
-        gathered=np.zeros((directions, points, speeds)),
-        energy=np.zeros((points, types, directions)),
+        turbine=turbine,
+        gathered=gathered,
+        energy=energy,
         change=np.zeros((speeds, 18)),
         change_at=np.zeros((speeds, 3), np.int64),
         reached=np.zeros((2, wakes.most + 1), np.uint64),
@@ -101,6 +108,27 @@ def new_state(
     else:
         _undisturbed_by_point(farm.machines, farm.wind, state.free, state.energy)
     return state
+
+
+def _zeros(*shapes: tuple[int, ...]) -> list[FloatArray]:
+    """Arrays of zeros, each from a cache line on, in one block: NumPy asks for large pages only for large blocks."""
+    starts = np.cumsum([0, *(-(-prod(shape) // _LINE) * _LINE for shape in shapes)])
+    block = np.zeros(starts[-1] + _LINE)
+    block = block[-(block.ctypes.data // block.itemsize) % _LINE :]
+    return [
+        block[start : start + prod(shape)].reshape(shape)
+        for start, shape in zip(starts, shapes, strict=False)
+    ]
+
+
+def keeps_speed(model: WakeModel) -> bool:
+    """Whether a turbine's wake depends on the wind speed in which it stands other than by its thrust."""
+    return model.reference != "free"
+
+
+def keeps_turbulence(model: WakeModel) -> bool:
+    """Whether a turbine's turbulence is not that of the free wind."""
+    return model.added_turbulence is not None
 
 
 @kernel("placing")
@@ -130,7 +158,8 @@ def _undisturbed_by_point(machines, wind, free, energy):
 def rows_of(state, d, a):
     """A turbine's gathered wakes, thrust coefficient, wind speed and turbulence, each by wind speed.
 
-    They lie together, those that most steps need first, so that few cache lines are touched.
+    They lie together, so that few cache lines are touched; the last two are empty where nobody needs them
+    (``keeps_speed``, ``keeps_turbulence``).
     """
     mine, speeds = state.turbine[d, a], state.change.shape[0]
     return mine[:speeds], mine[speeds : 2 * speeds], mine[2 * speeds : 3 * speeds], mine[3 * speeds :]
