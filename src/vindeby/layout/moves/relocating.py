@@ -83,17 +83,23 @@ def walk(problem: Problem, start: Layout | None, seed: int, how: Walk, name: str
 
 
 def _draws(many: int, seed: int, how: Walk) -> Callable[[], FloatArray]:
-    """Batches of moves: turbine, how far to the east and to the north, and what chance allows."""
+    """Batches of moves: turbine, how far to the east and to the north, and what chance allows.
+
+    A batch is overwritten by the next one.
+    """
     rng = np.random.default_rng(seed)
+    u, moves = np.empty((5, BATCH)), np.empty((BATCH, 4))
 
     def draw() -> FloatArray:
-        u = rng.random((5, BATCH))
-        length = how.longest_m * np.where(u[3] < how.even, u[2], 10.0 ** (-how.decades * u[2]))
+        rng.random(out=u)
+        length = np.where(u[3] < how.even, u[2], 10.0 ** (-how.decades * u[2]))
+        length *= how.longest_m
         angle = 2.0 * pi * u[1]
-        return np.stack(
-            [np.floor(u[0] * many), length * np.cos(angle), length * np.sin(angle), np.log(1.0 - u[4])],
-            axis=1,
-        )
+        np.floor(u[0] * many, out=moves[:, 0])
+        np.multiply(length, np.cos(angle), out=moves[:, 1])
+        np.multiply(length, np.sin(angle), out=moves[:, 2])
+        np.log(1.0 - u[4], out=moves[:, 3])
+        return moves
 
     return draw
 

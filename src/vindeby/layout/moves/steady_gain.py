@@ -163,7 +163,7 @@ def make_gained(
     """Make the trial: what a farm gains when one turbine moves."""
     list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
 
-    @kernel(identity, counts_references=False)
+    @kernel(identity, counts_references=False, inline=True)
     def gained(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         count = list_pairs(data, machines, wind, moves, moved, x, y)
         work_out(data, machines, moves, moved, count)

@@ -12,7 +12,7 @@ from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.models.contract import PairSquares
-from vindeby.wake.turbines.curves import locate
+from vindeby.wake.turbines.curves import COLUMNS
 
 __all__ = ["POINTS", "SteadyMoves", "is_downwind", "make_all_watts", "make_pair", "pair_squares_of"]
 
@@ -114,10 +114,13 @@ def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
 
 
 @inlined
-def _power_at(machines, type_index, wind_speed):  # type: ignore[no-untyped-def]
-    """Power (W), as ``curves_at`` gives it, alone."""
+def _power_at(machines, per_speed, first, last, wind_speed):  # type: ignore[no-untyped-def]
+    """Power (W), as ``curves_at`` gives it, alone; the buckets of the type are ``first`` to ``last``."""
     wind_speed = max(wind_speed, 0.0)
-    row, p = np.uint64(locate(machines, type_index, wind_speed)), machines.piece
+    p = machines.piece
+    row = np.uint64(machines.bucket[min(first + np.uint64(wind_speed * per_speed), last)])
+    while wind_speed >= p[row + np.uint64(11)]:
+        row += np.uint64(COLUMNS)
     t = wind_speed - p[row + np.uint64(10)]
     return ((p[row + np.uint64(3)] * t + p[row + np.uint64(2)]) * t + p[row + np.uint64(1)]) * t + p[row]
 
@@ -135,16 +138,22 @@ def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
             value = summed[c]
             fraction[c] = taken(value if value > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises, max does not
         tables = False
+        per_speed, first = machines.per_speed[0], np.uint64(machines.bucket_first[0])
+        end = first + np.uint64(machines.bucket_count[0] - 1)
         for c in range(many):
             d = moves.direction[c]
             i, t = moves.place[c] - d * n, np.uint64(0)
             speed = moves.only_speed[d]
             if not one_type:
                 t = np.uint64(moves.type_index[i])
+                per_speed, first = machines.per_speed[t], np.uint64(machines.bucket_first[t])
+                end = first + np.uint64(machines.bucket_count[t] - 1)
             if i >= counted:
                 watts[c], point[c] = 0.0, NOWHERE
             elif speed >= 0.0:
-                watts[c] = moves.only_weight[d] * _power_at(machines, t, speed * (1.0 - fraction[c]))
+                watts[c] = moves.only_weight[d] * _power_at(
+                    machines, per_speed, first, end, speed * (1.0 - fraction[c])
+                )
                 point[c] = NOWHERE
             else:
                 tables = True

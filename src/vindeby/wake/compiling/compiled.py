@@ -100,17 +100,22 @@ def _word(value: object) -> str:
     return digest_of(value).text if source is None else f"{source.__module__}.{source.__qualname__}"
 
 
-def kernel(identity: str, *, counts_references: bool = True) -> Callable[[Function], Function]:
+def kernel(
+    identity: str, *, counts_references: bool = True, inline: bool = False
+) -> Callable[[Function], Function]:
     """Compile a loop and keep its machine code on disk.
 
     The loop may be a closure over compiled functions: ``identity`` tells apart loops made by the same code
     for different models, and must be the same in every process; with ``THIS_PROCESS`` in it, nothing is kept on
     disk. A loop that makes no array can do without ``counts_references`` to those it is given, which costs time in
-    every small function that takes arrays.
+    every small function that takes arrays. With ``inline`` it is put whole into loops that call it, which otherwise
+    hand over hundreds of numbers (several for each array) at every call.
     """
 
     def decorate(function: Function) -> Function:
-        dispatcher = numba.njit(nogil=True, _nrt=counts_references, **_OPTIONS)(named(function, identity))
+        dispatcher = numba.njit(nogil=True, _nrt=counts_references, forceinline=inline, **_OPTIONS)(
+            named(function, identity)
+        )
         if THIS_PROCESS not in identity:
             dispatcher._cache = _Cache(function, identity)  # noqa: SLF001  there is no public way in
         compiled: Function = dispatcher

@@ -24,6 +24,8 @@ from vindeby.wake.turbines.turbine import Turbine
 __all__ = ["TurbineArrays", "curves_at", "curves_with_slopes", "locate", "machines_of", "thrust_variable"]
 
 FloatArray = npt.NDArray[np.float64]
+FEWEST_BUCKETS = 256
+"""Even for few pieces, so that hardly a bucket holds two: a second step that comes now and then costs most."""
 MOST_BUCKETS = 2048
 COLUMNS = 12
 """Of a piece: power (4), thrust coefficient (2), thrust variable (4), constant first; where it begins and ends."""
@@ -50,7 +52,7 @@ def machines_of(turbines: Sequence[Turbine]) -> TurbineArrays:
         start = piece[:, 10]
         top = max(float(start[-1]), 1.0)
         narrowest = float(np.diff(start).min(initial=top))
-        count = int(min(MOST_BUCKETS, np.ceil(top / narrowest + 1e-9))) + 1
+        count = int(np.clip(np.ceil(top / narrowest + 1e-9), FEWEST_BUCKETS, MOST_BUCKETS)) + 1
         edge = np.arange(count) * (top / (count - 1))
         # Just below the edge, since rounding may put a speed on the edge into the bucket above it.
         lowest = np.searchsorted(start, edge * (1 - 1e-12), side="right") - 1
