@@ -84,7 +84,8 @@ def dense() -> Problem:
 def test_in_a_dense_farm_it_finds_more_than_a_climb_that_keeps_to_the_rules() -> None:
     problem = dense()
     starts = [RandomStart().run(problem, seed).layout for seed in range(4)]
-    climb, free = Gradient(500).prepare(problem), StochasticGradient(1000).prepare(problem)
+    # Shakes find as much by other means; one climb does not.
+    climb, free = Gradient(500, wind="all").prepare(problem), StochasticGradient(1000).prepare(problem)
     kept = np.mean([climb(seed, start).aep_gwh for seed, start in enumerate(starts)])
     found = [free(seed, start) for seed, start in enumerate(starts)]
     assert all(problem.is_feasible(result.layout) for result in found)

@@ -47,7 +47,7 @@ class Gradient(Section):
     ``wind`` says in which wind states, ``memory`` how many last steps tell of the curvature.
     """
 
-    max_iterations: Count = 120
+    max_iterations: Count = 320
     widening: Annotated[Number, Field(ge=1.0, le=100.0)] = 16.0
     wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
     memory: Annotated[int, Strict(), Field(ge=0, le=100)] = 10

@@ -4,6 +4,9 @@ Wakes that grow fast are wide, and what is wide needs few directions: with wakes
 ``DIRECTIONS / factor`` of them give nearly the slopes that all give. A few wind speeds do for every width
 (``thinning``). From stage to stage other directions stand for their neighbours. With the true wakes all directions
 count; the last iterations are made in all wind states, and so is every comparison with the start.
+
+The first half of the stages with wider wakes is the cheapest, and is climbed more than once where there are iterations
+for it (``shaking``).
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from vindeby.layout.climbing.thinning import thinned
 from vindeby.layout.climbing.widening import stages, widened
 from vindeby.layout.problem import Problem
 
-__all__ = ["Schedule", "WindChoice", "schedule_of"]
+__all__ = ["Budget", "Schedule", "WindChoice", "schedule_of"]
 
 WindChoice = Literal["coarse-to-fine", "all"]
 
@@ -27,8 +30,13 @@ WIDE_SPEEDS = 6
 """Wind speeds of the stages with wider wakes."""
 TRUE_SPEEDS = 8
 """Wind speeds of the stage with the true wakes, before the last."""
-WIDE_SHARE = {"coarse-to-fine": 2.0 / 3.0, "all": 0.5}
-"""The share of the iterations that is for wider wakes; they are cheap from coarse to fine, and dear in all states."""
+WIDE_SHARE = 0.5
+"""The share of the iterations that is for wider wakes in all wind states, where they are dear."""
+ONCE, ONCE_SHARE = 48, 8
+"""From coarse to fine, so many iterations or one in so many, if that is more, are for stages that are climbed once; of
+few iterations no more than half."""
+LEAST_ITERATIONS = 10
+"""Iterations of a stage that is climbed again, at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +44,28 @@ class Schedule:
     """The problems of a climb before the last: those with wider wakes, and the true wakes in few wind speeds."""
 
     wide: tuple[Problem, ...]
-    wide_share: float
-    """The share of all iterations that these are for, together."""
     few_speeds: Problem | None
+    repeated: int
+    """How many of the first of ``wide`` may be climbed more than once."""
+
+    def budget(self, iterations: int) -> Budget:
+        """How the iterations of a climb are shared out; what is left is for the true wakes."""
+        many = len(self.wide)
+        if not self.repeated:
+            return Budget(0, (int(WIDE_SHARE * iterations) // max(many, 1),) * many)
+        once = max(min((iterations + 1) // 2, ONCE), iterations // ONCE_SHARE)
+        passes = max(1, (iterations - once) // (self.repeated * LEAST_ITERATIONS))
+        each = (iterations - once) // (self.repeated * passes)
+        later = many - self.repeated
+        return Budget(passes - 1, (each,) * self.repeated + (once // (later + 1),) * later)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How often the first stages are climbed again, and the iterations of every stage with wider wakes, each time."""
+
+    shakes: int
+    wide: tuple[int, ...]
 
 
 def schedule_of(problem: Problem, widening: float, wind: WindChoice) -> Schedule:
@@ -55,4 +82,4 @@ def schedule_of(problem: Problem, widening: float, wind: WindChoice) -> Schedule
     few = None
     if wind == "coarse-to-fine":
         few = thinned(problem, len(problem.farm.states.direction), TRUE_SPEEDS)
-    return Schedule(tuple(wide), WIDE_SHARE[wind], few)
+    return Schedule(tuple(wide), few, (len(wide) + 1) // 2 if wind == "coarse-to-fine" else 0)

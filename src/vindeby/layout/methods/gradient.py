@@ -2,9 +2,10 @@
 
 One climb (``climbing.climb``) ends at the first optimum it meets. So the same climb is made first with wider
 wakes, narrower from stage to stage (``widening``), which leads to far better optima than a start has nearby; and
-in few wind states, more from stage to stage (``wind``), which leads there at a fraction of the cost. The last
-iterations are made with the true wakes in all wind states, and a start that keeps to the rules is never made worse
-there. A start that breaks them is mended first.
+in few wind states, more from stage to stage (``wind``), which leads there at a fraction of the cost. The cheapest
+stages are climbed again and again from the best layout so far, shaken (``climbing.shaking``). The last iterations are
+made with the true wakes in all wind states, and a start that keeps to the rules is never made worse there. A start
+that breaks them is mended first.
 """
 
 from __future__ import annotations
@@ -12,16 +13,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final, get_args
 
+import numpy as np
+
 from vindeby.errors import ArgumentError
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.schedule import Schedule, WindChoice, schedule_of
+from vindeby.layout.climbing.shaking import climb_stages, climb_with_shakes
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Gradient"]
 
 LAST = 0.1
-"""The share of the budget that is for all wind states, where the stage before has few wind speeds."""
+"""The share of the iterations with the true wakes that is for all wind states, where there are few speeds before."""
+AGAIN = 3
+"""Where a climb from coarse to fine has led below the start, one in so many iterations is for a climb from there."""
 
 
 @final
@@ -32,11 +38,12 @@ class Gradient(Method):
     ``max_iterations`` is the budget of all stages together; the energy and its gradient are computed at least
     once in each iteration. ``widening`` is how many times as fast wakes grow in the first stage; the next has
     half of it, and so on, down to the true wakes. 1: the true wakes alone. ``wind`` says in which wind states the
-    stages are climbed: few at first (``coarse-to-fine``) or always ``all``. ``memory`` is how many last steps tell
-    of the curvature (a quasi-Newton method); 0: the length of the last step alone.
+    stages are climbed: few at first (``coarse-to-fine``) or always ``all``. From coarse to fine, more iterations mean
+    more shakes; in ``all`` wind states there are none. ``memory`` is how many last steps tell of the curvature (a
+    quasi-Newton method); 0: the length of the last step alone.
     """
 
-    max_iterations: int = 120
+    max_iterations: int = 320
     widening: float = 16.0
     wind: WindChoice = "coarse-to-fine"
     memory: int = 10
@@ -52,28 +59,34 @@ class Gradient(Method):
             raise ArgumentError(f"memory must be a whole number from 0 to 100, not {self.memory!r}")
 
     def prepare(self, problem: Problem) -> Search:
-        """Make the stages. A seed changes nothing."""
+        """Make the stages. A seed is for the shakes; with few iterations there are none."""
         schedule = schedule_of(problem, self.widening, self.wind)
 
-        def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it needs no chance
+        def run(seed: int, start: Layout | None = None) -> Result:
             start = start_for(problem, start, "gradient")
-            return _refine(problem, schedule, start, self.max_iterations, self.memory)
+            return _refine(problem, schedule, start, self, np.random.default_rng(seed))
 
         return run
 
 
-def _refine(problem: Problem, schedule: Schedule, start: Layout, iterations: int, memory: int) -> Result:
+def _refine(
+    problem: Problem, schedule: Schedule, start: Layout, method: Gradient, rng: np.random.Generator
+) -> Result:
     """Climb through all stages; if that leads below the start, climb from the start itself."""
-    layout, evaluations, left = start, 0, iterations
-    for stage in schedule.wide:
-        climb = Climb(stage, layout, memory)
-        left -= climb.run(int(schedule.wide_share * iterations) // len(schedule.wide))
-        layout, evaluations = climb.best_layout(), evaluations + climb.evaluations
+    layout, evaluations, left, memory = start, 0, method.max_iterations, method.memory
+    budget = schedule.budget(left)
+    stages = list(zip(schedule.wide, budget.wide, strict=True))
+    if first := stages[: schedule.repeated]:
+        climbed = climb_with_shakes(first, layout, memory, budget.shakes, rng)
+        layout, evaluations, left = climbed.layout, climbed.evaluations, left - climbed.iterations
+    climbed = climb_stages(stages[schedule.repeated :], layout, memory)
+    layout, evaluations, left = climbed.layout, evaluations + climbed.evaluations, left - climbed.iterations
     climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left, memory)
     evaluations += spent
     coarse = schedule.wide or schedule.few_speeds is not None
     if coarse and problem.is_feasible(start) and climb.best_energy < problem.aep(start):
-        climb, spent = _with_true_wakes(problem, None, start, iterations, memory)
+        again = method.max_iterations if method.wind == "all" else -(-method.max_iterations // AGAIN)
+        climb, spent = _with_true_wakes(problem, None, start, again, memory)
         evaluations += spent
     layout = climb.best_layout()
     return Result(layout, problem.aep(layout), climb.status, evaluations)
