@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from vindeby.layout.moves import carried_moves
 from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
+from vindeby.layout.moves.carried_trial import CLEAR
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.one_move import Moves
 from vindeby.units import mean_power_to_aep_gwh
@@ -91,7 +92,12 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
             energy = settle(farm.data, farm.machines, farm.wind, moves)
         else:
             move = (farm.data, farm.machines, farm.wind, moves, i, px, py)
-            gain, before = gained(*move), (moves.x[i], moves.y[i])
+            clear = CLEAR * energy / COUNTED
+            rough, gain = gained(*move, np.inf), gained(*move, -np.inf)
+            before = (moves.x[i], moves.y[i])
+            # Far more than a fifth, and moves would be refused that a search without rough trials keeps.
+            assert abs(rough - gain) < 0.2 * clear
+            assert gained(*move, gain - 1e-6 * clear) == gain
             if what == "keep":
                 keep(*move)
                 energy += gain
@@ -112,7 +118,7 @@ def test_moves_that_change_more_than_can_be_noted_are_settled_anew(monkeypatch: 
     energy = settle(farm.data, farm.machines, farm.wind, moves)
     for i in range(MOVED):
         move = (farm.data, farm.machines, farm.wind, moves, i, 500.0 * i + 60.0, 12.5 * i)
-        energy += gained(*move)
+        energy += gained(*move, -np.inf)
         keep(*move)
     assert energy == pytest.approx(settle(farm.data, farm.machines, farm.wind, moves), rel=1e-10)
 

@@ -4,77 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vindeby.layout.moves.carried_steps import is_downwind
+from vindeby.layout.moves.carried_steps import ACROSS, ALONG, NEW, NEW_WATTS, STRONGEST, WATTS
 from vindeby.wake.compiling.compiled import inlined, kernel
 
 __all__ = ["make_keep"]
 
 
 @inlined
-def _unlist(members, count, i):  # type: ignore[no-untyped-def]
-    """Take ``i`` out of a list; returns how many are left."""
-    for q in range(count):
+def _position(members, count, i):  # type: ignore[no-untyped-def]
+    """Where ``i`` stands in a list."""
+    for q in range(count - 1):
         if members[q] == i:
-            members[q] = members[count - 1]
-            return count - 1
-    return count
+            return q
+    return count - 1
 
 
 @inlined
-def _relist(moves, d, moved):  # type: ignore[no-untyped-def]
-    """Who reaches the moved turbine, and whom it reaches."""
+def _put_deficit(moves, d, i, k, q, deficit):  # type: ignore[no-untyped-def]
+    moves.deficit[d, i, k, q] = deficit
+    moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
+
+
+@inlined
+def _unlist(moves, d, moved):  # type: ignore[no-untyped-def]
+    """Forget who reached the moved turbine, and whom it reached."""
     for q in range(moves.target_count[d, moved]):
         j = moves.targets[d, moved, q]
-        moves.source_count[d, j] = _unlist(moves.sources[d, j], moves.source_count[d, j], moved)
+        last = moves.source_count[d, j] - 1
+        moves.sources[d, j, _position(moves.sources[d, j], last + 1, moved)] = moves.sources[d, j, last]
+        moves.source_count[d, j] = last
     for q in range(moves.source_count[d, moved]):
         i = moves.sources[d, moved, q]
-        moves.target_count[d, i] = _unlist(moves.targets[d, i], moves.target_count[d, i], moved)
-    moves.target_count[d, moved] = moves.new_target_count[d]
-    for q in range(moves.new_target_count[d]):
+        last = moves.target_count[d, i] - 1
+        at = _position(moves.targets[d, i], last + 1, moved)
+        moves.targets[d, i, at] = moves.targets[d, i, last]
+        for k in range(moves.deficit.shape[2]):
+            moves.deficit[d, i, k, at] = moves.deficit[d, i, k, last]
+        moves.target_count[d, i] = last
+
+
+@inlined
+def _list(moves, d, moved):  # type: ignore[no-untyped-def]
+    """Who reaches the moved turbine now, and whom it reaches."""
+    count = moves.new_target_count[d]
+    moves.target_count[d, moved] = count
+    for q in range(count):
         j = moves.new_targets[d, q]
         moves.targets[d, moved, q] = j
         moves.sources[d, j, moves.source_count[d, j]] = moved
         moves.source_count[d, j] += 1
-    moves.source_count[d, moved] = moves.new_source_count[d]
-    for q in range(moves.new_source_count[d]):
+    count = moves.new_source_count[d]
+    moves.source_count[d, moved] = count
+    for q in range(count):
         i = moves.new_sources[d, q]
         moves.sources[d, moved, q] = i
-        moves.targets[d, i, moves.target_count[d, i]] = moved
-        moves.target_count[d, i] += 1
+        at = moves.target_count[d, i]
+        moves.targets[d, i, at] = moved
+        for k in range(moves.deficit.shape[2]):
+            _put_deficit(moves, d, i, k, at, moves.note[moves.first_note_on_moved[d] + k * count + q])
+        moves.target_count[d, i] = at + 1
 
 
 @inlined
-def _reorder(along, order, moved):  # type: ignore[no-untyped-def]
-    """The moved turbine, step by step, to its new place in the order."""
-    a = 0
-    while order[a] != moved:
-        a += 1
-    while a > 0 and is_downwind(along[order[a - 1]] - along[moved], order[a - 1], moved):
-        order[a] = order[a - 1]
-        a -= 1
-    while a + 1 < order.size and is_downwind(along[moved] - along[order[a + 1]], moved, order[a + 1]):
-        order[a] = order[a + 1]
-        a += 1
-    order[a] = moved
-
-
-@inlined
-def _take_over(moves, d):  # type: ignore[no-untyped-def]
-    """What the trial noted in one direction."""
-    most = moves.summed.shape[2]
-    for row in range(moves.first_note[d], moves.first_note[d + 1]):
-        i, j = moves.note_source[row], moves.note_target[row]
-        for k in range(most):
-            moves.deficit[d, i, j, k] = moves.note_deficit[row, k]
-    for q in range(moves.touched_count[d]):
-        i = moves.touched[d, q]
-        moves.watts[d, i] = moves.new_watts[d, i]
-        for k in range(most):
-            moves.summed[d, i, k] = moves.new_summed[d, i, k]
-            moves.highest[d, i, k] = moves.new_highest[d, i, k]
-            if moves.state[d, i] == 2:
-                moves.cast_speed[d, i, k] = moves.new_speed[d, i, k]
-                moves.cast_thrust[d, i, k] = moves.new_thrust[d, i, k]
+def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
+    """The sums and wakes of all that the trial touched in one direction, as they were listed then."""
+    for a in range(moves.touched_count[d]):
+        i = moves.touched[d, a]
+        moves.spot[d, i, WATTS] = moves.spot[d, i, NEW_WATTS]
+        row = moves.wind[d, i]
+        # Wakes that stay as they are were made with the wind speed and thrust that they had.
+        for what in range(NEW if moves.state[d, i] == 2 else NEW // 2):
+            for k in range(row.shape[1]):
+                row[what, k] = row[NEW + what, k]
+        if moves.state[d, i] != 2 or moves.first_note[d, i] < 0:
+            continue
+        count = moves.new_target_count[d] if i == moved else moves.target_count[d, i]
+        moves.spot[d, i, STRONGEST] = 0.0
+        for k in range(row.shape[1]):
+            for q in range(count):
+                _put_deficit(moves, d, i, k, q, moves.note[moves.first_note[d, i] + k * count + q])
 
 
 def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None]:
@@ -84,15 +92,17 @@ def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None
     def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         """Follows ``gained`` of the same move."""
         moves.x[moved], moves.y[moved] = x, y
-        if moves.first_note[0] < 0:
+        if moves.noted[0] < 0:
             settle(data, machines, wind, moves)
             return
         for d in range(wind.cosine.size):
-            if moves.idle[d]:
-                continue
-            _relist(moves, d, moved)
-            _take_over(moves, d)
-            moves.along[d, moved], moves.across[d, moved] = moves.new_along[d], moves.new_across[d]
-            _reorder(moves.along[d], moves.order[d], moved)
+            if not moves.idle[d]:
+                _take_over(moves, d, moved)
+                _unlist(moves, d, moved)
+                _list(moves, d, moved)
+                moves.spot[d, moved, ALONG], moves.spot[d, moved, ACROSS] = (
+                    moves.new_along[d],
+                    moves.new_across[d],
+                )
 
     return keep

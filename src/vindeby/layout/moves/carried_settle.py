@@ -4,53 +4,80 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vindeby.layout.moves.carried_steps import forget_trial, is_downwind, is_in_reach, make_fill_pair
-from vindeby.layout.moves.move_steps import make_settle_one
+from vindeby.layout.moves.carried_pairs import is_in_reach
+from vindeby.layout.moves.carried_steps import (
+    ACROSS,
+    ALONG,
+    HIGHEST,
+    SPEED,
+    STRONGEST,
+    SUMMED,
+    THRUST,
+    WATTS,
+    forget_trial,
+    is_downwind,
+    make_fill_deficits,
+    make_settle_one,
+)
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import clear, wind_from
+from vindeby.wake.loops.wind import wind_from
 
 __all__ = ["make_settle"]
 
 
 @scalar
-def _sort(along, order):  # type: ignore[no-untyped-def]
+def _sort(spot, order):  # type: ignore[no-untyped-def]
     """From upwind to downwind, by insertion: the order of the last time is nearly right."""
     for a in range(order.size):
         i, b = order[a], a
-        while b > 0 and is_downwind(along[order[b - 1]] - along[i], order[b - 1], i):
+        while b > 0 and is_downwind(spot[order[b - 1], ALONG] - spot[i, ALONG], order[b - 1], i):
             order[b] = order[b - 1]
             b -= 1
         order[b] = i
 
 
+@inlined
+def _list_targets(moves, d, a):  # type: ignore[no-untyped-def]
+    """Whom the turbine at ``a`` of the order reaches, and how far they are; returns how many."""
+    order, i, count = moves.order[d], moves.order[d, a], 0
+    for b in range(a + 1, order.size):
+        j = order[b]
+        far = moves.spot[d, j, ALONG] - moves.spot[d, i, ALONG]
+        aside = moves.spot[d, j, ACROSS] - moves.spot[d, i, ACROSS]
+        if is_in_reach(moves, i, j, far, aside, False):
+            moves.far[count], moves.aside[count], moves.targets[d, i, count] = far, aside, j
+            count += 1
+            moves.sources[d, j, moves.source_count[d, j]] = i
+            moves.source_count[d, j] += 1
+    moves.target_count[d, i] = count
+    return count
+
+
 def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
     """Make the loop."""
-    fill_pair, settle_one, together = make_fill_pair(model), make_settle_one(model), superposition_of(model)
+    fill_deficits, settle_one = make_fill_deficits(model), make_settle_one(model)
+    together = superposition_of(model)
     term, scale = together.term, together.scale
 
     @inlined
     def cast(data, machines, moves, d, a, states):  # type: ignore[no-untyped-def]
         """The wakes of the turbine at ``a`` of the order on those after it."""
-        order, i, types = moves.order[d], moves.order[d, a], moves.type_index
-        speed, free = moves.cast_speed[d, i], states.speed
-        for b in range(a + 1, order.size):
-            j = order[b]
-            far = moves.along[d, j] - moves.along[d, i]
-            aside = moves.across[d, j] - moves.across[d, i]
-            if is_in_reach(moves, i, j, far, aside):
-                moves.targets[d, i, moves.target_count[d, i]] = j
-                moves.target_count[d, i] += 1
-                moves.sources[d, j, moves.source_count[d, j]] = i
-                moves.source_count[d, j] += 1
-                pair = moves.deficit[d, i, j]
-                fill_pair(
-                    data, machines, types[i], types[j], far, aside, states.turbulence, moves.cast_thrust[d, i], pair
-                )  # fmt: skip
-                for k in range(free.size):
-                    moves.summed[d, j, k] += term(pair[k] * scale(speed[k], free[k]))
+        i, count = moves.order[d, a], _list_targets(moves, d, a)
+        row, targets = moves.wind[d, i], moves.targets[d, i]
+        fill_deficits(
+            data, machines, moves, moves.type_index[i], targets, count, states.turbulence, row[THRUST],
+            moves.note, 0,
+        )  # fmt: skip
+        moves.spot[d, i, STRONGEST] = 0.0
+        for k in range(states.speed.size):
+            for q in range(count):
+                deficit = moves.note[k * count + q]
+                moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
+                moves.deficit[d, i, k, q] = deficit
+                moves.wind[d, targets[q], SUMMED, k] += term(deficit * scale(row[SPEED, k], states.speed[k]))
 
     @kernel(identity, counts_references=False)
     def settle(data, machines, wind, moves):  # type: ignore[no-untyped-def]
@@ -61,23 +88,24 @@ def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
                 continue
             states = wind_from(wind, d)
             for i in range(n):
-                moves.along[d, i], moves.across[d, i] = turn(
+                moves.spot[d, i, ALONG], moves.spot[d, i, ACROSS] = turn(
                     wind.cosine[d], wind.sine[d], moves.x[i], moves.y[i]
                 )
-                clear(moves.summed[d, i])
-                moves.target_count[d, i] = moves.source_count[d, i] = 0
-            _sort(moves.along[d], moves.order[d])
+                moves.source_count[d, i] = 0
+                for k in range(states.speed.size):
+                    moves.wind[d, i, SUMMED, k] = 0.0
+            _sort(moves.spot[d], moves.order[d])
             for a in range(n):
                 i = moves.order[d, a]
-                moves.watts[d, i] = settle_one(
-                    machines, moves.type_index[i], states, moves.summed[d, i],
-                    moves.cast_speed[d, i], moves.cast_thrust[d, i],
-                )  # fmt: skip
+                row = moves.wind[d, i]
                 for k in range(states.speed.size):
-                    moves.highest[d, i, k] = moves.summed[d, i, k]
+                    row[HIGHEST, k] = row[SUMMED, k]
+                watts = settle_one(machines, moves.type_index[i], states, row, 0)
+                moves.spot[d, i, WATTS] = watts
                 if i < moves.counted:
-                    total += moves.watts[d, i]
+                    total += watts
                 cast(data, machines, moves, d, a, states)
+        moves.total[0] = total
         return total
 
     return settle

@@ -1,4 +1,4 @@
-"""The steps that the loops of ``carried_moves`` share: who is downwind, who is in reach, the deficits of a pair.
+"""The steps that the loops of ``carried_moves`` share: who is downwind, and the deficits of one turbine on others.
 
 A call hands over every array of a ``CarriedMoves`` one by one, which costs more than what most steps do: those that
 take one are put whole into the loops.
@@ -9,25 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vindeby.wake import WakeModel
-from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.compiling.compiled import inlined
+from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["forget_trial", "is_downwind", "is_in_reach", "make_fill_pair"]
+__all__ = [
+    "ACROSS",
+    "ALONG",
+    "HIGHEST",
+    "NEW",
+    "NEW_WATTS",
+    "SPEED",
+    "SPOT",
+    "STRONGEST",
+    "SUMMED",
+    "THRUST",
+    "WATTS",
+    "forget_trial",
+    "is_downwind",
+    "make_fill_deficits",
+    "make_settle_one",
+]
+
+ALONG, ACROSS, WATTS, NEW_WATTS, STRONGEST, SPOT = 0, 1, 2, 3, 4, 5
+"""Of ``spot``: place downwind and crosswind (m), mean power (W), and that in a trial; a deficit that none of the
+turbine's wakes is above. How many these are."""
+SUMMED, HIGHEST, SPEED, THRUST, NEW = 0, 1, 2, 3, 4
+"""Of ``wind``: the sum of wakes; the highest that it was since it was summed up; with which wind speed and thrust the
+turbine's wakes were made. From ``NEW`` on the same four in a trial."""
 
 
 @inlined
 def is_downwind(far: float, i: int, j: int) -> bool:
     """Whether ``i``, which is ``far`` downwind of ``j``, counts as downwind; of two abreast, one does."""
     return far > 0.0 or (far == 0.0 and i > j)
-
-
-@inlined
-def is_in_reach(moves, i, j, far, aside):  # type: ignore[no-untyped-def]
-    """Whether ``j``, so ``far`` downwind of ``i``, may be in its wake; beyond the table every turbine may be."""
-    point = int(far * moves.edge_per_m)
-    if point >= moves.edge.shape[1]:
-        return True
-    pair = 0 if moves.types == 1 else moves.type_index[i] * moves.types + moves.type_index[j]
-    return not abs(aside) >= moves.edge[pair, point]
 
 
 @inlined
@@ -38,28 +53,49 @@ def forget_trial(moves, d):  # type: ignore[no-untyped-def]
     moves.touched_count[d] = 0
 
 
-def make_fill_pair(model: WakeModel) -> Callable[..., None]:
-    """Make the step that computes the deficits of a pair."""
-    deficit = model.deficit
-
-    @scalar
-    def deficits(data, far, aside, rise, heights, diameter, rotor, turbulence, thrust, out):  # type: ignore[no-untyped-def]
-        last = last_turbulence = -1.0
-        value = 0.0
-        for k in range(turbulence.size):
-            if thrust[k] != last or turbulence[k] != last_turbulence:
-                last, last_turbulence = thrust[k], turbulence[k]
-                value = deficit(data, far, aside, rise, heights, diameter, rotor, last, last_turbulence)
-            out[k] = value
+def make_settle_one(model: WakeModel) -> Callable[..., float]:
+    """Make the step for a turbine whose wakes are summed."""
+    wind_speed = superposition_of(model).wind_speed
 
     @inlined
-    def fill_pair(data, machines, source, target, far, aside, turbulence, thrust, out):  # type: ignore[no-untyped-def]
-        """The deficits at all wind speeds of type ``source``, of these thrusts, on type ``target``."""
-        rise = machines.hub_height[target] - machines.hub_height[source]
-        heights = machines.hub_height[target] + machines.hub_height[source]
-        deficits(
-            data, far, aside, rise, heights, machines.diameter[source], machines.diameter[target], turbulence,
-            thrust, out,
-        )  # fmt: skip
+    def settle_one(machines, type_index, states, row, new):  # type: ignore[no-untyped-def]
+        """Wind speeds and thrusts of a turbine, in its ``row`` from ``new`` on; returns its mean power."""
+        power = 0.0
+        for k in range(states.speed.size):
+            speed = wind_speed(states.speed[k], max(row[new + SUMMED, k], 0.0))
+            watts, thrust = curves_at(machines, type_index, speed)
+            row[new + SPEED, k], row[new + THRUST, k] = speed, thrust
+            power += states.weight[k] * watts
+        return power
 
-    return fill_pair
+    return settle_one
+
+
+def make_fill_deficits(model: WakeModel) -> Callable[..., None]:
+    """Make the step that computes the deficits of one turbine on others."""
+    deficit = model.deficit
+
+    @inlined
+    def fill_deficits(data, machines, moves, source, listed, count, turbulence, thrust, out, first):  # type: ignore[no-untyped-def]
+        """Those of type ``source`` on ``count`` turbines ``listed``, so ``far`` and ``aside``, at all wind speeds.
+
+        They go into ``out`` from ``first`` on, wind speed by wind speed: with one thrust after the other, what depends
+        on it alone is computed once.
+        """
+        height, diameter = machines.hub_height[source], machines.diameter[source]
+        for k in range(turbulence.size):
+            at = first + k * count
+            if k > 0 and thrust[k] == thrust[k - 1] and turbulence[k] == turbulence[k - 1]:
+                for q in range(count):
+                    out[at + q] = out[at + q - count]
+                continue
+            ct, ti = thrust[k], turbulence[k]
+            for q in range(count):
+                target = moves.type_index[listed[q]]
+                hub = machines.hub_height[target]
+                out[at + q] = deficit(
+                    data, moves.far[q], moves.aside[q], hub - height, hub + height, diameter,
+                    machines.diameter[target], ct, ti,
+                )  # fmt: skip
+
+    return fill_deficits

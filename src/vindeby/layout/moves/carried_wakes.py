@@ -1,0 +1,212 @@
+"""The steps of a trial of ``carried_moves`` that change sums of wakes: who is touched, summed up anew, or waked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vindeby.layout.moves.carried_pairs import ROUGH
+from vindeby.layout.moves.carried_steps import (
+    ACROSS,
+    ALONG,
+    HIGHEST,
+    NEW,
+    SPEED,
+    SUMMED,
+    THRUST,
+    is_downwind,
+    make_fill_deficits,
+)
+from vindeby.wake import WakeModel
+from vindeby.wake.compiling.compiled import inlined
+from vindeby.wake.loops.superposition import superposition_of
+
+__all__ = ["list_targets", "make_cast", "make_sum_up", "make_take_out"]
+
+
+@inlined
+def touch(moves, d, j, along):  # type: ignore[no-untyped-def]
+    """A turbine whose sum changes begins with the one it had, and is listed by where it stands."""
+    if moves.state[d, j] == 0:
+        moves.state[d, j] = 1
+        b = moves.touched_count[d]
+        moves.touched_count[d] = b + 1
+        while b > 0 and is_downwind(moves.keys[b - 1] - along, moves.touched[d, b - 1], j):
+            moves.keys[b], moves.touched[d, b] = moves.keys[b - 1], moves.touched[d, b - 1]
+            b -= 1
+        moves.keys[b], moves.touched[d, b] = along, j
+        row = moves.wind[d, j]
+        for k in range(row.shape[1]):
+            row[NEW + SUMMED, k] = row[SUMMED, k]
+            row[NEW + HIGHEST, k] = row[HIGHEST, k]
+
+
+@inlined
+def _room(moves, pairs):  # type: ignore[no-untyped-def]
+    """Where notes of so many pairs begin; without room for them they are not noted."""
+    most = moves.wind.shape[3]
+    unnoted = moves.note.size - moves.x.size * most
+    first = moves.noted[0]
+    if first < 0 or first + pairs * most > unnoted:
+        moves.noted[0] = -1
+        return unnoted
+    moves.noted[0] = first + pairs * most
+    return first
+
+
+@inlined
+def _list_sources(moves, d, i, moved):  # type: ignore[no-untyped-def]
+    """Those that reach ``i`` with the move, how far from them it is; returns how many."""
+    place, side, count = moves.spot[d, i, ALONG], moves.spot[d, i, ACROSS], 0
+    if i == moved:
+        place, side = moves.new_along[d], moves.new_across[d]
+        count = moves.new_source_count[d]
+        for q in range(count):
+            moves.listed[q] = moves.new_sources[d, q]
+    else:
+        for q in range(moves.source_count[d, i]):
+            if moves.sources[d, i, q] != moved:
+                moves.listed[count] = moves.sources[d, i, q]
+                count += 1
+        for q in range(moves.new_target_count[d]):
+            if moves.new_targets[d, q] == i:
+                moves.listed[count] = moved
+                count += 1
+    for q in range(count):
+        j = moves.listed[q]
+        along, across = moves.spot[d, j, ALONG], moves.spot[d, j, ACROSS]
+        if j == moved:
+            along, across = moves.new_along[d], moves.new_across[d]
+        moves.far[q], moves.aside[q] = place - along, side - across
+    return count
+
+
+def make_sum_up(model: WakeModel) -> Callable[..., None]:
+    """Make the step for a turbine whose wakes are all gathered again."""
+    deficit, together = model.deficit, superposition_of(model)
+    term, scale = together.term, together.scale
+
+    @inlined
+    def sum_up(data, machines, moves, d, i, moved, states):  # type: ignore[no-untyped-def]
+        """The sum of a turbine from all that reach it; deficits on the moved one are noted."""
+        count = _list_sources(moves, d, i, moved)
+        first = moves.note.size - moves.x.size * moves.wind.shape[3]
+        if i == moved:
+            first = moves.first_note_on_moved[d] = _room(moves, count)
+        row, target = moves.wind[d, i], moves.type_index[i]
+        hub, rotor = machines.hub_height[target], machines.diameter[target]
+        for k in range(states.speed.size):
+            row[NEW + SUMMED, k] = 0.0
+        for q in range(count):
+            j = moves.listed[q]
+            source, cast = moves.type_index[j], moves.wind[d, j]
+            new = NEW if moves.state[d, j] == 2 else 0
+            height, diameter = machines.hub_height[source], machines.diameter[source]
+            last = last_turbulence = -1.0
+            value = 0.0
+            for k in range(states.speed.size):
+                ct, ti = cast[new + THRUST, k], states.turbulence[k]
+                if ct != last or ti != last_turbulence:
+                    last, last_turbulence = ct, ti
+                    value = deficit(
+                        data,
+                        moves.far[q],
+                        moves.aside[q],
+                        hub - height,
+                        hub + height,
+                        diameter,
+                        rotor,
+                        ct,
+                        ti,
+                    )
+                moves.note[first + k * count + q] = value
+                row[NEW + SUMMED, k] += term(value * scale(cast[new + SPEED, k], states.speed[k]))
+        for k in range(states.speed.size):
+            row[NEW + HIGHEST, k] = row[NEW + SUMMED, k]
+
+    return sum_up
+
+
+@inlined
+def list_targets(moves, d, i, moved, most, rough):  # type: ignore[no-untyped-def]
+    """Those whose sums the wakes of ``i`` change, and how far they are; returns how many.
+
+    All that it reaches, or in a rough trial those where a change of its deficits by ``most`` of them counts.
+    """
+    if i == moved:
+        count = moves.new_target_count[d]
+        for q in range(count):
+            j = moves.new_targets[d, q]
+            moves.listed[q], moves.positions[q] = j, q
+            moves.far[q] = moves.spot[d, j, ALONG] - moves.new_along[d]
+            moves.aside[q] = moves.spot[d, j, ACROSS] - moves.new_across[d]
+        return count
+    count = 0
+    place, side = moves.spot[d, i, ALONG], moves.spot[d, i, ACROSS]
+    for q in range(moves.target_count[d, i]):
+        if rough:
+            largest = 0.0
+            for k in range(moves.deficit.shape[2]):
+                largest = max(largest, moves.deficit[d, i, k, q])
+            if largest * most < ROUGH:
+                continue
+        j = moves.targets[d, i, q]
+        moves.listed[count], moves.positions[count] = j, q
+        moves.far[count] = moves.spot[d, j, ALONG] - place
+        moves.aside[count] = moves.spot[d, j, ACROSS] - side
+        count += 1
+    return count
+
+
+def make_cast(model: WakeModel) -> Callable[..., None]:
+    """Make the step for a turbine whose wakes change."""
+    fill_deficits, together = make_fill_deficits(model), superposition_of(model)
+    term, scale = together.term, together.scale
+
+    @inlined
+    def cast(data, machines, moves, d, i, moved, change, count, states):  # type: ignore[no-untyped-def]
+        """The wakes of a turbine, new for old, in the sums of those listed; of the moved one, the new ones."""
+        row, was, listed = moves.wind[d, i], moves.deficit[d, i], moves.listed
+        first = -1
+        if change == 2:
+            first = _room(moves, count)
+            fill_deficits(
+                data, machines, moves, moves.type_index[i], listed, count, states.turbulence, row[NEW + THRUST],
+                moves.note, first,
+            )  # fmt: skip
+        moves.first_note[d, i] = first
+        for q in range(count):
+            j = listed[q]
+            if j == moved:
+                continue
+            touch(moves, d, j, moves.spot[d, j, ALONG])
+            target = moves.wind[d, j]
+            for k in range(states.speed.size):
+                old, free = 0.0, states.speed[k]
+                before = was[k, moves.positions[q]]
+                if i != moved:
+                    old = term(before * scale(row[SPEED, k], free))
+                now = moves.note[first + k * count + q] if change == 2 else before
+                target[NEW + SUMMED, k] += term(now * scale(row[NEW + SPEED, k], free)) - old
+
+    return cast
+
+
+def make_take_out(model: WakeModel) -> Callable[..., None]:
+    """Make the step that takes the moved turbine away."""
+    together = superposition_of(model)
+    term, scale = together.term, together.scale
+
+    @inlined
+    def take_out(moves, d, moved, states, rough):  # type: ignore[no-untyped-def]
+        """Take the moved turbine's wakes out of the sums of those that it reached; list it where it would stand."""
+        touch(moves, d, moved, moves.new_along[d])
+        row, was = moves.wind[d, moved], moves.deficit[d, moved]
+        for q in range(moves.target_count[d, moved]):
+            j = moves.targets[d, moved, q]
+            if rough and was[0, q] < ROUGH:
+                continue
+            touch(moves, d, j, moves.spot[d, j, ALONG])
+            for k in range(states.speed.size):
+                moves.wind[d, j, NEW + SUMMED, k] -= term(was[k, q] * scale(row[SPEED, k], states.speed[k]))
+
+    return take_out
