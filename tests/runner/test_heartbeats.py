@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+
 from vindeby.runner.local.heartbeats import Heartbeats
+
+BEATING = """
+import sys
+from vindeby.runner.local.heartbeats import Heartbeats
+slot = Heartbeats(int(sys.argv[1]), 1).slot(0)
+for _ in range(60_000):
+    slot.beat()
+"""
 
 
 def test_a_tasks_clock_starts_when_its_set_up_is_done() -> None:
@@ -18,4 +30,17 @@ def test_a_tasks_clock_starts_when_its_set_up_is_done() -> None:
     slot.end()
     assert (heartbeats.look(1).task, heartbeats.look(1).count) == (None, 1)
     assert heartbeats.look(0).count == 0
+    heartbeats.close()
+
+
+def test_a_worker_never_looks_silent_while_its_heartbeat_is_written() -> None:
+    heartbeats = Heartbeats.create(1)
+    heartbeats.slot(0).clear()
+    began, least = time.monotonic(), float("inf")
+    command = [sys.executable, "-c", BEATING, str(heartbeats.descriptor)]
+    with subprocess.Popen(command, pass_fds=(heartbeats.descriptor,)) as beating:
+        while beating.poll() is None:
+            least = min(least, *(heartbeats.look(0).beat_s for _ in range(1000)))
+    assert beating.returncode == 0
+    assert least >= began - 1.0
     heartbeats.close()

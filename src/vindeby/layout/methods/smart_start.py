@@ -8,7 +8,8 @@ at a point at hub height, without its wake on the others. Among the best ``rando
 (at least one, and all that equal the last of them) one is drawn, and the points nearer than the spacing are
 removed.
 
-``grid_wakes`` and ``placing`` make it fast; here is only the choosing. What differs from TopFarm, on purpose:
+``grid_wakes`` and ``placing`` make it fast; here is only the choosing, which ``placing.choosing`` has compiled for one
+turbine type in one area. What differs from TopFarm, on purpose:
 points too near to a neighbour are never used; a point is used once even if the spacing is 0; and with several
 types, a type that is too large for a point is never drawn.
 """

@@ -3,21 +3,22 @@
 Every worker has a slot, a row of numbers in a shared file without a name. Writing to it costs nothing worth
 counting, so a worker notes each task that it begins and ends; when it dies, the coordinator reads which task it was on.
 Heartbeats stand there too, so that no message is needed for them.
+
+A number is written and read in one piece. ``struct`` would fill it with zeros first, and a worker that lost its
+processor just then would look as if it had given no sign of life since the machine was started.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
-import struct
 import tempfile
 import time
 from dataclasses import dataclass
 
-_ROW = struct.Struct("<qqqqq")
-_NUMBER = struct.Struct("<q")
-_TASK, _STARTED, _BEAT, _LOG, _COUNT = range(0, _ROW.size, _NUMBER.size)
+_TASK, _STARTED, _BEAT, _LOG, _COUNT = range(5)
 _SLOT_SIZE = 64
+_NUMBERS = _SLOT_SIZE // 8
 NO_TASK = -1
 
 
@@ -42,6 +43,7 @@ class Heartbeats:
         self.descriptor = descriptor
         self.slots = slots
         self._memory = mmap.mmap(descriptor, max(1, slots) * _SLOT_SIZE)
+        self._numbers = memoryview(self._memory).cast("q")
 
     @classmethod
     def create(cls, slots: int) -> Heartbeats:
@@ -56,15 +58,17 @@ class Heartbeats:
 
     def slot(self, number: int) -> Slot:
         """A slot to write to."""
-        return Slot(self._memory, number * _SLOT_SIZE)
+        return Slot(self._numbers, number * _NUMBERS)
 
     def look(self, number: int) -> WorkerStatus:
         """What a slot shows now."""
-        task, started, beat, log, count = _ROW.unpack_from(self._memory, number * _SLOT_SIZE)
+        first = number * _NUMBERS
+        task, started, beat, log, count = (self._numbers[first + place] for place in range(_COUNT + 1))
         return WorkerStatus(None if task == NO_TASK else task, started / 1e9, beat / 1e9, log, count)
 
     def close(self) -> None:
         """Let go of the memory."""
+        self._numbers.release()
         self._memory.close()
         os.close(self.descriptor)
 
@@ -72,16 +76,17 @@ class Heartbeats:
 class Slot:
     """The row of one worker."""
 
-    def __init__(self, memory: mmap.mmap, start: int) -> None:
-        self._memory = memory
+    def __init__(self, numbers: memoryview, start: int) -> None:
+        self._numbers = numbers
         self._start = start
 
     def _put(self, place: int, value: int) -> None:
-        _NUMBER.pack_into(self._memory, self._start + place, value)
+        self._numbers[self._start + place] = value
 
     def clear(self) -> None:
         """Nobody sits here yet."""
-        _ROW.pack_into(self._memory, self._start, NO_TASK, 0, time.monotonic_ns(), 0, 0)
+        for place, value in enumerate((NO_TASK, 0, time.monotonic_ns(), 0, 0)):
+            self._put(place, value)
 
     def begin(self, task: int, log_offset: int) -> None:
         """The worker turns to a task; the task's number is written last, when the rest is true of it."""
@@ -97,8 +102,7 @@ class Slot:
     def end(self) -> None:
         """The worker is on no task."""
         self._put(_TASK, NO_TASK)
-        (count,) = _NUMBER.unpack_from(self._memory, self._start + _COUNT)
-        self._put(_COUNT, count + 1)
+        self._put(_COUNT, self._numbers[self._start + _COUNT] + 1)
 
     def beat(self) -> None:
         """The worker is alive."""
