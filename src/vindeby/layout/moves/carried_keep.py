@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vindeby.layout.moves.carried_steps import ACROSS, ALONG, NEW, NEW_WATTS, STRONGEST, WATTS
+from vindeby.layout.moves.carried_steps import ACROSS, ALONG, COST, NEW, NEW_WATTS, STRONGEST, WATTS
 from vindeby.wake.compiling.compiled import inlined, kernel
 
 __all__ = ["make_keep"]
@@ -23,6 +23,7 @@ def _position(members, count, i):  # type: ignore[no-untyped-def]
 def _put_deficit(moves, d, i, k, q, deficit):  # type: ignore[no-untyped-def]
     moves.deficit[d, i, k, q] = deficit
     moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
+    moves.spot[d, i, COST] += deficit * moves.steepest[d, k]
 
 
 @inlined
@@ -39,6 +40,7 @@ def _unlist(moves, d, moved):  # type: ignore[no-untyped-def]
         at = _position(moves.targets[d, i], last + 1, moved)
         moves.targets[d, i, at] = moves.targets[d, i, last]
         for k in range(moves.deficit.shape[2]):
+            moves.spot[d, i, COST] -= moves.deficit[d, i, k, at] * moves.steepest[d, k]
             moves.deficit[d, i, k, at] = moves.deficit[d, i, k, last]
         moves.target_count[d, i] = last
 
@@ -79,7 +81,7 @@ def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
         if moves.state[d, i] != 2 or moves.first_note[d, i] < 0:
             continue
         count = moves.new_target_count[d] if i == moved else moves.target_count[d, i]
-        moves.spot[d, i, STRONGEST] = 0.0
+        moves.spot[d, i, STRONGEST] = moves.spot[d, i, COST] = 0.0
         for k in range(row.shape[1]):
             for q in range(count):
                 _put_deficit(moves, d, i, k, q, moves.note[moves.first_note[d, i] + k * count + q])

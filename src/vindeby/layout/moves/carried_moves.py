@@ -57,6 +57,9 @@ class CarriedMoves(NamedTuple):
     are not as before, from upwind to downwind. ``note`` holds new deficits: those of a turbine on its targets from
     ``first_note`` on (none if -1), those on the moved turbine from ``first_note_on_moved``; as many as ``noted`` in
     all, and -1 if there was no room. ``keys``, ``far`` and ``aside`` are room for one step.
+
+    ``total`` is the power when last settled. ``free_watts`` (directions, types) and ``steepest`` (directions, wind
+    speeds) bound what a direction can gain (``bound``); rough trials ``visit`` those first that could gain most.
     """
 
     type_index: IntArray
@@ -92,6 +95,10 @@ class CarriedMoves(NamedTuple):
     far: FloatArray
     aside: FloatArray
     total: FloatArray
+    free_watts: FloatArray
+    steepest: FloatArray
+    bound: FloatArray
+    visit: IntArray
 
 
 def can_carry(farm: WindFarm, turbines: int) -> bool:
@@ -124,7 +131,27 @@ def new_carried_moves(
         np.zeros(each, np.int32), np.zeros(directions, np.int64),
         np.zeros(each, np.int64), np.zeros(directions, np.int64), np.zeros(1, np.int64), np.zeros(notes),
         np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(1),
+        *_bounds(farm), np.zeros(directions), np.zeros(directions, np.int64),
     )  # fmt: skip
+
+
+def _bounds(farm: WindFarm) -> tuple[FloatArray, FloatArray]:
+    """The most power (W) by direction and type; by direction and wind speed, what the whole free wind is worth at most.
+
+    The latter is the steepest slope of any power curve up to the free wind speed, times that speed.
+    """
+    wind = farm.wind
+    u = np.arange(0.0, wind.speed.max() + 0.02, 0.01)
+    power = np.stack([turbine.power_at(u) for turbine in farm.turbines])
+    highest = np.maximum.accumulate(power, axis=1)
+    steepest = np.maximum.accumulate(np.abs(np.diff(power, axis=1)).max(axis=0)) / 0.01
+    most_watts = np.zeros((len(wind.cosine), len(farm.turbines)))
+    worth = np.zeros((len(wind.cosine), wind.most))
+    for d, (a, b) in enumerate(pairwise(wind.first)):
+        at = np.minimum((wind.speed[a:b] / 0.01).astype(int) + 1, len(u) - 2)
+        most_watts[d] = highest[:, at] @ wind.weight[a:b]
+        worth[d, : b - a] = wind.weight[a:b] * wind.speed[a:b] * steepest[at]
+    return most_watts, worth
 
 
 @once_per_model

@@ -8,6 +8,7 @@ from vindeby.layout.moves.carried_pairs import is_in_reach
 from vindeby.layout.moves.carried_steps import (
     ACROSS,
     ALONG,
+    COST,
     HIGHEST,
     SPEED,
     STRONGEST,
@@ -71,11 +72,12 @@ def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
             data, machines, moves, moves.type_index[i], targets, count, states.turbulence, row[THRUST],
             moves.note, 0,
         )  # fmt: skip
-        moves.spot[d, i, STRONGEST] = 0.0
+        moves.spot[d, i, STRONGEST] = moves.spot[d, i, COST] = 0.0
         for k in range(states.speed.size):
             for q in range(count):
                 deficit = moves.note[k * count + q]
                 moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
+                moves.spot[d, i, COST] += deficit * moves.steepest[d, k]
                 moves.deficit[d, i, k, q] = deficit
                 moves.wind[d, targets[q], SUMMED, k] += term(deficit * scale(row[SPEED, k], states.speed[k]))
 
