@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 from tests.layout.small_problems import BOOMERANG, HOLE, ROSE, boomerang, circle, round_with_hole
 from vindeby.layout import Annealing, Boundary, Problem, RandomStart, Result
 from vindeby.layout.area.limits import Limits
+from vindeby.layout.moves import relocating
 from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.relocating import allowed
 from vindeby.layout.moves.steady_moves import SteadyMoves
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, UniformSite, WindFarm, iea37_10mw, iea37_335mw
@@ -39,8 +40,8 @@ STEADY = {
 }
 
 
-def annealed(problem: Problem) -> Result:
-    return Annealing(3000, 0.03).run(problem, 5, RandomStart().run(problem, 0).layout)
+def annealed(problem: Problem, evaluations: int = 20_000) -> Result:
+    return Annealing(evaluations, 0.03).run(problem, 5, RandomStart().run(problem, 0).layout)
 
 
 @pytest.mark.parametrize("name", STEADY)
@@ -49,9 +50,10 @@ def test_squares_of_pairs_lead_the_same_way_as_the_models_deficits(name: str) ->
     farm = problem.farm
     assert farm.model.pair_squares is not None
     plain = WindFarm(
-        farm.site, farm.turbines, replace(farm.model, pair_squares=None), neighbours=problem.neighbours
+        farm.site, farm.turbines, replace(farm.model, pair_squares=None), neighbours=farm.neighbours
     )
-    fast, slow = annealed(problem), annealed(replace(problem, farm=plain))
+    # So many that wakes wrong by a thousandth would lead elsewhere.
+    fast, slow = annealed(problem, 100_000), annealed(replace(problem, farm=plain), 100_000)
     assert (fast.x == slow.x).all()
     assert (fast.y == slow.y).all()
     assert fast.aep_gwh > RandomStart().run(problem, 0).aep_gwh
@@ -75,6 +77,7 @@ def steady_farm(types: int) -> WindFarm:
     return two_squares(types).farm
 
 
+allowed: Callable[..., bool] = relocating.allowed
 SPOT = st.tuples(st.integers(0, 12), st.integers(0, 9))
 MOVE = st.tuples(st.integers(0, 5), SPOT, st.booleans())
 
@@ -92,7 +95,7 @@ def test_after_any_history_of_moves_the_energy_is_that_of_a_whole_evaluation(
     kind = np.arange(6) % types
     # Not a multiple of anything: of two that stand abreast to the bit, rounding decides who is downwind.
     place = np.array([(313.7 * a + 41.3 * b, 331.1 * b - 37.9 * a) for a, b in spots]).T
-    x, y = np.hstack([place, [BESIDE.x, BESIDE.y]])
+    x, y = np.hstack([place, np.stack([BESIDE.x, BESIDE.y])])
     moves, kernels, _ = mover_of(farm, x, y, np.append(kind, [0, 0]), 6)
     assert isinstance(moves, SteadyMoves)
     energy = kernels.settle(farm.data, farm.machines, farm.wind, moves)

@@ -106,6 +106,7 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
         {"added_turbulence_free_slope": deficit},
         {"blockage": "self-similar-2020"},
         {"widths": model_named("nygaard-2022").widths},
+        {"pair_squares": model_named("iea37").pair_squares},
     ],
     ids=lambda changes: next(iter(changes)),
 )
@@ -126,6 +127,7 @@ def test_every_field_is_tried_above() -> None:
         "free_wind_of",
         "blockage",
         "widths",
+        "pair_squares",
     }
     functions = {
         "reach",
