@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vindeby.layout.moves.carried_moves import (
     CarriedMoves,
@@ -16,10 +14,9 @@ from vindeby.layout.moves.one_move import MoveKernels, Moves, can_move_one, move
 from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.layout.problem import FloatArray, IntArray
 from vindeby.wake import WindFarm
-from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind_access import identity_of
 
-__all__ = ["Mover", "can_move_one", "gained_if_needed", "mover_of"]
+__all__ = ["Mover", "can_move_one", "mover_of"]
 
 
 class Mover(NamedTuple):
@@ -47,16 +44,3 @@ def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray,
         move_kernels(model, farm.locality),
         identity_of(model, farm.locality),
     )
-
-
-def gained_if_needed(gained: Any) -> Callable[..., float]:
-    """``gained`` with one more argument, the gain (W) that is needed; a gain that is no more than that may be rough."""
-    if "needed" in signature(gained.py_func).parameters:
-        told: Callable[..., float] = gained
-        return told
-
-    @inlined
-    def gained_anyway(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]  # noqa: ARG001
-        return gained(data, machines, wind, moves, moved, x, y)
-
-    return gained_anyway

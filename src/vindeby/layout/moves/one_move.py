@@ -14,6 +14,7 @@ turbulence. Where the free wind is the same everywhere, ``carried_moves`` does t
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +52,9 @@ class MoveKernels(NamedTuple):
     """The compiled loops of one model. Power (W) is the mean over all wind, that of neighbours left out.
 
     ``settle(data, machines, wind, moves)`` takes the layout in ``moves`` as it is and returns its power;
-    ``gained(data, machines, wind, moves, turbine, x, y)`` tells how much more it would be with one turbine
-    elsewhere; ``keep``, of the same arguments and right after it, puts the turbine there.
+    ``gained(data, machines, wind, moves, turbine, x, y, needed)`` tells how much more it would be with one turbine
+    elsewhere; a gain that is no more than ``needed``, if that is given, may be a rough one. ``keep``, of the same
+    arguments but for the last and right after it, puts the turbine there.
     """
 
     settle: Callable[..., float]
@@ -140,7 +142,7 @@ def _make_gained(
     tried, fill = free.tried, free.fill
 
     @kernel(identity, counts_references=False)
-    def gained(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
+    def gained(data, machines, wind, moves, moved, x, y, needed=-inf):  # type: ignore[no-untyped-def]  # noqa: ARG001
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
             states = wind_from(wind, d)

@@ -21,7 +21,7 @@ import numpy as np
 from vindeby.layout.area.boundary import is_inside
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Result, start_for
-from vindeby.layout.moves.moving import can_move_one, gained_if_needed, mover_of
+from vindeby.layout.moves.moving import can_move_one, mover_of
 from vindeby.layout.moves.one_move import MoveKernels
 from vindeby.layout.moves.swapping import Swaps, can_swap, exchange, make_swap, may_swap, never_swap
 from vindeby.layout.problem import FloatArray, Layout, Problem
@@ -212,7 +212,7 @@ def _note(moves, best, best_types):  # type: ignore[no-untyped-def]
 @cache
 def _walk_kernel(kernels: MoveKernels, identity: str, swapping: bool) -> Callable[..., tuple[int, float]]:
     """The walk of a farm; only in one of several types turbines swap types."""
-    settle, gained, keep = kernels.settle, gained_if_needed(kernels.gained), kernels.keep
+    settle, gained, keep = kernels
     identity = f"{identity} swapping" if swapping else identity
     swap = make_swap(settle, identity) if swapping else never_swap
 
