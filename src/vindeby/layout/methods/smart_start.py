@@ -24,11 +24,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.lattices.fitting import a_lattice_fits
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.mix import Remaining
 from vindeby.layout.placing import State, new_state, placing_kernel, stand_in
 from vindeby.layout.placing.choosing import NO_ROOM, OUT_OF_WORDS, new_choosing, no_choosing
+from vindeby.layout.placing.grid_points import grid_inside, no_room_on_grid
 from vindeby.layout.placing.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
 from vindeby.layout.placing.judged_points import JudgedPoints, JudgesPoints
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
@@ -176,7 +176,7 @@ class _Prepared:
                 choosing._replace(words=words),
             )  # fmt: skip
         if ended == NO_ROOM:
-            raise TaskError(self._no_room(int(choosing.progress[0])))
+            raise TaskError(no_room_on_grid(problem, self.method.grid_size, int(choosing.progress[0])))
         chosen = choosing.chosen
         return Layout(self.x[chosen], self.y[chosen], problem.types_in_order())
 
@@ -206,7 +206,7 @@ class _Prepared:
         """One of the best points, and the type to stand there."""
         points, kinds = np.nonzero(allowed)
         if not len(points):
-            raise TaskError(self._no_room(i))
+            raise TaskError(no_room_on_grid(self.problem, self.method.grid_size, i))
         if self.method.random_pct < 100.0:
             worth = state.energy[points, types[kinds]].sum(axis=1)
         else:
@@ -234,41 +234,6 @@ class _Prepared:
         stand_in(farm, state.free, a, x0, y0, type_index)
         off_grid = len(self.problem.neighbours.x) if self.on_grid else len(state.cell)
         self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, off_grid, self.known_place)
-
-    def _no_room(self, fitted: int) -> str:
-        problem, size = self.problem, self.method.grid_size
-        spacing = problem.spacing_by_type.max()
-        diameters = spacing / self.farm.turbines[0].rotor_diameter_m
-        finer = next((more for more in range(size + 1, 4 * size + 20) if self._fits(more)), None)
-        remedy = "use" if finer is None else f"use grid_size >= {finer},"
-        if a_lattice_fits(problem):
-            remedy += " lattice (all turbines fit one),"
-        return (
-            f"farm {problem.name}: only {fitted} of {problem.n_turbines} turbines fit a grid of {size} x {size} "
-            f"at {diameters:.3g} D ({spacing:.6g} m); {remedy} fewer turbines or a smaller spacing"
-        )
-
-    def _fits(self, size: int) -> bool:
-        """Whether all turbines fit a grid of this size in each of a few random orders of its points."""
-        problem, least = self.problem, self.problem.spacing_by_type.max() ** 2
-        beside = problem.neighbours
-        x, y = grid_inside(problem, size)
-        zone = np.argmax([one.boundary.inside(x, y) for one in problem.zones], axis=0)
-        for px, py in zip(beside.x, beside.y, strict=True):
-            clear = (x - px) ** 2 + (y - py) ** 2 >= least
-            x, y, zone = x[clear], y[clear], zone[clear]
-        for seed in range(5):
-            order = np.random.default_rng(seed).permutation(len(x))
-            free_x, free_y, free_zone = x[order], y[order], zone[order]
-            left = np.array([one.n_turbines for one in problem.zones])
-            while len(free_x) and left.any():
-                left[free_zone[0]] -= 1
-                clear = (free_x - free_x[0]) ** 2 + (free_y - free_y[0]) ** 2 >= max(least, 1e-300)
-                clear &= left[free_zone] > 0
-                free_x, free_y, free_zone = free_x[clear], free_y[clear], free_zone[clear]
-            if left.any():
-                return False
-        return True
 
 
 def _is_own(farm: WindFarm) -> bool:
@@ -313,11 +278,3 @@ def _best_worth(worth: FloatArray, best: int) -> IntArray:
     if best >= count:
         return np.arange(count)
     return np.flatnonzero(worth >= np.partition(worth, count - best)[count - best])
-
-
-def grid_inside(problem: Problem, size: int) -> tuple[FloatArray, FloatArray]:
-    """The points of a grid over the bounding box that are inside."""
-    west, south, east, north = problem.boundary.bounds
-    x, y = (v.ravel() for v in np.meshgrid(np.linspace(west, east, size), np.linspace(south, north, size)))
-    inside = problem.boundary.inside(x, y)
-    return x[inside], y[inside]

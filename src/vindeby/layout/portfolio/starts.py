@@ -16,7 +16,8 @@ from vindeby.layout.lattices.judging import parts_of
 from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
-from vindeby.layout.methods.smart_start import SmartStart, grid_inside
+from vindeby.layout.methods.smart_start import SmartStart
+from vindeby.layout.placing.grid_points import grid_inside
 from vindeby.layout.portfolio.work import smart_start_work
 from vindeby.layout.problem import FloatArray, Problem
 
