@@ -151,3 +151,14 @@ def test_a_function_that_leaks_gets_fresh_workers_and_every_task_is_done(tmp_pat
     assert summary.failures == {}
     events = "".join(path.read_text() for path in RunDirectory(tmp_path / "out.h5").events.glob("*.jsonl"))
     assert events.count('"worker retires"') >= 2
+
+
+def test_a_task_is_not_blamed_for_memory_that_one_before_it_kept(tmp_path: Path) -> None:
+    """The second task of each worker finds too little memory left, though too much for the worker to retire."""
+    method = calling("leaking", 6, {"megabytes": 340}, memory_limit_mb=700, workers=1)
+    summary = run(one_cell(method), tmp_path / "out.h5")
+    assert summary.complete
+    assert summary.failures == {}
+    events = "".join(path.read_text() for path in RunDirectory(tmp_path / "out.h5").events.glob("*.jsonl"))
+    assert '"failed"' not in events
+    assert events.count('"worker retires"') >= 4

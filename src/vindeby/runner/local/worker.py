@@ -29,7 +29,7 @@ from vindeby.runner.execution.task_executor import (
     one_line,
     trace,
 )
-from vindeby.runner.failures import Failure
+from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.linux import adopt_orphans, child_count, die_with_parent, limit_data, memory_of
 from vindeby.runner.local.descriptors import Descriptors
 from vindeby.runner.local.heartbeats import Heartbeats, Slot
@@ -42,6 +42,8 @@ from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
 _getpid, _exit = os.getpid, os._exit  # a task may replace them
 _RETIRE_AT = 0.7
 """A worker that uses so much of its memory limit between two tasks makes room for a fresh one."""
+_MUCH = 0.1
+"""A worker that has grown by so much of its memory limit has kept what tasks left behind."""
 _MOST_CHILDREN = 64
 """Processes that tasks may leave behind before the worker makes room for a fresh one."""
 _LOOK_S = 0.2
@@ -97,6 +99,8 @@ class Worker(ExecutorHooks):
         self._looked = 0.0
         self._pid = os.getpid()
         self._begun = 0
+        self._retire_at = self._much = float("inf")
+        """Bytes of memory in use: at which it retires, and which it has only if tasks left something behind."""
         self._worn = ""
         """Why this process should not take another task."""
         self._descriptors = Descriptors()
@@ -118,8 +122,10 @@ class Worker(ExecutorHooks):
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
         limit_data(setup.memory_limit)
         limit = setup.memory_limit
-        grows = limit is not None and memory_of() < _RETIRE_AT / 2 * limit
-        self._retire_at = _RETIRE_AT * limit if grows and limit is not None else float("inf")
+        if limit is not None:
+            fresh = memory_of()
+            self._retire_at = _RETIRE_AT * limit if fresh < _RETIRE_AT / 2 * limit else float("inf")
+            self._much = fresh + _MUCH * limit
         self.channel.send(Ready(self.executor.writer))
         for message in early:
             self._told(message)
@@ -238,6 +244,7 @@ class Worker(ExecutorHooks):
             self.executor.publish(number, attempt)
             return
         lacking = self._descriptors.scarce() or (attempt.failure.reason if attempt.shortage else "")
+        lacking = lacking or self._outgrown(attempt.failure)
         self.output.key = task.key
         if lacking and self._begun > 1:
             self._worn = lacking
@@ -296,6 +303,11 @@ class Worker(ExecutorHooks):
             self.publisher.flush(_STARVED_S)
             self._worn = self.publisher.starved
         return bool(self._worn)
+
+    def _outgrown(self, failure: Failure) -> str:
+        """Why memory ran out, if it was for what tasks before left behind: the next worker has more of it."""
+        memory = memory_of() if failure.kind is Kind.MEMORY else 0
+        return f"{memory / 1e6:,.0f} MB are in use after a task" if memory > self._much else ""
 
     def _looked_at(self) -> str:
         """What is looked at now and then, because it takes its time."""
