@@ -3,7 +3,8 @@
 python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--fine]
 
 Gaussian wakes (``bastankhah-2014``), 40 D^2 per turbine, 4 D spacing; 24 directions of one speed each, or with
-``--fine`` 360 directions of 23 speeds each. To compare two versions, run it with each: ``PYTHONPATH=OTHER/src``.
+``--fine`` 360 directions of 23 speeds each, all of them in every trial. To compare two versions, run it with each:
+``PYTHONPATH=OTHER/src``.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def main() -> None:
     for turbines in given.sizes:
         problem = case(turbines, fine=given.fine)
         start = RandomStart().run(problem, 0).layout
-        search = Annealing(given.evaluations, 0.003).prepare(problem)
-        Annealing(10, 0.003).run(problem, 0, start)  # compile
+        search = Annealing(given.evaluations, 0.003, "all").prepare(problem)
+        Annealing(10, 0.003, "all").run(problem, 0, start)  # compile
         begin = time.process_time()
         result = search(0, start)
         middle = time.process_time()

@@ -292,6 +292,20 @@ BROKEN: dict[str, Broken] = {
         "'coarse-to-fine'",
         "'coarse'",
     ),
+    "annealing in unknown wind": _with(
+        "  - gradient",
+        "  - annealing: {wind: coarse}",
+        "method[1].annealing.wind",
+        "'coarse-to-fine'",
+        "'coarse'",
+    ),
+    "random search in unknown wind": _with(
+        "  - gradient",
+        "  - random-search: {wind: 120}",
+        "method[1].random-search.wind",
+        "'coarse-to-fine'",
+        "120",
+    ),
     "gradient with a memory below 0": _with(
         "  - gradient", "  - gradient: {memory: -1}", "method[1].gradient.memory", "at least 0", "got -1"
     ),

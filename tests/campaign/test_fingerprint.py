@@ -127,10 +127,25 @@ def test_fingerprints_are_those_of_the_first_version() -> None:
 
 
 def test_the_temperature_that_was_the_default_has_the_fingerprints_it_had() -> None:
-    annealed = tasks_of(changed("method.1", {"annealing": {"temperature": 0.03}}))
+    annealed = tasks_of(changed("method.1", {"annealing": {"temperature": 0.03, "wind": "all"}}))
     assert annealed[0].fingerprint == "30773d87d0dd9c3d475baebb95e5fe85c48b1d84737bee6ab360796c5711da60"
-    for other in ("annealing", {"annealing": {"temperature": None}}):
+    for other in ("annealing", {"annealing": {"temperature": None}}, {"annealing": {"temperature": 0.03}}):
         assert tasks_of(changed("method.1", other))[0].fingerprint != annealed[0].fingerprint
+
+
+@pytest.mark.parametrize(
+    ("step", "in_all_wind_states"),
+    [
+        ("annealing", "7f8b355d8dc674f97b5235451e3d4ab3742b8f8b4c6dd23c4bc1d2146edb069e"),
+        ("random-search", "901a2926506b470895d6df0c1b4925a5c08d0047210019d5d066eba7f53fc5b4"),
+    ],
+)
+def test_moves_in_all_wind_states_have_the_fingerprints_they_had(step: str, in_all_wind_states: str) -> None:
+    whole = tasks_of(changed("method.1", {step: {"wind": "all"}}))
+    assert whole[0].fingerprint == in_all_wind_states
+    few = tasks_of(changed("method.1", step))
+    assert few[0].fingerprint != whole[0].fingerprint
+    assert few == tasks_of(changed("method.1", {step: {"wind": "coarse-to-fine"}}))
 
 
 def test_tasks_come_farm_by_farm_type_by_type_seed_by_seed() -> None:

@@ -120,9 +120,9 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
         case Gradient() as given:
             return layout.Gradient(given.max_iterations, given.widening, given.wind, given.memory)
         case RandomSearch() as given:
-            return layout.RandomSearch(given.max_evaluations, given.max_step_m)
+            return layout.RandomSearch(given.max_evaluations, given.max_step_m, given.wind)
         case Annealing() as given:
-            return layout.Annealing(given.max_evaluations, given.temperature)
+            return layout.Annealing(given.max_evaluations, given.temperature, given.wind)
         case Hopping() as given:
             return layout.Hopping(given.max_hops, given.places)
         case Auto() as given:

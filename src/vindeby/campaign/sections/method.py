@@ -59,20 +59,30 @@ class Gradient(Section):
 
 
 class RandomSearch(Section):
-    """Relocation of single turbines at random, kept where AEP rises."""
+    """Relocation of single turbines at random, kept where AEP rises; ``wind`` says in which wind states."""
 
     max_evaluations: Count = 10_000
     max_step_m: Positive | None = None
+    wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result; all wind states was the only way before there was a choice."""
+        return self.model_dump(exclude_none=True, exclude={"wind"} if self.wind == "all" else None)
 
 
 class Annealing(Section):
     """Relocation of single turbines at random, kept even where AEP falls, at first more often than later.
 
-    Without a ``temperature``, it follows from the wake loss of the start.
+    Without a ``temperature``, it follows from the wake loss of the start. ``wind`` says in which wind states.
     """
 
     max_evaluations: Count = 200_000
     temperature: Annotated[Number, Field(gt=0.0, le=1.0)] | None = None
+    wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result; all wind states was the only way before there was a choice."""
+        return self.model_dump(exclude_none=True, exclude={"wind"} if self.wind == "all" else None)
 
 
 class Hopping(Section):
@@ -172,6 +182,10 @@ class Step(OneOf):
             return {"call": self.call.identity()}
         if self.gradient is not None:
             return {"gradient": self.gradient.identity()}
+        if self.random_search is not None:
+            return {"random-search": self.random_search.identity()}
+        if self.annealing is not None:
+            return {"annealing": self.annealing.identity()}
         return self.model_dump(by_alias=True, exclude_none=True)
 
     @model_validator(mode="before")

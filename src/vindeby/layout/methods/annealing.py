@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot
-from typing import final
+from typing import final, get_args
 
 import numpy as np
 
 from vindeby.errors import ArgumentError
+from vindeby.layout.climbing.schedule import WindChoice
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.moves.relocating import Walk, walk
+from vindeby.layout.moves.walk_stages import stages_of
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Annealing"]
@@ -39,11 +41,13 @@ class Annealing(Method):
 
     ``max_evaluations`` is its budget: the longer, the better what it ends with. ``temperature`` is how much
     may readily be lost by a move at first, as a fraction of the mean energy of a turbine. Without it, that is a tenth
-    of the start's wake loss: where wakes take little, a move changes little.
+    of the start's wake loss: where wakes take little, a move changes little. ``wind`` says in which wind states trials
+    are made: in few (``coarse-to-fine``) or in ``all``.
     """
 
     max_evaluations: int = 200_000
     temperature: float | None = None
+    wind: WindChoice = "coarse-to-fine"
 
     def __post_init__(self) -> None:
         if self.max_evaluations < 1:
@@ -51,9 +55,12 @@ class Annealing(Method):
         given = self.temperature
         if given is not None and not (np.isfinite(given) and 0.0 < given <= 1.0):
             raise ArgumentError(f"temperature must be above 0 and at most 1, or None, not {given!r}")
+        if self.wind not in get_args(WindChoice):
+            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
 
     def prepare(self, problem: Problem) -> Search:
-        """There is nothing that seeds share."""
+        """Choose the wind states of the trials."""
+        stages = stages_of(problem, self.wind)
         west, south, east, north = problem.boundary.bounds
         hot, cooling, of_losses = self.temperature, COOLING, False
         if hot is None:
@@ -62,6 +69,6 @@ class Annealing(Method):
         how = Walk(self.max_evaluations, longest, EVEN, DECADES, hot, hot / cooling, of_losses)
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            return walk(problem, start, seed, how, "annealing")
+            return walk(problem, start, seed, how, "annealing", stages)
 
         return run

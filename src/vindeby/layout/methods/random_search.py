@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot
-from typing import final
+from typing import final, get_args
 
 import numpy as np
 
 from vindeby.errors import ArgumentError
+from vindeby.layout.climbing.schedule import WindChoice
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.moves.relocating import Walk, walk
+from vindeby.layout.moves.walk_stages import stages_of
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["RandomSearch"]
@@ -32,25 +34,30 @@ class RandomSearch(Method):
     """Relocation of single turbines.
 
     ``max_evaluations`` is its budget; ``max_step_m`` the longest move, by default the size of the area. Half
-    of the moves are drawn evenly up to it, half on all scales below it.
+    of the moves are drawn evenly up to it, half on all scales below it. ``wind`` says in which wind states trials are
+    made: in few (``coarse-to-fine``) or in ``all``.
     """
 
     max_evaluations: int = 10_000
     max_step_m: float | None = None
+    wind: WindChoice = "coarse-to-fine"
 
     def __post_init__(self) -> None:
         if self.max_evaluations < 1:
             raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {self.max_evaluations!r}")
         if self.max_step_m is not None and not (np.isfinite(self.max_step_m) and self.max_step_m > 0):
             raise ArgumentError(f"max_step_m must be a positive number of metres, not {self.max_step_m!r}")
+        if self.wind not in get_args(WindChoice):
+            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
 
     def prepare(self, problem: Problem) -> Search:
-        """There is nothing that seeds share."""
+        """Choose the wind states of the trials."""
+        stages = stages_of(problem, self.wind)
         west, south, east, north = problem.boundary.bounds
         longest = self.max_step_m or hypot(east - west, north - south)
         how = Walk(self.max_evaluations, longest, EVEN, DECADES)
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            return walk(problem, start, seed, how, "random-search")
+            return walk(problem, start, seed, how, "random-search", stages)
 
         return run

@@ -6,12 +6,13 @@ al. 1953). At temperature 0 only gains are kept.
 
 Most moves are refused, so what counts is the time of a trial: ``moving`` evaluates only what the moved turbine
 changes. Where that does not hold (a model that adds turbulence), whole layouts are evaluated, with the same
-draws. In a farm with a mix of types, a small share of the moves swap types instead (``swapping``).
+draws. In a farm with a mix of types, a small share of the moves swap types instead (``swapping``). In which wind
+states moves are evaluated, ``walk_stages`` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import hypot, pi
@@ -24,6 +25,7 @@ from vindeby.layout.method import Result, start_for
 from vindeby.layout.moves.moving import can_move_one, mover_of
 from vindeby.layout.moves.one_move import MoveKernels
 from vindeby.layout.moves.swapping import Swaps, can_swap, exchange, make_swap, may_swap, never_swap
+from vindeby.layout.moves.walk_stages import Stage
 from vindeby.layout.problem import FloatArray, Layout, Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
 
@@ -63,23 +65,50 @@ class Walk:
         loss = max(0.0, 1.0 - problem.aep(start) / free) if free > 0.0 else 0.0
         return replace(self, hot=loss * self.hot, cold=loss * self.cold, of_losses=False)
 
+    def part(self, begin: float, end: float) -> Walk:
+        """The part of a walk from one share of its trials to another: its trials, at their temperatures."""
+        if (begin, end) == (0.0, 1.0):
+            return self
+        ratio = self.cold / self.hot if self.hot > 0.0 else 1.0
+        budget = round(self.budget * end) - round(self.budget * begin)
+        return replace(self, budget=budget, hot=self.hot * ratio**begin, cold=self.hot * ratio**end)
 
-def walk(problem: Problem, start: Layout | None, seed: int, how: Walk, name: str) -> Result:
-    """The best layout on the way; a feasible start is never made worse, any other is mended first."""
+
+def walk(
+    problem: Problem, start: Layout | None, seed: int, how: Walk, name: str, stages: Sequence[Stage] = ()
+) -> Result:
+    """The best layout on the way; a feasible start is never made worse, any other is mended first.
+
+    ``stages`` say in which wind states the walk is made, without them in all. What it leads to is compared with the
+    start in all of them.
+    """
     start = start_for(problem, start, name)
-    limits = Limits(problem, start.types)
     if not problem.is_feasible(start):
+        limits = Limits(problem, start.types)
         place, _ = limits.restore(np.stack([start.x, start.y]) - limits.origin[:, None], rounds=2000)
         x, y = place + limits.origin[:, None]
         start = Layout(x, y, start.types)
         problem.refuse_infeasible(start, name)
     way = _by_parts if can_move_one(problem.farm.model) else _as_a_whole
-    layout, trials = way(problem, limits, start, seed, how.at(problem, start))
+    how, layout, trials, share = how.at(problem, start), start, 0, 0.0
+    for number, stage in enumerate(stages or (Stage(problem, 1.0),)):
+        part = how.part(share, share + stage.share)
+        share += stage.share
+        if part.budget > 0:
+            # A swap of types changes limits.
+            limits = Limits(problem, layout.types)
+            layout, tried = way(stage.problem, limits, layout, _seed_of(seed, number), part)
+            trials += tried
     before, after = problem.aep(start), problem.aep(layout)
-    # Tables and the model itself differ in some late digit.
+    # Tables and the model itself differ in some late digit, and few wind states from all by more.
     if after < before:
         layout, after = start, before
     return Result(layout, after, "budget", trials + 2)
+
+
+def _seed_of(seed: int, stage: int) -> int:
+    """The first stage draws what a walk of one stage does, the others something else each."""
+    return seed if stage == 0 else int(np.random.SeedSequence([seed, stage]).generate_state(1)[0])
 
 
 def _draws(many: int, seed: int, how: Walk) -> Callable[[], FloatArray]:

@@ -11,6 +11,7 @@ from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.moves.carried_moves import can_carry
 from vindeby.layout.moves.moving import can_move_one
 from vindeby.layout.moves.steady_moves import is_steady
+from vindeby.layout.moves.walk_stages import stages_of
 from vindeby.layout.problem import Problem
 
 __all__ = ["GRADIENT", "smart_start_work", "trial_work"]
@@ -20,7 +21,16 @@ GRADIENT = 3.0
 
 
 def trial_work(problem: Problem) -> float:
-    """One trial of random-search or annealing.
+    """One trial of random-search or annealing, on average over its stages: in few wind states it costs as much less."""
+    states = len(problem.farm.states.speed)
+    return sum(
+        stage.share * _trial_in(stage.problem) * len(stage.problem.farm.states.speed) / states
+        for stage in stages_of(problem, "coarse-to-fine")
+    )
+
+
+def _trial_in(problem: Problem) -> float:
+    """One trial in all wind states of a problem.
 
     Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where
     they do and are carried on from move to move, about as many again change in turn, and there are kept moves; where
