@@ -168,7 +168,8 @@ def test_the_coordinator_is_killed_and_the_next_one_ends_what_it_left(tmp_path: 
         assert going.error is None
         assert going.summary is not None
         assert going.summary.complete
-        assert going.summary.resume_state.done == kept
+        # The worker may have published what it had finished after its coordinator was gone; task 5 waited.
+        assert kept <= going.summary.resume_state.done < 12
         wait_until(lambda: set(marked_processes(cluster.mark)) == {p.pid for p in cluster.processes.values()})
     assert equal(results(output), undisturbed(tmp_path, campaign))
 
