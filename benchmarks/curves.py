@@ -63,7 +63,7 @@ def draw(curves: Curves, path: Path) -> None:
     columns = max(sum(case.endswith(rose) for case in cases) for rose in roses)
     figure, grid = plt.subplots(len(roses), columns, figsize=(3.4 * columns, 3.1 * len(roses)), squeeze=False)
     names = list(dict.fromkeys(name for case in cases for name in curves[case]))
-    colours = dict(zip(names, plt.get_cmap("tab10").colors, strict=False))
+    colours = dict(zip(names, plt.get_cmap("tab10").colors, strict=False)) | {"auto": "black"}
     for row, rose in enumerate(roses):
         own = [case for case in cases if case.endswith(rose)]
         for axes, case in zip(grid[row], own, strict=False):
@@ -82,8 +82,11 @@ def _panel(axes: Any, case: str, rows: dict[str, list[list[float]]], colours: di
         there = [(max(at, 0.01), 100.0 * (aep / best - 1.0)) for at, aep in points if aep > 0.0]
         if there:
             style = "o:" if name in open_case_topfarm.DRIVERS else "-"
-            axes.plot(*zip(*there, strict=True), style, color=colours[name], ms=3, drawstyle="steps-post")
-    axes.set(title=case, xscale="log", xlabel="CPU seconds", ylabel="% of the best AEP", ylim=(-2.0, 0.1))
+            width = 2.2 if name == "auto" else 1.2
+            axes.plot(
+                *zip(*there, strict=True), style, color=colours[name], lw=width, ms=4, drawstyle="steps-post"
+            )
+    axes.set(title=case, xscale="log", xlabel="CPU seconds", ylabel="% of the best AEP", ylim=(-3.0, 0.1))
     axes.title.set_fontsize(9)
 
 
