@@ -92,7 +92,7 @@ def jobs_of(slurm: Slurm, folder: Path, seeds: int = 6, **parameters: Any) -> Jo
 
 
 def test_an_array_runs_all_parts_and_the_merge_reports_nothing_missing(slurm: Slurm, tmp_path: Path) -> None:
-    jobs = jobs_of(slurm, tmp_path, fails=[])
+    jobs = jobs_of(slurm, tmp_path, waits=[2])
     said = jobs.submit(parts=3)
     assert said.returncode == 0, said.stderr
     array, merge = jobs.numbers()
@@ -100,6 +100,7 @@ def test_an_array_runs_all_parts_and_the_merge_reports_nothing_missing(slurm: Sl
     again = jobs.submit(parts=3)
     assert again.returncode == 1
     assert f"scancel {array} {merge}" in again.stderr
+    jobs.open_gate()
     jobs.until_merged()
     assert jobs.state(merge) == "COMPLETED", jobs.logs()
     assert "all 6 results are there" in jobs.logs()
