@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import h5py
@@ -12,10 +13,13 @@ from tests.campaign.counted import COUNTED
 from tests.cli.test_init_and_check import vindeby
 from vindeby.assembly import physics_checks
 from vindeby.assembly.stored_layout import read_stored_layout
+from vindeby.board import feed
+from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.layout import Objective
 from vindeby.plots.layout import prepare
 from vindeby.report.gather import best_table
+from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
@@ -99,6 +103,28 @@ def test_the_best_of_a_farm_is_the_best_by_its_objective(database: Path) -> None
         assert listed[place][2] == best
         assert read_stored_layout(database, None, *place).key == best
     assert ("turbines", "6 (of 3 to 6)") in prepare(results, "farm0_t0_s0").facts
+
+
+def best_on_the_board(database: Path) -> dict[int, str]:
+    viewed = Feed(Observer(database))
+    viewed.look()
+    assert viewed.shown.startswith("event: shown")
+    shown = json.loads(viewed.shown.split("data: ")[1])
+    return {entry["farm"]: entry["key"] for entry in shown["best"]}
+
+
+def test_the_board_shows_the_best_of_a_farm_by_its_objective(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = ResultSet(database)
+    worths = dict(zip([key.decode() for key in results.rows["key"]], results.worths(), strict=True))
+    for farm, key in best_on_the_board(database).items():
+        assert worths[key] == max(worth for other, worth in worths.items() if f"farm{farm}_" in other)
+    # With an objective that turns the order round, it shows what has the least energy.
+    monkeypatch.setattr(feed, "worth_of", lambda record: -float(record.arrays["aep"]))
+    energy = dict(zip([key.decode() for key in results.rows["key"]], results.rows["aep"], strict=True))
+    for farm, key in best_on_the_board(database).items():
+        assert energy[key] == min(aep for other, aep in energy.items() if f"farm{farm}_" in other)
 
 
 def test_losses_and_capacities_are_those_of_the_types_that_were_chosen(database: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vindeby.assembly.zones_and_types import worth_of
 from vindeby.errors import VindebyError
 from vindeby.results import browser_data as packed
 from vindeby.results.observer import Observer
@@ -34,6 +35,8 @@ class Feed:
         self._version: tuple[int, int] | None = None
         self._campaign: object = self
         self._layouts: dict[str, dict[str, Any]] = {}
+        self._worths: dict[str, float] = {}
+        """By the objective, where the campaign has one; of the others the energy tells."""
         self.rows: list[list[Any]] = []
         """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
         self.generation = 0
@@ -98,9 +101,21 @@ class Feed:
         for key, aep, turbines, *place in fresh[columns].tolist():
             self._known[key] = aep
             self.rows.append([key.decode(errors="replace"), *place, packed.plain(aep, _DIGITS), turbines])
+            self._take_worth(self.rows[-1][0])
+
+    def _take_worth(self, key: str) -> None:
+        campaign = self._observer.campaign
+        if campaign is None or campaign.objective is None:
+            return
+        try:
+            worth = worth_of(self._observer.source[key])
+        except (KeyError, VindebyError, OSError):
+            return
+        if worth is not None:
+            self._worths[key] = worth
 
     def _begin_again(self) -> None:
-        self._known, self.rows, self._layouts = {}, [], {}
+        self._known, self.rows, self._layouts, self._worths = {}, [], {}, {}
         self.generation += 1
 
     def _state(self, snapshot: Snapshot) -> dict[str, Any]:
@@ -124,11 +139,12 @@ class Feed:
         return {name: [entry for entry in entries if entry is not None] for name, entries in found.items()}
 
     def _best_of_farms(self) -> list[str]:
-        """The best result of each farm, the farm with the most energy first."""
+        """The best result of each farm by energy or objective, the farm with the most first."""
         best: dict[int, tuple[float, str]] = {}
         for key, farm, _, _, aep, _ in self.rows:
-            if aep is not None and (farm not in best or aep > best[farm][0]):
-                best[farm] = aep, key
+            worth = self._worths.get(key, aep)
+            if worth is not None and (farm not in best or worth > best[farm][0]):
+                best[farm] = worth, key
         return [key for _, key in sorted(best.values(), key=lambda found: -found[0])[:_MOST_FARMS]]
 
     def _packed(self, key: str) -> dict[str, Any] | None:
