@@ -9,8 +9,7 @@ from tests.layout.cases import Case
 from tests.layout.test_smart_start_golden import problem_of
 from vindeby.errors import TaskError
 from vindeby.layout import SmartStart
-from vindeby.layout.methods import smart_start
-from vindeby.layout.methods.smart_start import _best_worth, _Prepared
+from vindeby.layout.placing import construction
 from vindeby.layout.placing.choosing import (
     clear_near,
     draw_below,
@@ -19,6 +18,7 @@ from vindeby.layout.placing.choosing import (
     pairwise_blocks,
     pairwise_sum,
 )
+from vindeby.layout.placing.construction import Construction, best_worth
 
 METHOD = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0))
 
@@ -52,7 +52,7 @@ def test_the_best_candidates_are_kept_in_their_order(ties: int) -> None:
     for count in (1, 2, 3, 12, 60):
         for best in {1, 2, count // 3 + 1, count, count + 3}:
             worth, candidate = rng.integers(0, ties, count).astype(float), rng.permutation(1000)[:count]
-            expected = candidate[_best_worth(worth, best)].tolist()
+            expected = candidate[best_worth(worth, best)].tolist()
             kept = keep_best(worth, np.zeros(count), candidate, count, best)
             assert candidate[:kept].tolist() == expected
 
@@ -70,8 +70,8 @@ def test_points_are_cleared_as_numpy_rounds_distances() -> None:
         assert choosing.allowed.tolist() == expected.tolist()
 
 
-def one_type() -> _Prepared:
-    return _Prepared(METHOD, problem_of(Case("slanted", 9, 9, 30.0, 0, turbines=("15MW",))))
+def one_type() -> Construction:
+    return METHOD.construction(problem_of(Case("slanted", 9, 9, 30.0, 0, turbines=("15MW",))))
 
 
 def test_the_compiled_choices_are_those_made_in_python() -> None:
@@ -87,13 +87,13 @@ def test_more_random_words_are_drawn_when_they_are_used_up(monkeypatch: pytest.M
     prepared = one_type()
     before = [prepared.construct(seed).x.tolist() for seed in range(5)]
     # 9 words at a time for 9 turbines: about half of the draws need more than one.
-    monkeypatch.setattr(smart_start, "_WORDS", 1)
+    monkeypatch.setattr(construction, "WORDS", 1)
     assert [prepared.construct(seed).x.tolist() for seed in range(5)] == before
 
 
 def test_too_many_turbines_are_refused_with_how_many_fit() -> None:
     problem = problem_of(Case("slanted", 80, 9, 30.0, 0, turbines=("15MW",)))
-    prepared, plain = _Prepared(METHOD, problem), _Prepared(METHOD, problem)
+    prepared, plain = METHOD.construction(problem), METHOD.construction(problem)
     plain.compiled_choices = False
     messages = []
     for one in (prepared, plain):

@@ -9,7 +9,7 @@ import pytest
 from tests.layout.cases import Case
 from tests.layout.test_smart_start_golden import problem_of
 from vindeby.layout import SmartStart
-from vindeby.layout.methods.smart_start import _best_worth, _Prepared
+from vindeby.layout.placing.construction import Construction, best_worth
 from vindeby.layout.placing.grid_wakes import COEFFICIENTS
 from vindeby.layout.placing.state import State, _zeros, keeps_speed, keeps_turbulence
 from vindeby.wake import model_named
@@ -28,13 +28,13 @@ def test_the_best_points_are_those_of_a_sorted_list_with_all_that_equal_the_last
     rng = np.random.default_rng(best)
     for ties in (3, 1000):
         worth = rng.integers(0, ties, 12).astype(float)
-        assert _best_worth(worth, best).tolist() == pick_sorted(worth, best)
+        assert best_worth(worth, best).tolist() == pick_sorted(worth, best)
 
 
-def constructed(turbines: tuple[str, ...], count: int) -> tuple[_Prepared, State]:
+def constructed(turbines: tuple[str, ...], count: int) -> tuple[Construction, State]:
     """A smart start on its way, with so many turbines standing."""
     problem = problem_of(Case("slanted", count + 1, 9, 30.0, 0, turbines=turbines))
-    prepared = _Prepared(SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0)), problem)
+    prepared = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0)).construction(problem)
     states: list[State] = []
     new_state = prepared._new_state
 
@@ -47,7 +47,7 @@ def constructed(turbines: tuple[str, ...], count: int) -> tuple[_Prepared, State
     return prepared, states[0]
 
 
-def wake_of(prepared: _Prepared, table: FloatArray, row: int, thrust: float) -> float:
+def wake_of(prepared: Construction, table: FloatArray, row: int, thrust: float) -> float:
     """A tabulated wake, by Horner's rule."""
     wakes = prepared.wakes
     at = (thrust - wakes.lowest_thrust) * wakes.per_piece

@@ -9,11 +9,6 @@ Turbines that stand off the grid (neighbours) take part in the same way; their p
 up. Turbines are numbered in the order in which they come, neighbours first.
 
 ``state`` is what is kept, ``gathering`` and ``spreading`` are the parts of a step, ``step`` puts them together, with
-``choosing`` where the places are chosen there.
+``choosing`` where the places are chosen there. ``construction`` is a whole smart start, ``judged_construction`` one
+whose points another tool judges.
 """
-
-from vindeby.layout.placing.free import stand_in
-from vindeby.layout.placing.state import State, new_state
-from vindeby.layout.placing.step import placing_kernel
-
-__all__ = ["State", "new_state", "placing_kernel", "stand_in"]
