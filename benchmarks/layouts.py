@@ -55,9 +55,10 @@ def gains(configurations: int, iterations: int) -> None:
 WAYS = {
     "all, 200": Gradient(200, wind="all", memory=0),
     "coarse, default": Gradient(),
-    "coarse, half of it": Gradient(Gradient().max_iterations // 2),
+    "half of it": Gradient(Gradient().max_iterations // 2),
+    "a quarter": Gradient(Gradient().max_iterations // 4),
 }
-"""In one table: what there was, the default, and half of its iterations."""
+"""In one table: what there was, the default, and parts of its iterations."""
 
 
 def by_wind(configurations: int) -> None:
