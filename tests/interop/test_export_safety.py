@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.interop.exports import campaign, database, record
 from tests.store.examples import foreign_file
 from vindeby.errors import ArgumentError, DataError, InputError, ShortfallError, StorageError
