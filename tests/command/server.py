@@ -15,8 +15,10 @@ import runpy
 import socket
 import sys
 
+from numba.core.registry import cpu_target
+
 LOADED = (
-    "h5py", "matplotlib.backends.backend_agg", "numba", "numpy", "pydantic", "rich.progress", "rich.table", "shapely",
+    "h5py", "matplotlib.backends.backend_agg", "numpy", "pydantic", "rich.progress", "rich.table", "shapely",
     "typer", "vindeby.campaign.campaign", "yaml",
 )  # fmt: skip
 
@@ -49,6 +51,8 @@ def next_command(requests: socket.socket) -> list[str] | None:
 def main() -> None:
     for name in LOADED:
         importlib.import_module(name)
+    cpu_target.typing_context.refresh()  # what Numba loads at the first function it compiles or finds compiled
+    cpu_target.target_context.refresh()
     gc.collect()
     gc.freeze()  # the copies share what is loaded
     try:
