@@ -89,11 +89,14 @@ def test_the_first_command_in_an_environment_is_started_and_the_next_is_a_copy(
     (tmp_path / "c.yaml").write_text(SMALL)
     monkeypatch.setenv("VINDEBY_MARK", str(tmp_path))
     started = vindeby(tmp_path, "check", "c.yaml")
-    assert list(servers._servers.values()) == [None]
+    assert servers._servers == {}
     copied = vindeby(tmp_path, "check", "c.yaml")
     (server,) = servers._servers.values()
-    assert server is not None
     assert (copied.returncode, copied.stdout, copied.stderr) == (0, started.stdout, started.stderr)
+    assert servers.get() is server
     monkeypatch.setenv("VINDEBY_MARK", "another")
     assert servers.get() is None
+    monkeypatch.setattr(command, "_MOST_SERVERS", 1)
+    assert servers.get() is not server
+    assert server._process.returncode == 0
     servers.end()

@@ -26,7 +26,7 @@ INSTALLED = str(Path(sys.executable).with_name("vindeby"))
 """The script that the installation of the package made."""
 
 _MOST_SERVERS = 3
-"""Each keeps about 150 MB; an environment of a single test does not need one."""
+"""Each keeps about 150 MB."""
 
 _SERVER = Path(__file__).with_name("server.py")
 _Environment = tuple[tuple[str, str], ...]
@@ -90,10 +90,11 @@ class Server:
         return subprocess.CompletedProcess(words, status, *printed)
 
     def end(self) -> None:
-        """Close the connection, at which the process ends."""
-        self._replies.close()
-        self._socket.close()
-        self._process.wait()
+        """Close the connection, at which the process ends; a command that it runs ends first."""
+        with self.busy:
+            self._replies.close()
+            self._socket.close()
+            self._process.wait()
 
     def _reply(self) -> int:
         line = self._replies.readline()
@@ -108,26 +109,30 @@ def _text(stream: IO[str]) -> str:
 
 
 class _Servers:
-    """One server per environment in which commands are run again and again."""
+    """One server for each of the environments in which commands were run again lately."""
 
     def __init__(self) -> None:
-        self._servers: dict[_Environment, Server | None] = {}
+        self._servers: dict[_Environment, Server] = {}  # the one that was used last is last
+        self._seen: set[_Environment] = set()
         self._choosing = threading.Lock()
 
     def get(self) -> Server | None:
         """The server for the present environment, or None: start the command yourself."""
         environment = tuple(sorted(item for item in os.environ.items() if item[0] != "PYTEST_CURRENT_TEST"))
         with self._choosing:
-            if environment not in self._servers:
-                self._servers[environment] = None
+            if environment not in self._seen:
+                self._seen.add(environment)
                 return None
-            server = self._servers[environment]
-            if server is None and sum(map(bool, self._servers.values())) < _MOST_SERVERS:
-                server = self._servers[environment] = Server()
-            return None if server is None or server.busy.locked() else server
+            server = self._servers.pop(environment, None)
+            if server is None:
+                if len(self._servers) == _MOST_SERVERS:
+                    self._servers.pop(next(iter(self._servers))).end()
+                server = Server()
+            self._servers[environment] = server
+            return None if server.busy.locked() else server
 
     def end(self) -> None:
-        for server in filter(None, self._servers.values()):
+        for server in self._servers.values():
             server.end()
 
 
