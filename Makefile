@@ -4,6 +4,9 @@ BIN := .venv/bin
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 PYTEST_ARGS ?=
 
+# Tests start thousands of processes; without kept bytecode each of them would compile every module that it loads.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help run demo test lint format unit bench clean
 
 help:

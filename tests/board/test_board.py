@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from tests.board.serving import board
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.results.examples import EVIL, campaign, events, finished, publish, record, set_aside
 from vindeby.board.access import is_loopback
 from vindeby.board.app import Board

@@ -10,7 +10,7 @@ import pytest
 
 from tests.board.serving import board
 from tests.board.test_board import ask
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.results.examples import campaign, events, publish, set_aside
 from vindeby.board.access import COOKIE
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.campaign.examples import SMALL
 from tests.campaign.test_boundary import SQUARE
+from tests.command import vindeby
 
 SECRET = "hunter2"
 
@@ -62,8 +61,7 @@ def test_no_message_shows_the_content_of_a_file_named_as_boundary(
 
 def test_the_command_shows_nothing_of_it_either(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(SMALL.replace(SQUARE, "{file: /etc/passwd}"))
-    command = [sys.executable, "-m", "vindeby", "check", "c.yaml"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    done = vindeby(tmp_path, "check", "c.yaml")
     assert done.returncode == 2
     assert "root" not in done.stdout + done.stderr
     assert "/etc/passwd" in done.stderr

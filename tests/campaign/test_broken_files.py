@@ -1,18 +1,17 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.campaign.broken import BROKEN
 from tests.campaign.examples import SMALL
+from tests.command import vindeby
 
 
 def check(path: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "vindeby", "check", path.name]
-    return subprocess.run(command, capture_output=True, text=True, cwd=path.parent, timeout=60, check=False)
+    return vindeby(path.parent, "check", path.name, timeout_s=60.0)
 
 
 @pytest.mark.parametrize("case", BROKEN)
@@ -59,8 +58,7 @@ def test_the_file_they_are_made_from_is_right(tmp_path: Path) -> None:
 def test_what_is_no_file_is_said_to_be_none(argument: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "small.yaml").write_text(SMALL)
-    command = [sys.executable, "-m", "vindeby", "check", argument]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    done = vindeby(tmp_path, "check", argument, timeout_s=60.0)
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr

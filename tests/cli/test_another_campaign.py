@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell, results
 from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
 from tests.cli.worker_files import worker_file
+from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell
 from vindeby.runner import run
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from vindeby.assembly import physics_checks
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_of

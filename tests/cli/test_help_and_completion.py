@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from vindeby.campaign import presets
 from vindeby.cli import COMMANDS
 from vindeby.cli.app import build

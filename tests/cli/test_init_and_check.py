@@ -2,24 +2,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.campaign.examples import SMALL
+from tests.command import vindeby
 from vindeby import __version__
 from vindeby.campaign import presets
 from vindeby.cli import COMMANDS
-
-
-def vindeby(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
-    """Run the installed command, as a user would, in this folder."""
-    command = [str(Path(sys.executable).with_name("vindeby")), *arguments]
-    return subprocess.run(
-        command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=folder, timeout=180, check=False
-    )
 
 
 def test_init_then_check_of_the_energy_island(tmp_path: Path) -> None:

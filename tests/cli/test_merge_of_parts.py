@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell, results
 from vindeby.store.missing import fingerprints
 from vindeby.store.read.database import Database

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.results.examples import campaign, finished
 
 HEAVY = {

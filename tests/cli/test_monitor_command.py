@@ -10,7 +10,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.results.examples import EVIL, campaign, events, finished, publish, record, set_aside
 from vindeby.cli import COMMANDS
 from vindeby.store.publish import ShardWriter

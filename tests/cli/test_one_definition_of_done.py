@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
 from tests.cli.worker_files import Layout, layout_for, worker_file
+from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell, results
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.energy import fill_in_energies

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell
 from tests.store.locks import held_by
 from vindeby.store.disk.run_directory import RunDirectory

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.runner.campaigns import FULL, ROOT, calling, marked_processes, one_cell, results
 from vindeby.store.disk.events import event_files, read_events
 from vindeby.store.disk.run_directory import RunDirectory

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.campaign.examples import SMALL
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.store.examples import flip, foreign_file
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory

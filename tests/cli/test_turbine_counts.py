@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.campaign.counted import COUNTED
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from vindeby.assembly import physics_checks
 from vindeby.assembly.stored_layout import read_stored_layout
 from vindeby.board import feed

@@ -9,8 +9,8 @@ from pathlib import Path
 import h5py
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
 from tests.cli.worker_files import broken_folder
+from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell
 from vindeby.runner import run
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.contracts.test_pools import steered
 from tests.runner.campaigns import calling, one_cell
 from vindeby.batch.parts import what_is_left

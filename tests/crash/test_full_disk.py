@@ -119,6 +119,7 @@ def test_a_limit_on_file_size(job: str, limit: int, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=ROOT,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # it would be cut short too, and stay so
         timeout=60,
         check=False,
     )

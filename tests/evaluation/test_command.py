@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.command import vindeby
 from tests.evaluation.studies import PLACE, campaign, compute, evaluated, results, series
 from tests.runner.campaigns import content
 from vindeby.campaign.reading.yaml_text import write
@@ -32,11 +33,6 @@ STUDY = {
     "output": "power",
     "run": {"workers": 1, "flush_s": 0.0},
 }
-
-
-def vindeby(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "vindeby", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200, check=False)
 
 
 def kill_after(folder: Path, words: list[str], shards: int) -> None:

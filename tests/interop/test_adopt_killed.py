@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
 from tests.cli.worker_files import worker_file
+from tests.command import vindeby
 from tests.interop.adopt_and_die import PLACES
 from tests.interop.script_files import bytes_of
 from tests.runner.campaigns import ROOT, calling, content, one_cell, results

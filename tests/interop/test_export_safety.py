@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.interop.exports import campaign, database, record
 from tests.store.examples import foreign_file
 from vindeby.errors import ArgumentError, DataError, InputError, ShortfallError, StorageError
@@ -91,13 +91,19 @@ def test_the_database_and_its_run_directory_are_never_written_to(
 
 @contextlib.contextmanager
 def largest_file(size: int) -> Iterator[None]:
-    """As on a full disk, a write fails half-way."""
+    """As on a full disk, a write fails half-way.
+
+    Python keeps bytecode that was written half-way, and then cannot load the module: it must not write any.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(sys, "dont_write_bytecode", True)
+        changed.setenv("PYTHONDONTWRITEBYTECODE", "1")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("file_format", sorted(set(FORMATS) - {"netcdf"}))
@@ -117,7 +123,13 @@ def test_a_limit_on_file_size_stops_netcdf_with_a_message(results: ResultSet, tm
         f"sys.argv = ['vindeby', 'export', {str(results.path)!r}, '--to', 'netcdf', '-o', 'out']\nmain()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # it would be cut short too, and stay so
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 1, done.stderr
     assert "cannot write" in done.stderr

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.command import vindeby
 from tests.interop import site_examples as examples
 from tests.interop.site_examples import written
 from tests.interop.test_turbine_files import FLORIS, WTG
@@ -121,9 +120,7 @@ def test_check_says_what_was_decided(tmp_path: Path) -> None:
     )
     path = _write(tmp_path, text)
 
-    done = subprocess.run(
-        [sys.executable, "-m", "vindeby", "check", str(path)], capture_output=True, text=True, check=False
-    )
+    done = vindeby(tmp_path, "check", str(path))
 
     assert done.returncode == 0, done.stderr
     wanted = "vindeby: warning: site, from climate.lib: taken at a height of 70 m over a roughness of 0.05 m"

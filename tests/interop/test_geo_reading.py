@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import shapely
 from pyproj.aoi import AreaOfInterest
 from pyproj.database import query_utm_crs_info
 
+from tests.command import vindeby
 from tests.interop.geo_files import (
     AREA,
     CORNERS,
@@ -221,8 +220,7 @@ def test_exclusions_and_neighbours_come_from_files_too(tmp_path: Path) -> None:
 def test_the_command_says_the_system_and_grid_north(tmp_path: Path) -> None:
     write_geojson(tmp_path / "a.geojson", AREA)
     loaded(tmp_path, {"file": "a.geojson"})
-    command = [sys.executable, "-m", "vindeby", "check", "c.yaml"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    done = vindeby(tmp_path, "check", "c.yaml")
     assert done.returncode == 0, done.stderr
     assert "note: coordinates are metres of EPSG:32632 (WGS 84 / UTM zone 32N)" in done.stderr
     assert "degrees west of true north" in done.stderr

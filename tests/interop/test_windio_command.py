@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, changed, with_resource, write
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.windio_recognition import is_windio

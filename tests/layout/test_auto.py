@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.layout.farms import mixed_farm, round_farm
 from tests.layout.zoned_problems import PROBLEMS
 from tests.physics.gridded_sites import SOUTH, WEST, Local

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from tests.campaign.examples import small
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.results.examples import campaign, finished
 from vindeby import plots
 from vindeby.campaign import Campaign

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from PIL import Image
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.monitor.test_monitor import old_file
 from tests.results.examples import campaign, events, finished, publish
 from vindeby import plots

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from tests.monitor.test_monitor import old_file
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
 from vindeby.report import build_report

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.campaign.examples import small
-from tests.cli.test_init_and_check import vindeby
+from tests.command import vindeby
 from vindeby.campaign import Campaign
 from vindeby.cli.app import build
 from vindeby.runner.methods.foreign_code import file_of, warning

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
+from tests.command import vindeby
 from tests.store.examples import NAMING, contents, flip, publish, record
 from vindeby.errors import ArgumentError
 from vindeby.store.disk.run_directory import RunDirectory
@@ -119,16 +118,7 @@ def test_doubtful_records_go_to_a_separate_file_that_nothing_takes_for_results(t
 def test_the_command_says_with_its_exit_status_that_something_was_not_saved(tmp_path: Path) -> None:
     path = unsealed(tmp_path, "classic", BATCH)
     flip_in(path, BATCH[2].arrays["aep"].tobytes())
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "vindeby", "salvage", str(path)),
-            *("-o", "new.h5", "--keep-doubtful", "d.h5"),
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = vindeby(tmp_path, "salvage", str(path), "-o", "new.h5", "--keep-doubtful", "d.h5")
     assert done.returncode == 1
     assert f"{BATCH[2].key}: checksum mismatch" in done.stdout
     assert "1 records that do not meet their checksum are in d.h5" in done.stderr

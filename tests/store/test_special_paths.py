@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.command import vindeby
 from tests.store.examples import foreign_file, publish, record
 from vindeby.errors import InputError
 from vindeby.store.disk.run_directory import RunDirectory
@@ -91,14 +90,7 @@ def test_what_is_no_regular_file_is_refused_without_opening_it(
 def test_every_command_refuses_a_named_pipe_with_exit_status_2(words: list[str], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.h5")
     more = ["key"] if words == ["show"] else []
-    done = subprocess.run(
-        [sys.executable, "-m", "vindeby", *words, "pipe.h5", *more],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
+    done = vindeby(tmp_path, *words, "pipe.h5", *more, timeout_s=50.0)
     assert (done.returncode, done.stdout) == (2, "")
     assert "pipe.h5: this is a named pipe (FIFO), not a regular file" in done.stderr
     assert "Traceback" not in done.stderr
