@@ -51,7 +51,7 @@ def main() -> None:
         problem = case(turbines, fine=given.fine)
         start = RandomStart().run(problem, 0).layout
         search = Annealing(given.evaluations, 0.003, "all").prepare(problem)
-        Annealing(10, 0.003, "all").run(problem, 0, start)  # compile
+        Annealing(5000, 0.003, "all").run(problem, 0, start)  # compile
         begin = time.process_time()
         result = search(0, start)
         middle = time.process_time()

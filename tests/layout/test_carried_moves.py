@@ -13,12 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vindeby.layout.moves import carried_moves
+from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
 from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
 from vindeby.layout.moves.carried_trial import CLEAR
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.one_move import Moves
+from vindeby.layout.moves.pair_losses import pair_loss
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, TableSite, Turbine, WindFarm
+from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.models import model_named
 
 # Compiling the loops for a model takes long; these two put wakes together in different ways.
@@ -128,3 +131,69 @@ def test_farms_with_too_many_pairs_are_moved_without_keeping_them(monkeypatch: p
     assert isinstance(mover_of(farm, *where, 2).moves, CarriedMoves)
     monkeypatch.setattr(carried_moves, "MOST_BYTES", 0)
     assert isinstance(mover_of(farm, *where, 2).moves, Moves)
+
+
+@kernel("test_carried_moves")
+def loss_of(losses, one, other, east, north, counts):  # type: ignore[no-untyped-def]
+    return pair_loss(losses, 2, one, other, east, north, counts)  # type: ignore[no-untyped-call]
+
+
+TRIALS = 40_000
+
+
+def test_what_a_pair_loses_is_what_two_turbines_alone_lose() -> None:
+    farm = farm_of(*WAYS[0])
+    alone = WindFarm(farm.site, farm.turbines, farm.model, tabulate=False)
+    x = y = np.array([0.0, 3000.0])
+    moves = new_carried_moves(farm, x, y, np.array([0, 1]), 1, TRIALS)
+    step = 1.0 / moves.pair_losses.per_m
+    for one, other in ((0, 0), (0, 1), (1, 0)):
+        free = [alone.aep(np.zeros(1), np.zeros(1), np.array([kind])) for kind in (one, other)]
+        for column, row in ((3, 12), (-17, 9), (22, 0), (-13, 0), (0, -11), (30, -25), (-8, -40)):
+            east, north = column * step, row * step
+            types = np.array([one, other])
+            each = alone.turbine_aep(np.array([0.0, east]), np.array([0.0, north]), types)
+            both, on_one = sum(free) - sum(each), free[0] - each[0]
+            found = [
+                mean_power_to_aep_gwh(loss_of(moves.pair_losses, one, other, east, north, counts))  # type: ignore[no-untyped-call]
+                for counts in (True, False)
+            ]
+            # Deficits below 1e-4 are left out.
+            assert found == pytest.approx([both, on_one], rel=1e-3, abs=3e-3 * free[0])
+            assert both > 0.0
+
+
+def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
+    farm = farm_of(*WAYS[0])
+    rng = np.random.default_rng(3)
+    x, y = (np.append(rng.uniform(0.0, 4000.0, COUNTED), at) for at in (-400.0, 500.0))
+    types = np.array([0, 1, 0, 1, 0, 0, 1, 1, 1])
+    moves = new_carried_moves(farm, x, y, types, COUNTED, TRIALS)
+    settle, gained, keep = carried_kernels(farm.model)
+    energy = settle(farm.data, farm.machines, farm.wind, moves)
+    needed, kept, missed = -0.0005 * energy / COUNTED, 0, 0
+    for _ in range(1500):
+        i = int(rng.integers(MOVED))
+        px, py = rng.uniform(0.0, 4000.0, 2)
+        if rng.random() < 0.5:
+            px, py = moves.x[i] + 100.0 * rng.normal(), moves.y[i] + 100.0 * rng.normal()
+        if np.hypot(np.delete(moves.x, i) - px, np.delete(moves.y, i) - py).min() < NEAREST_M:
+            continue
+        move = (farm.data, farm.machines, farm.wind, moves, i, px, py)
+        full, told = gained(*move, -np.inf), gained(*move, needed)
+        missed += full > needed > told
+        if told > needed:
+            assert told == full
+            keep(*move)
+            energy += told
+            kept += 1
+    assert mean_power_to_aep_gwh(energy) == pytest.approx(whole(farm, moves), rel=1e-9)
+    assert kept > 50
+    assert missed <= 0.02 * kept
+    assert moves.learnt[REFUSED] > 0.4 * moves.learnt[SEEN]
+
+
+def test_few_trials_are_made_without_estimates() -> None:
+    farm, x = farm_of(*WAYS[0]), np.array([0.0, 3000.0])
+    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, 500).pair_losses.loss.size == 0
+    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, TRIALS).pair_losses.loss.shape[0] == 4

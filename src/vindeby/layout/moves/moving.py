@@ -27,8 +27,13 @@ class Mover(NamedTuple):
     identity: str
 
 
-def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int) -> Mover:
-    """Make a layout (neighbours after its turbines, near the origin) ready for moves; ``settle`` it first."""
+def mover_of(
+    farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int, trials: int = 0
+) -> Mover:
+    """Make a layout (neighbours after its turbines, near the origin) ready for moves; ``settle`` it first.
+
+    ``trials``: about how many moves will be tried that need some gain.
+    """
     model = farm.model
     if farm.locality == "uniform" and is_steady(farm):
         steady = new_steady_moves(farm, x, y, type_index, counted)
@@ -37,7 +42,7 @@ def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray,
             steady, steady_kernels(model, len(farm.turbines) == 1), f"{model.identity} steady{several}"
         )
     if can_carry(farm, len(x)):
-        carried = new_carried_moves(farm, x, y, type_index, counted)
+        carried = new_carried_moves(farm, x, y, type_index, counted, trials)
         return Mover(carried, carried_kernels(model), f"{model.identity} carried")
     return Mover(
         new_moves(farm, x, y, type_index, counted),
