@@ -138,7 +138,7 @@ def loss_of(losses, one, other, east, north, counts):  # type: ignore[no-untyped
     return pair_loss(losses, 2, one, other, east, north, counts)  # type: ignore[no-untyped-call]
 
 
-TRIALS = 40_000
+TRIALS = 200_000
 
 
 def test_what_a_pair_loses_is_what_two_turbines_alone_lose() -> None:
@@ -195,5 +195,5 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
 
 def test_few_trials_are_made_without_estimates() -> None:
     farm, x = farm_of(*WAYS[0]), np.array([0.0, 3000.0])
-    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, 500).pair_losses.loss.size == 0
+    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, 5000).pair_losses.loss.size == 0
     assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, TRIALS).pair_losses.loss.shape[0] == 4

@@ -1,9 +1,9 @@
 """What a move gains, estimated from pairs of turbines, for ``carried_moves`` to refuse most moves by.
 
 The estimate adds up what the moved turbine and each of the others take from each other as if they stood alone
-(``pair_losses``). How near that comes depends on the wakes and the layout, so it is learnt on the way: now and then a
-move is evaluated whatever the estimate says, and compared with it. A move is refused by its estimate where a gain as
-much better than estimated as any of late, and ``ROOM`` times that, would not do.
+(``pair_losses``). How near that comes depends on the wakes and the layout, so it is learnt on the way, from moves that
+are kept and, now and then, from one that is evaluated whatever its estimate. A move is refused by its estimate where a
+gain that is ``ROOM`` times as much better than estimated as any of late would not do.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 FIRST, EVERY = 100, 32
-"""The first so many estimates are learnt from, then one in so many."""
-TRUSTED = 0.4
+"""The first so many moves are evaluated whatever their estimates, then one in so many."""
+TRUSTED = 0.6
 """A loss is taken for at least this share of its estimate; the margin that is learnt stands on top of it."""
 ROOM = 1.5
 """The margin is so many times what was seen to be needed."""
 FADING = 0.99
-"""How much of the margin is left with every further estimate that is learnt from: layouts change."""
+"""How much of the margin is left with every move that is evaluated whatever its estimate: layouts change."""
 SEEN, REFUSED, MARGIN, LEARNT = 0, 1, 2, 3
 """Of ``learnt``: how many moves were estimated, and how many refused by that; the margin (W). How many these are."""
 
@@ -53,14 +53,17 @@ def is_to_be_learnt_from(moves):  # type: ignore[no-untyped-def]
     """Whether the next move is to be evaluated whatever its estimate; counts them."""
     moves.learnt[SEEN] += 1.0
     seen = int(moves.learnt[SEEN])
-    return seen <= FIRST or seen % EVERY == 0
+    if seen <= FIRST or seen % EVERY == 0:
+        moves.learnt[MARGIN] *= FADING
+        return True
+    return False
 
 
 @inlined
 def learn(moves, estimate, gain):  # type: ignore[no-untyped-def]
     """Compare an estimated loss with what came of it."""
     if estimate < 0.0:
-        moves.learnt[MARGIN] = max(FADING * moves.learnt[MARGIN], ROOM * (gain - TRUSTED * estimate))
+        moves.learnt[MARGIN] = max(moves.learnt[MARGIN], ROOM * (gain - TRUSTED * estimate))
 
 
 @inlined

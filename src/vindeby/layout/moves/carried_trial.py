@@ -159,7 +159,8 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
     def gained(data, machines, wind, moves, moved, x, y, needed=-inf):  # type: ignore[no-untyped-def]
         """A gain that is clearly not above what is ``needed`` is a rough one."""
         rough, learning, estimate = needed > -inf, False, 0.0
-        if rough and moves.pair_losses.loss.size > 0:
+        estimated = rough and moves.pair_losses.loss.size > 0
+        if estimated:
             estimate = estimated_gain(moves, moved, x, y)
             learning = is_to_be_learnt_from(moves)
             if not learning and most_gain(moves, estimate) < needed:
@@ -174,7 +175,7 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
             clear = CLEAR * moves.total[0] / min(moves.counted, PER_TURBINES)
             enough = -inf if learning else needed - clear
             total = gained_in_all(data, machines, wind, moves, moved, enough, rough)
-            if learning:
+            if learning or (estimated and not rough and total > needed):
                 learn(moves, estimate, total)
                 learning = False
             if not rough or total < needed - clear:

@@ -28,8 +28,8 @@ __all__ = ["PairLosses", "no_pair_losses", "pair_loss", "pair_losses_of"]
 
 FloatArray = npt.NDArray[np.float64]
 
-POINTS_PER_TRIAL, FEWEST_POINTS, MOST_POINTS = 2.5, 2**12, 2**17
-"""A table may take about a twentieth of the time of the trials that it is for; one of fewer points tells too little."""
+POINTS_PER_TRIAL, FEWEST_POINTS, MOST_POINTS = 0.05, 2**12, 2**18
+"""And per turbine: a table takes about a tenth of the time of its trials at most. Few points tell too little."""
 POINTS_PER_DIAMETER = 6.0
 """At most: wakes are about half a diameter wide."""
 
@@ -54,10 +54,14 @@ def no_pair_losses() -> PairLosses:
 def pair_losses_of(
     farm: WindFarm, x: FloatArray, y: FloatArray, all_count: bool, reaches: Reaches, trials: int
 ) -> PairLosses:
-    """Tables for turbines in and around a layout, as fine as pays for so many trials."""
+    """Tables for turbines in and around a layout, as fine as pays for so many trials.
+
+    Where wakes add as squares, what they take does not add up from pairs: with ``nygaard-2022`` one move in eight was
+    refused by its estimate, too few for what a table takes.
+    """
     layers = len(farm.turbines) ** 2 * (1 if all_count else 2)
-    points = min(POINTS_PER_TRIAL * trials, MOST_POINTS) / layers
-    if points < FEWEST_POINTS:
+    points = min(POINTS_PER_TRIAL * trials * len(x), MOST_POINTS) / layers
+    if points < FEWEST_POINTS or farm.model.superposition != "linear":
         return no_pair_losses()
     diameter = max(turbine.rotor_diameter_m for turbine in farm.turbines)
     wide, high = (1.25 * float(np.ptp(at)) + 5.0 * diameter for at in (x, y))
