@@ -42,7 +42,15 @@ WAYS = [
 TURBINES, COUNTED, MOVED = 9, 8, 7
 """The eighth is one of the same farm that stands already, the last one a neighbour."""
 NEAREST_M = 460.0
-"""Of two that stand nearer and abreast to the bit, rounding decides which is in the other's wake."""
+"""Of two that stand nearer and abreast to the bit, rounding decides which is in the other's wake.
+
+The engine turns places into the wind less the middle of the layout's bounding box (``WindFarm._middle``), moves turn
+them as they are given. Of two turbines 300 m apart to the east, in wind from the north, one is 1.8e-14 m downwind of
+the other, or 0 m, by how far they are from the origin, since cos(90 degrees) is 6e-17. With a third turbine far away,
+which moves the middle, the engine itself gives the two another energy: by 7e-7 with ``iea37``, by 3e-11 with
+``bastankhah-2014``, and by 0 from 458 m on, where the wake of ``iea37`` ends at the rotor (7.2 x 180 m / sqrt(8)). So a
+layout with such a pair is compared with one that is settled anew in the same coordinates.
+"""
 
 
 @cache
@@ -61,9 +69,20 @@ def whole(farm: WindFarm, moves: CarriedMoves) -> float:
     return farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.type_index[:COUNTED])
 
 
+def whole_or_settled(farm: WindFarm, moves: CarriedMoves) -> float:
+    """The energy by the engine or, where that depends on where the middle of the layout is, settled anew."""
+    apart = np.hypot(moves.x - moves.x[:, None], moves.y - moves.y[:, None])[np.triu_indices(TURBINES, 1)]
+    if apart.min() >= NEAREST_M:
+        return whole(farm, moves)
+    anew = new_carried_moves(farm, moves.x, moves.y, moves.type_index, COUNTED)
+    power = carried_kernels(farm.model).settle(farm.data, farm.machines, farm.wind, anew)
+    return float(mean_power_to_aep_gwh(power))
+
+
 # Some on a grid, so that turbines stand abreast to the bit.
 places = st.one_of(
     st.tuples(st.integers(0, 5), st.integers(0, 4)).map(lambda at: (700.0 * at[0], 700.0 * at[1])),
+    st.tuples(st.integers(0, 17), st.integers(0, 15)).map(lambda at: (200.0 * at[0], 200.0 * at[1])),
     st.tuples(st.floats(0.0, 4000.0), st.floats(0.0, 3000.0)),
 )
 histories = st.lists(
@@ -87,7 +106,9 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
     energy = settle(farm.data, farm.machines, farm.wind, moves)
     assert mean_power_to_aep_gwh(energy) == pytest.approx(whole(farm, moves), rel=1e-10)
     for i, (px, py), what in history:
-        if np.hypot(np.delete(moves.x, i) - px, np.delete(moves.y, i) - py).min() < NEAREST_M:
+        if (
+            np.hypot(np.delete(moves.x, i) - px, np.delete(moves.y, i) - py).min() < 130.0
+        ):  # one rotor in another
             continue
         if what == "swap":  # as ``swapping`` does it
             j = (i + 1) % MOVED
@@ -105,10 +126,10 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
                 energy += gain
             else:
                 moves.x[i], moves.y[i] = px, py
-                there = whole(farm, moves)
+                there = whole_or_settled(farm, moves)
                 moves.x[i], moves.y[i] = before
                 assert mean_power_to_aep_gwh(energy + gain) == pytest.approx(there, rel=1e-9)
-        assert mean_power_to_aep_gwh(energy) == pytest.approx(whole(farm, moves), rel=1e-9)
+        assert mean_power_to_aep_gwh(energy) == pytest.approx(whole_or_settled(farm, moves), rel=1e-9)
 
 
 def test_moves_that_change_more_than_can_be_noted_are_settled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +159,7 @@ def loss_of(losses, one, other, east, north, counts):  # type: ignore[no-untyped
     return pair_loss(losses, 2, one, other, east, north, counts)  # type: ignore[no-untyped-call]
 
 
-TRIALS = 200_000
+TRIALS = 400_000
 
 
 def test_what_a_pair_loses_is_what_two_turbines_alone_lose() -> None:
