@@ -1,21 +1,30 @@
 """What a trial of annealing costs where thrust depends on the wind, by size of the farm.
 
-python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--fine]
+python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--fine] [--judge 2000]
 
 Gaussian wakes (``bastankhah-2014``), 40 D^2 per turbine, 4 D spacing; 24 directions of one speed each, or with
 ``--fine`` 360 directions of 23 speeds each, all of them in every trial. To compare two versions, run it with each:
 ``PYTHONPATH=OTHER/src``.
+
+With ``--judge`` a walk of so many trials is made move by move, and every move is evaluated in full beside: how many
+are refused by an estimate from pairs, how much refused moves lose, how far a rough gain is off, and how many moves were
+missed, that is refused by an estimate though they would have been kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from math import sqrt
+from math import hypot, sqrt
 
 import numpy as np
 
-from vindeby.layout import Annealing, Boundary, Problem, RandomStart
+from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomStart
+from vindeby.layout.area.limits import Limits
+from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
+from vindeby.layout.moves.carried_moves import CarriedMoves
+from vindeby.layout.moves.moving import mover_of
+from vindeby.layout.moves.relocating import Walk, _draws, allowed, temperature
 from vindeby.wake import TableSite, Turbine, UniformSite, WindFarm
 
 DIAMETER_M = 198.0
@@ -40,18 +49,65 @@ def case(turbines: int, *, fine: bool) -> Problem:
     return Problem(farm, Boundary([square]), turbines, 4.0 * DIAMETER_M, f"{turbines}")
 
 
+def judge(problem: Problem, start: Layout, trials: int) -> None:
+    """Print what the trials of a walk would have been, evaluated in full; in shares of the mean energy of a turbine."""
+    limits, many = Limits(problem, start.types), problem.n_turbines
+    farm, place = problem.farm, np.stack([start.x, start.y]) - limits.origin[:, None]
+    moves, kernels, _ = mover_of(farm, place[0], place[1], start.types, problem.counted, trials)
+    assert isinstance(moves, CarriedMoves)
+    common = farm.data, farm.machines, farm.wind_near(limits.origin), moves
+    energy = kernels.settle(*common)
+    each = energy / many
+    hot, cold = 0.003 * each, 0.0003 * each
+    west, south, east, north = problem.boundary.bounds
+    draw = _draws(many, 0, Walk(trials, hypot(east - west, north - south), 0.1, 2.5))
+    lost, off, missed, kept, done, estimates = [], [], 0, 0, 0, moves.pair_losses.loss.size > 0
+    while done < trials:
+        kernels.settle(*common)
+        for turbine, to_east, to_north, chance in draw()[: trials - done]:
+            i = int(turbine)
+            move = i, moves.x[i] + to_east, moves.y[i] + to_north
+            if not allowed(limits.areas, limits.zone, moves.x, moves.y, limits.need, *move):
+                continue
+            done += 1
+            needed = chance * temperature(hot, cold, done, trials)
+            if estimates:
+                learnt = moves.learnt.copy()
+                moves.learnt[SEEN] = 0  # a rough trial to its end
+                rough = kernels.gained(*common, *move, np.inf)
+                moves.learnt[:] = learnt
+            told = kernels.gained(*common, *move, needed)
+            full = kernels.gained(*common, *move, -np.inf)
+            if estimates:
+                off.append(abs(rough - full) / each)
+            if told > needed:
+                kernels.keep(*common, *move)
+                kept += 1
+            else:
+                lost.append(-full / each)
+                missed += full > needed
+    refused = moves.learnt[REFUSED] / max(moves.learnt[SEEN], 1.0)
+    print(
+        f"  {done} trials: {refused:.1%} refused by their estimate, {kept / done:.1%} kept, {missed} missed; "
+        f"refused moves lose {np.quantile(lost, 0.5):.2%} (median), 99 % more than {np.quantile(lost, 0.01):.3%}; "
+        + (f"rough gains are off by up to {np.max(off):.3%}" if off else "no estimates"),
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[30, 50, 80, 200])
     parser.add_argument("--evaluations", type=int, default=2000)
     parser.add_argument("--fine", action="store_true")
+    parser.add_argument("--judge", type=int, default=0, metavar="TRIALS")
     given = parser.parse_args()
     print("| turbines | states | whole, us | trial, us | AEP, GWh |\n| ---: |" + " ---: |" * 4)
     for turbines in given.sizes:
         problem = case(turbines, fine=given.fine)
         start = RandomStart().run(problem, 0).layout
         search = Annealing(given.evaluations, 0.003, "all").prepare(problem)
-        Annealing(10, 0.003, "all").run(problem, 0, start)  # compile
+        Annealing(5000, 0.003, "all").run(problem, 0, start)  # compile
         begin = time.process_time()
         result = search(0, start)
         middle = time.process_time()
@@ -63,6 +119,8 @@ def main() -> None:
             f"| {turbines} | {states} | {1e6 * whole:.0f} | {1e6 * trial:.1f} | {result.aep_gwh:.3f} |",
             flush=True,
         )
+        if given.judge:
+            judge(problem, start, given.judge)
 
 
 if __name__ == "__main__":

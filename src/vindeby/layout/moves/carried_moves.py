@@ -23,12 +23,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.moves.carried_estimate import LEARNT
 from vindeby.layout.moves.carried_keep import make_keep
 from vindeby.layout.moves.carried_pairs import Reaches, reaches_of
 from vindeby.layout.moves.carried_settle import make_settle
 from vindeby.layout.moves.carried_steps import SPOT
 from vindeby.layout.moves.carried_trial import make_gained
 from vindeby.layout.moves.one_move import MoveKernels, can_move_one
+from vindeby.layout.moves.pair_losses import PairLosses, pair_losses_of
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.per_model import once_per_model
 
@@ -60,6 +62,7 @@ class CarriedMoves(NamedTuple):
 
     ``total`` is the power when last settled. ``free_watts`` (directions, types) and ``steepest`` (directions, wind
     speeds) bound what a direction can gain (``bound``); rough trials ``visit`` those first that could gain most.
+    ``pair_losses`` and what was ``learnt`` about them are for estimates (``carried_estimate``).
     """
 
     type_index: IntArray
@@ -99,6 +102,8 @@ class CarriedMoves(NamedTuple):
     steepest: FloatArray
     bound: FloatArray
     visit: IntArray
+    pair_losses: PairLosses
+    learnt: FloatArray
 
 
 def can_carry(farm: WindFarm, turbines: int) -> bool:
@@ -112,16 +117,18 @@ def can_carry(farm: WindFarm, turbines: int) -> bool:
 
 
 def new_carried_moves(
-    farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int
+    farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int, trials: int = 0
 ) -> CarriedMoves:
-    """Room for a layout, neighbours included; ``settle`` it first."""
+    """Room for a layout, neighbours included, and for about so many trials; ``settle`` it first."""
     n, directions, most = len(x), len(farm.wind.cosine), farm.wind.most
     each, pairs = (directions, n), (directions, n, n)
     idle = np.array([not farm.wind.weight[a:b].any() for a, b in pairwise(farm.wind.first)])
     # The last n pairs are room for those that are not noted.
     notes = (NOTES_PER_TURBINE * directions * n + n) * most
+    reaches = reaches_of(farm, x, y, idle)
+    losses = pair_losses_of(farm, x, y, counted == n, reaches, trials)
     return CarriedMoves(
-        np.array(type_index, np.int64), counted, np.array(x), np.array(y), reaches_of(farm, x, y, idle), idle,
+        np.array(type_index, np.int64), counted, np.array(x), np.array(y), reaches, idle,
         np.zeros((*each, SPOT)), np.zeros((*each, 8, most)),
         np.zeros(pairs, np.int32), np.zeros(each, np.int64), np.zeros(pairs, np.int32), np.zeros(each, np.int64),
         np.zeros((*each, most, n)), np.tile(np.arange(n), (directions, 1)),
@@ -131,7 +138,7 @@ def new_carried_moves(
         np.zeros(each, np.int32), np.zeros(directions, np.int64),
         np.zeros(each, np.int64), np.zeros(directions, np.int64), np.zeros(1, np.int64), np.zeros(notes),
         np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(1),
-        *_bounds(farm), np.zeros(directions), np.zeros(directions, np.int64),
+        *_bounds(farm), np.zeros(directions), np.zeros(directions, np.int64), losses, np.zeros(LEARNT),
     )  # fmt: skip
 
 

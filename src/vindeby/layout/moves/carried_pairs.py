@@ -19,7 +19,16 @@ from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
 
-__all__ = ["ROUGH", "Reaches", "find_pairs", "is_in_reach", "reaches_of"]
+__all__ = [
+    "ROUGH",
+    "SECTORS",
+    "Reaches",
+    "bearing_of",
+    "find_pairs",
+    "is_in_reach",
+    "reaches_of",
+    "widest_angle",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -136,7 +145,7 @@ def is_in_reach(moves, i, j, far, aside, rough):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _bearing(east, north):  # type: ignore[no-untyped-def]
+def bearing_of(east, north):  # type: ignore[no-untyped-def]
     """The mathematical angle, from 0, in sectors, to 0.0038 radians.
 
     S. Rajan et al., "Efficient approximations for the arctangent function", IEEE Signal Processing Magazine 23 (2006)
@@ -155,10 +164,10 @@ def _bearing(east, north):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _angle(moves, pair, distance):  # type: ignore[no-untyped-def]
+def widest_angle(reaches, pair, distance):  # type: ignore[no-untyped-def]
     """The widest angle, in sectors; beyond the table a quarter of the compass."""
-    point = int(distance * moves.reaches.angle_per_m)
-    return moves.reaches.angle[pair, point] if point < DISTANCES else 0.25 * SECTORS + 1.0
+    point = int(distance * reaches.angle_per_m)
+    return reaches.angle[pair, point] if point < DISTANCES else 0.25 * SECTORS + 1.0
 
 
 @inlined
@@ -171,9 +180,9 @@ def find_pairs(moves, moved, x, y, rough):  # type: ignore[no-untyped-def]
         if j == moved:
             continue
         east, north = moves.x[j] - x, moves.y[j] - y
-        bearing, distance = _bearing(east, north), sqrt(east * east + north * north)
+        bearing, distance = bearing_of(east, north), sqrt(east * east + north * north)
         to = SECTORS + bearing
-        wide = _angle(moves, _pair_of(moves, moved, j, rough), distance)
+        wide = widest_angle(moves.reaches, _pair_of(moves, moved, j, rough), distance)
         for s in range(first[int(to - wide)], first[int(to + wide) + 1]):
             d = facing[s]
             far = moves.spot[d, j, 0] - moves.new_along[d]
@@ -183,7 +192,7 @@ def find_pairs(moves, moved, x, y, rough):  # type: ignore[no-untyped-def]
                 moves.new_targets[d, moves.new_target_count[d]] = j
                 moves.new_target_count[d] += 1
         to += 0.5 * SECTORS
-        wide = _angle(moves, _pair_of(moves, j, moved, rough), distance)
+        wide = widest_angle(moves.reaches, _pair_of(moves, j, moved, rough), distance)
         for s in range(first[int(to - wide)], first[int(to + wide) + 1]):
             d = facing[s]
             far = moves.new_along[d] - moves.spot[d, j, 0]

@@ -1,7 +1,8 @@
 """A trial of ``carried_moves``: what the farm gains by a move, with notes of all that would change.
 
-Most moves of a search are refused, and by far more than it takes a rough trial to see: one that leaves out deficits,
-and changes of them, below ``ROUGH``. Only a gain that may be above what is needed is worked out in full.
+Most moves of a search are refused, and by far more than it takes to see from an estimate (``carried_estimate``), or
+else from a rough trial: one that leaves out deficits, and changes of them, below ``ROUGH``. Only a gain that may be
+above what is needed is worked out in full.
 """
 
 from __future__ import annotations
@@ -9,6 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
+from vindeby.layout.moves.carried_estimate import (
+    REFUSED,
+    estimated_gain,
+    is_to_be_learnt_from,
+    learn,
+    most_gain,
+)
 from vindeby.layout.moves.carried_pairs import ROUGH, find_pairs
 from vindeby.layout.moves.carried_steps import (
     COST,
@@ -150,7 +158,14 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
     @kernel(identity, counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y, needed=-inf):  # type: ignore[no-untyped-def]
         """A gain that is clearly not above what is ``needed`` is a rough one."""
-        rough = needed > -inf
+        rough, learning, estimate = needed > -inf, False, 0.0
+        estimated = rough and moves.pair_losses.loss.size > 0
+        if estimated:
+            estimate = estimated_gain(moves, moved, x, y)
+            learning = is_to_be_learnt_from(moves)
+            if not learning and most_gain(moves, estimate) < needed:
+                moves.learnt[REFUSED] += 1.0
+                return most_gain(moves, estimate)
         while True:
             moves.noted[0] = 0
             for d in range(wind.cosine.size):
@@ -158,7 +173,11 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
                 moves.new_along[d], moves.new_across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
             find_pairs(moves, moved, x, y, rough)
             clear = CLEAR * moves.total[0] / min(moves.counted, PER_TURBINES)
-            total = gained_in_all(data, machines, wind, moves, moved, needed - clear, rough)
+            enough = -inf if learning else needed - clear
+            total = gained_in_all(data, machines, wind, moves, moved, enough, rough)
+            if learning or (estimated and not rough and total > needed):
+                learn(moves, estimate, total)
+                learning = False
             if not rough or total < needed - clear:
                 return total
             rough = False

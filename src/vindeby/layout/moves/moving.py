@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 from vindeby.layout.moves.carried_moves import (
@@ -16,7 +17,11 @@ from vindeby.layout.problem import FloatArray, IntArray
 from vindeby.wake import WindFarm
 from vindeby.wake.loops.wind_access import identity_of
 
-__all__ = ["Mover", "can_move_one", "mover_of"]
+__all__ = ["Mover", "can_move_one", "is_cheaper_whole", "mover_of"]
+
+ONE_MOVE, FROM_TABLES = 1.7, 0.1
+"""What a trial of ``one_move`` takes, times the root of the number of turbines, and what a whole layout does that is
+evaluated from tables: shares of what a whole layout takes without tables. Measured with 20 to 250 turbines."""
 
 
 class Mover(NamedTuple):
@@ -27,8 +32,24 @@ class Mover(NamedTuple):
     identity: str
 
 
-def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int) -> Mover:
-    """Make a layout (neighbours after its turbines, near the origin) ready for moves; ``settle`` it first."""
+def is_cheaper_whole(farm: WindFarm, turbines: int) -> bool:
+    """Whether a trial that evaluates the whole layout takes less than one that follows the moved turbine.
+
+    That is so where wakes can neither be carried on from move to move nor stay what they are, but be read from tables:
+    the loops of ``one_move`` use the wake model itself.
+    """
+    if not farm.tabulated or is_steady(farm) or can_carry(farm, turbines):
+        return False
+    return ONE_MOVE / sqrt(turbines) > FROM_TABLES
+
+
+def mover_of(
+    farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int, trials: int = 0
+) -> Mover:
+    """Make a layout (neighbours after its turbines, near the origin) ready for moves; ``settle`` it first.
+
+    ``trials``: about how many moves will be tried that need some gain.
+    """
     model = farm.model
     if farm.locality == "uniform" and is_steady(farm):
         steady = new_steady_moves(farm, x, y, type_index, counted)
@@ -37,7 +58,7 @@ def mover_of(farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray,
             steady, steady_kernels(model, len(farm.turbines) == 1), f"{model.identity} steady{several}"
         )
     if can_carry(farm, len(x)):
-        carried = new_carried_moves(farm, x, y, type_index, counted)
+        carried = new_carried_moves(farm, x, y, type_index, counted, trials)
         return Mover(carried, carried_kernels(model), f"{model.identity} carried")
     return Mover(
         new_moves(farm, x, y, type_index, counted),

@@ -5,9 +5,9 @@ evaluated, and kept if the farm gains by it, or loses no more than chance and te
 al. 1953). At temperature 0 only gains are kept.
 
 Most moves are refused, so what counts is the time of a trial: ``moving`` evaluates only what the moved turbine
-changes. Where that does not hold (a model that adds turbulence), whole layouts are evaluated, with the same
-draws. In a farm with a mix of types, a small share of the moves swap types instead (``swapping``). In which wind
-states moves are evaluated, ``walk_stages`` says.
+changes. Where that does not hold (a model that adds turbulence) or does not pay (``is_cheaper_whole``), whole layouts
+are evaluated, with the same draws. In a farm with a mix of types, a small share of the moves swap types instead
+(``swapping``). In which wind states moves are evaluated, ``walk_stages`` says.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from vindeby.layout.area.boundary import is_inside
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Result, start_for
-from vindeby.layout.moves.moving import can_move_one, mover_of
+from vindeby.layout.moves.moving import can_move_one, is_cheaper_whole, mover_of
 from vindeby.layout.moves.one_move import MoveKernels
 from vindeby.layout.moves.swapping import Swaps, can_swap, exchange, make_swap, may_swap, never_swap
 from vindeby.layout.moves.walk_stages import Stage
@@ -89,7 +89,6 @@ def walk(
         x, y = place + limits.origin[:, None]
         start = Layout(x, y, start.types)
         problem.refuse_infeasible(start, name)
-    way = _by_parts if can_move_one(problem.farm.model) else _as_a_whole
     how, layout, trials, share = how.at(problem, start), start, 0, 0.0
     for number, stage in enumerate(stages or (Stage(problem, 1.0),)):
         part = how.part(share, share + stage.share)
@@ -97,6 +96,7 @@ def walk(
         if part.budget > 0:
             # A swap of types changes limits.
             limits = Limits(problem, layout.types)
+            way = _by_parts if _goes_by_parts(stage.problem) else _as_a_whole
             layout, tried = way(stage.problem, limits, layout, _seed_of(seed, number), part)
             trials += tried
     before, after = problem.aep(start), problem.aep(layout)
@@ -104,6 +104,13 @@ def walk(
     if after < before:
         layout, after = start, before
     return Result(layout, after, "budget", trials + 2)
+
+
+def _goes_by_parts(problem: Problem) -> bool:
+    """Whether trials follow the moved turbine; otherwise whole layouts are evaluated."""
+    farm = problem.farm
+    whole = is_cheaper_whole(farm, problem.n_turbines + len(problem.neighbours.types))
+    return can_move_one(farm.model) and not whole
 
 
 def _seed_of(seed: int, stage: int) -> int:
@@ -137,7 +144,7 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     type_index = np.append(start.types, problem.neighbours.types)
-    moves, kernels, identity = mover_of(farm, place[0], place[1], type_index, problem.counted)
+    moves, kernels, identity = mover_of(farm, place[0], place[1], type_index, problem.counted, how.budget)
     swaps = Swaps(problem, seed)
     draw, try_all = _draws(many, seed, how), _walk_kernel(kernels, identity, swaps.wanted)
     best, best_types = place[:, :many].copy(), start.types.copy()

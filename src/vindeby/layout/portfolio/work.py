@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.moves.carried_moves import can_carry
-from vindeby.layout.moves.moving import can_move_one
+from vindeby.layout.moves.moving import can_move_one, is_cheaper_whole
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk_stages import stages_of
 from vindeby.layout.problem import Problem
@@ -35,14 +35,16 @@ def _trial_in(problem: Problem) -> float:
     Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where
     they do and are carried on from move to move, about as many again change in turn, and there are kept moves; where
     they are not carried on, it is about half of what a whole layout takes. Where moves are not followed (models that
-    add turbulence, blockage, engines of other tools) it is a whole evaluation.
+    add turbulence, blockage, engines of other tools, layouts that are faster evaluated from tables) it is a whole
+    evaluation.
     """
     farm = problem.farm
-    if not can_move_one(farm.model):
+    turbines = problem.n_turbines + len(problem.neighbours.types)
+    if not can_move_one(farm.model) or is_cheaper_whole(farm, turbines):
         return 1.0
     if farm.locality == "uniform" and is_steady(farm):
         return min(1.0, 2.0 / problem.counted)
-    if can_carry(farm, problem.n_turbines + len(problem.neighbours.types)):
+    if can_carry(farm, turbines):
         return min(0.5, 4.0 / problem.counted)
     return 0.5
 
