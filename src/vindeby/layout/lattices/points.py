@@ -14,7 +14,8 @@ import numpy as np
 from vindeby.layout.area.boundary import Boundary
 from vindeby.layout.area.zones import areas_of
 from vindeby.layout.lattices.plane_lattice import PlaneLattice, reduced
-from vindeby.layout.lattices.point_loops import Room, list_points, widest
+from vindeby.layout.lattices.point_loops import list_points, widest
+from vindeby.layout.lattices.row_points import Room
 from vindeby.layout.problem import FloatArray, IntArray, Problem
 
 __all__ = ["Ground", "Points"]
