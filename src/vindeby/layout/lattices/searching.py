@@ -29,8 +29,8 @@ CLOSEST = 0.5
 """Lattices that would have to be narrower than this share of the spacing are all alike."""
 ANYWHERE = 0.25
 """The share of lattices that are drawn anywhere; the others near one of the best."""
-KEPT = 4
-"""How many of the best are kept, and drawn near to."""
+KEPT, NEAR = 8, 4
+"""How many of the best are kept, and how many of these are drawn near to."""
 SPREAD = np.array([0.5, 0.7, 0.5, 0.0, 1.0, 1.0])
 """How far apart lattices are, in each number: angle, log of aspect, skew, density (drawn anew), and place in sides of
 ``Ground``."""
@@ -137,7 +137,7 @@ class Search:
     def _near(self) -> FloatArray:
         """Near one of the best, in some of its numbers."""
         u = self.rng.random(9)
-        good = self.best[int(len(self.best) * u[0] ** 2)].numbers
+        good = self.best[int(min(len(self.best), NEAR) * u[0] ** 2)].numbers
         step = 10.0 ** (-DECADES * u[1]) * SPREAD * self.rng.standard_normal(6)
         numbers = np.where(u[2:8] < 0.5, good + step, good)
         numbers[1] = np.clip(numbers[1], -1.5, 2.0)
