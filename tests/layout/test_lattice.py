@@ -194,6 +194,13 @@ def off_a_lattice_m(problem: Problem, layout: Layout) -> float:
     first = int(np.argmax(np.hypot(dx, dy) > 1.0))
     cross = np.abs(dx[first] * dy - dy[first] * dx)
     worst = np.inf
+    if (
+        cross.max() < 1e-3 * np.hypot(dx, dy).max()
+    ):  # one row, with a gap where the shortest distance is no pitch
+        length = np.hypot(dx[first], dy[first])
+        along = (dx[first] * x + dy[first] * y) / length
+        pitches = length / np.array([1.0, 2.0, 3.0])
+        return float(min(np.abs(along - p * np.rint(along / p)).max() for p in pitches))
     # The two shortest need not span the lattice where points are missing: try a few, and halves of none.
     for second in np.flatnonzero(cross > 1e-3 * cross.max())[:40]:
         basis = np.array([[dx[first], dx[second]], [dy[first], dy[second]]])

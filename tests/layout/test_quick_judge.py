@@ -18,6 +18,9 @@ from vindeby.layout.lattices.judges import ExactJudge, judge_for
 from vindeby.layout.lattices.plane_lattice import PlaneLattice
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly, quick_wind
+from vindeby.layout.lattices.shape_wakes import CELLS
+from vindeby.layout.lattices.shapes import best_shapes, draw_shapes, keeps_spacing, widest_aspect
+from vindeby.layout.problem import FloatArray
 from vindeby.wake import (
     Neighbours,
     TimeSeriesSite,
@@ -174,3 +177,77 @@ def test_every_small_problem_has_a_judge() -> None:
         problem = make()
         points = Ground(problem).points(PlaneLattice(0.3, 1.0, 0.2, 400.0, 0.0, 0.0))
         assert judge_for(problem, problem.boundary.origin).energy(points) > 0.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    angle=st.floats(0.0, pi),
+    log_aspect=st.floats(-0.5, 1.0),
+    skew=st.floats(-0.5, 0.5),
+    rows=st.integers(-2, 2),
+)
+def test_a_shape_is_worth_the_same_by_whichever_numbers(
+    angle: float, log_aspect: float, skew: float, rows: int
+) -> None:
+    judge = QuickJudge(Problem(STEADY, Boundary([AREA]), 40))
+    shapes = np.array([[angle, log_aspect, skew], [angle + pi, log_aspect, skew + rows]]).T
+    # The same lattice again, its rows along what led from row to row.
+    ux, uy, vx, vy = PlaneLattice(angle, np.exp(log_aspect), skew, 1.0, 0.0, 0.0).vectors
+    square = vx * vx + vy * vy
+    i, j = np.meshgrid(np.arange(-40, 41), np.arange(-40, 41))
+    distance = np.hypot(i * ux + j * vx, i * uy + j * vy) / np.exp(0.5 * log_aspect)
+    assume(
+        np.abs(distance - CELLS).min() > 1e-9
+    )  # which neighbours are just within reach is a matter of rounding
+    other = [np.arctan2(vy, vx), log_aspect - np.log(square), -(ux * vx + uy * vy) / square]
+    first, *same = judge.shape_energies(np.concatenate([shapes, np.array([other]).T], axis=1), 600.0)
+    assert same == pytest.approx([first] * 2, rel=1e-9)
+
+
+def test_the_best_shapes_keep_the_spacing_differ_and_are_good_in_a_real_area() -> None:
+    problem = Problem(STEADY, Boundary(circle=((0.0, 0.0), 3000.0)), 60, 390.0)
+    ground, judge = Ground(problem), QuickJudge(problem)
+
+    def energies(shapes: FloatArray) -> FloatArray:
+        return judge.shape_energies(shapes, ground.side)
+
+    first, again = (best_shapes(energies, ground, np.random.default_rng(3), 400, 5) for _ in range(2))
+    assert first.tolist() == again.tolist()
+    assert first.shape[1] == 5
+    assert keeps_spacing(first, ground).all()
+    worth = energies(first)
+    assert (np.diff(worth) < 0.0).all()
+    drawn = draw_shapes(np.random.default_rng(4), 60, widest_aspect(ground))
+    assert worth[-1] > energies(drawn).max()
+
+    def in_the_area(shape: FloatArray) -> float:
+        """Of each turbine, at four places of the lattice on average."""
+        pitch = ground.side / np.exp(0.5 * shape[1])
+        found = []
+        for east, north in ((0.0, 0.0), (150.0, 50.0), (70.0, 210.0), (-100.0, 130.0)):
+            points = ground.points(PlaneLattice(shape[0], np.exp(shape[1]), shape[2], pitch, east, north))
+            found.append(judge.energy(points) / len(points.x))
+        return float(np.mean(found))
+
+    others = [in_the_area(shape) for shape in drawn.T]
+    assert min(in_the_area(shape) for shape in first.T) > np.quantile(others, 0.9)
+
+
+def test_shapes_drawn_are_reduced_and_none_is_denser_in_its_rows_than_the_spacing() -> None:
+    problem = Problem(STEADY, Boundary([AREA]), 20, 390.0)
+    ground = Ground(problem)
+    shapes = draw_shapes(np.random.default_rng(0), 2000, widest_aspect(ground))
+    aspect, skew = np.exp(shapes[1]), shapes[2]
+    assert (np.abs(skew) <= 0.5).all()
+    assert (skew**2 + aspect**2 >= 1.0 - 1e-12).all()
+    assert keeps_spacing(shapes, ground).all()
+    assert aspect.max() == pytest.approx((ground.side / 390.0) ** 2, rel=0.01)
+    shapes[1] = widest_aspect(ground) + 0.01
+    assert not keeps_spacing(shapes, ground).any()
+
+
+def test_lattices_of_different_seeds_are_about_equally_good() -> None:
+    problem = Problem(CHANGING, Boundary([AREA]), 20, 350.0)
+    search = Lattice(trials=150).prepare(problem)
+    found = [search(seed, None).aep_gwh for seed in range(4)]
+    assert max(found) / min(found) < 1.002

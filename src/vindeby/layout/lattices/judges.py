@@ -5,6 +5,7 @@ By evaluations, poor lattices are told by a part of the wind directions; the oth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from math import ceil
 from typing import Protocol, final
@@ -39,6 +40,10 @@ class Judge(Protocol):
     def losses(self, points: Points) -> FloatArray:
         """What all would lose without each turbine (GWh), but for what they have in common."""
 
+    @property
+    def shape_energies(self) -> Callable[[FloatArray, float], FloatArray] | None:
+        """What shapes of lattices are worth wherever they are, by the side of a cell; None if it cannot tell."""
+
 
 def judge_for(problem: Problem, origin: FloatArray) -> Judge:
     """The quickest judge there is."""
@@ -55,6 +60,7 @@ class ExactJudge:
     """Evaluates lattices; positions relative to ``origin``."""
 
     exact_losses = False
+    shape_energies = None
 
     def __init__(self, problem: Problem, origin: FloatArray) -> None:
         self.problem, self.origin, self.parts = problem, origin, parts_of(problem)

@@ -20,7 +20,7 @@ from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
 
-__all__ = ["POINTS", "LatticeGrid", "QuickWind", "lattice_grid", "quick_energy"]
+__all__ = ["ABREAST", "POINTS", "LatticeGrid", "QuickWind", "lattice_grid", "power_left", "quick_energy"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -100,7 +100,7 @@ def _sum_wakes(grid, many):  # type: ignore[no-untyped-def]
 
 
 @scalar
-def _read(table, share):  # type: ignore[no-untyped-def]
+def power_left(table, share):  # type: ignore[no-untyped-def]
     """The power where wakes take this share of the wind; straight lines between the points."""
     at = min(share, 1.0) * (POINTS - 1)
     k = min(int(at), POINTS - 2)
@@ -148,7 +148,7 @@ def quick_energy(model: WakeModel) -> Callable[..., None]:
                 if 0 <= r < rows and 0 <= c < columns and grid.there[r * columns + c] > 0.0:
                     summed = grid.summed[r * columns + c]
                     left = max(summed - grid.wake[o], 0.0)
-                    out[i] -= _read(table, taken(left)) - _read(table, taken(summed))
+                    out[i] -= power_left(table, taken(left)) - power_left(table, taken(summed))
 
     @kernel(model.identity, counts_references=False)
     def quick(data, diameter, height, wind, vectors, grid, losses, out):  # type: ignore[no-untyped-def]
@@ -158,7 +158,7 @@ def quick_energy(model: WakeModel) -> Callable[..., None]:
             _sum_wakes(grid, many)
             table = wind.power[d]
             for i in range(grid.row.size):
-                out[i] += _read(table, taken(grid.summed[grid.row[i] * grid.columns + grid.column[i]]))
+                out[i] += power_left(table, taken(grid.summed[grid.row[i] * grid.columns + grid.column[i]]))
             if losses:
                 take_savings(grid, table, many, out)
 

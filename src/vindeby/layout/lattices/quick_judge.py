@@ -9,6 +9,7 @@ evaluated by the engine before it counts.
 from __future__ import annotations
 
 from copy import copy
+from math import pi
 from typing import final
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from vindeby.layout.lattices.offset_wakes import POINTS, QuickWind, lattice_grid, quick_energy
 from vindeby.layout.lattices.points import Points
+from vindeby.layout.lattices.shape_wakes import shape_power
 from vindeby.layout.placing.judged_points import JudgesPoints
 from vindeby.layout.problem import FloatArray, IntArray, Problem
 from vindeby.units import mean_power_to_aep_gwh
@@ -24,8 +26,8 @@ from vindeby.wake import Turbine, WindFarm, WindStates
 __all__ = ["QuickJudge", "can_judge_quickly", "quick_wind"]
 
 MOST_DIRECTIONS = 360
-PER_TURBINE = 10.0
-"""An evaluation has so many times the work of a look, divided by the turbines: pairs against offsets."""
+PER_LOOK, PER_SHAPE = 10.0, 100.0
+"""A look is this part of an evaluation divided by the turbines, offsets against pairs; a shape, by their square."""
 
 
 def can_judge_quickly(problem: Problem) -> bool:
@@ -47,19 +49,22 @@ class QuickJudge:
         self.turbine = farm.turbines[int(problem.types_in_order()[0])]
         self.data, self.wind = farm.data, quick_wind(farm, self.turbine)
         self._kernel = quick_energy(farm.model)
-        self._share = min(1.0, PER_TURBINE / problem.n_turbines)
-        self._looks = 0
+        self._shape_kernel = shape_power(farm.model)
+        many = problem.n_turbines
+        self._look, self._shape = min(1.0, PER_LOOK / many), min(1.0, PER_SHAPE / many**2)
+        self._radius = (many / pi) ** 0.5
+        self._work = 0.0
 
     def anew(self) -> QuickJudge:
         """The same judge, before its first look."""
         judge = copy(self)
-        judge._looks = 0  # noqa: SLF001  it is of this class
+        judge._work = 0.0  # noqa: SLF001  it is of this class
         return judge
 
     @property
     def evaluations(self) -> float:
         """The work of all looks so far, in evaluations of all wind states."""
-        return self._share * self._looks
+        return self._work
 
     def energy(self, points: Points, least: float = 0.0) -> float:  # noqa: ARG002  it takes the same time for all
         """AEP (GWh) of turbines on all points."""
@@ -69,8 +74,20 @@ class QuickJudge:
         """What AEP (GWh) all would lose without each turbine."""
         return self._by_turbine(points, losses=True)
 
+    def shape_energies(self, shapes: FloatArray, side: float) -> FloatArray:
+        """About the AEP (GWh) of a turbine in lattices of these shapes, (3, shapes), with cells of side squared.
+
+        Nothing but the shape counts: not where the lattice is, nor what its area looks like.
+        """
+        out = np.empty(shapes.shape[1])
+        size = self.turbine.rotor_diameter_m, self.turbine.hub_height_m
+        numbers = np.stack([shapes[0], np.exp(shapes[1]), shapes[2]])
+        self._shape_kernel(self.data, *size, self.wind, side, self._radius * side, numbers, out)
+        self._work += self._shape * len(out)
+        return out * mean_power_to_aep_gwh(1.0)
+
     def _by_turbine(self, points: Points, *, losses: bool) -> FloatArray:
-        self._looks += 3 if losses else 1
+        self._work += self._look * (3 if losses else 1)
         out = np.empty(len(points.x))
         size = self.turbine.rotor_diameter_m, self.turbine.hub_height_m
         grid = lattice_grid(points.row, points.column)

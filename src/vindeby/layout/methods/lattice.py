@@ -70,7 +70,10 @@ class _Run:
     def result(self, seed: int) -> Result:
         """The best layout found."""
         rng = np.random.default_rng(seed)
-        search = LatticeSearch(self.ground, self._judged, rng, exact=self.method.rows)
+        shape_energies = self.judge.shape_energies
+        search = LatticeSearch(
+            self.ground, self._judged, rng, exact=self.method.rows, shape_energies=shape_energies
+        )
         found = search.run(self.method.trials)
         layouts = [self._closely(one) for one in found[:LOOKED_AT] if one.points is not None]
         if not layouts and not self.method.rows:
