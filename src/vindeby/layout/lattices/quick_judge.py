@@ -23,10 +23,10 @@ from vindeby.layout.problem import FloatArray, IntArray, Problem
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Turbine, WindFarm, WindStates
 
-__all__ = ["QuickJudge", "can_judge_quickly", "quick_wind"]
+__all__ = ["QuickJudge", "can_judge_quickly", "quick_wind", "shares_of_evaluation"]
 
 MOST_DIRECTIONS = 360
-PER_LOOK, PER_SHAPE = 10.0, 100.0
+PER_LOOK, PER_SHAPE, MOST_PER_SHAPE = 10.0, 100.0, 0.25
 """A look is this part of an evaluation divided by the turbines, offsets against pairs; a shape, by their square."""
 
 
@@ -36,6 +36,11 @@ def can_judge_quickly(problem: Problem) -> bool:
     if isinstance(farm, JudgesPoints) or farm.locality != "uniform" or len(problem.neighbours.types):
         return False
     return len(set(problem.types_in_order().tolist())) == 1 and farm.model.superposition != "cumulative"
+
+
+def shares_of_evaluation(turbines: int) -> tuple[float, float]:
+    """The work of a look at a lattice, and of one at a shape, in evaluations."""
+    return min(1.0, PER_LOOK / turbines), min(MOST_PER_SHAPE, PER_SHAPE / turbines**2)
 
 
 @final
@@ -51,7 +56,7 @@ class QuickJudge:
         self._kernel = quick_energy(farm.model)
         self._shape_kernel = shape_power(farm.model)
         many = problem.n_turbines
-        self._look, self._shape = min(1.0, PER_LOOK / many), min(1.0, PER_SHAPE / many**2)
+        self._look, self._shape = shares_of_evaluation(many)
         self._radius = (many / pi) ** 0.5
         self._work = 0.0
 
