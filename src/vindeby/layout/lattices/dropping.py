@@ -1,9 +1,8 @@
 """Which points of a lattice stay empty, where it has more of them than there are turbines.
 
 One after the other, the turbine is taken away whose removal costs least: what it makes itself, less what the
-others gain. What it makes in the wind and in the opposite wind together tells both (``judging.opposite``) of
-all turbines from two evaluations. While a search compares lattices, all surplus goes at once; for the few that are
-looked at closely, it goes in rounds, and the best of these guesses are tried.
+others gain (``Judge.losses``). While a search compares lattices, all surplus goes at once; for the few that are
+looked at closely, it goes in rounds, and the best of what are only guesses are tried.
 
 With ``rows`` only turbines at the ends of rows are taken away, so that no row has a gap that the area does not have.
 """
@@ -16,31 +15,27 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.lattices.judging import opposite
+from vindeby.layout.lattices.judges import Judge
 from vindeby.layout.lattices.points import Points
-from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
+from vindeby.layout.problem import IntArray
 
 __all__ = ["Dropping", "row_ends"]
 
 ROUNDS, CLOSE_ROUNDS = 1, 12
 """In how many rounds the surplus goes while lattices are compared; and at most, where one is looked at closely."""
 TRIED = 8
-"""Of the cheapest to remove by estimate, so many are tried, where a lattice is looked at closely."""
+"""Of the cheapest to remove by a guess, so many are tried, where a lattice is looked at closely."""
 
 
 @final
 class Dropping:
-    """Takes surplus turbines away, judged by ``problem`` (with few wind states); positions relative to ``origin``."""
+    """Takes surplus turbines away until each zone has as many as it needs."""
 
-    def __init__(self, problem: Problem, needed: IntArray, origin: FloatArray, *, rows: bool) -> None:
-        self.problem, self.needed, self.origin, self.rows = problem, needed, origin, rows
-        self.opposite = opposite(problem)
-        # Types are shared out when the points are chosen; until then all are of the one there is most of.
-        self.kind = int(np.bincount(problem.types_in_order()).argmax())
-        self.evaluations = 0
+    def __init__(self, judge: Judge, needed: IntArray, *, rows: bool) -> None:
+        self.judge, self.needed, self.rows = judge, needed, rows
 
     def down_to_count(self, points: Points, *, closely: bool) -> Points:
-        """As many points in each zone as turbines; ``closely``: one by one, with trials."""
+        """As many points in each zone as turbines; ``closely``: in several rounds."""
         while True:
             surplus = np.bincount(points.zone, minlength=len(self.needed)) - self.needed
             if not surplus.any():
@@ -56,11 +51,11 @@ class Dropping:
         if self.rows:
             open_to &= row_ends(points)
         candidates = np.flatnonzero(open_to)
-        worth = self._worth(points)
-        candidates = candidates[np.argsort(worth[candidates], kind="stable")]
-        if closely:
+        losses = self.judge.losses(points)
+        candidates = candidates[np.argsort(losses[candidates], kind="stable")]
+        if closely and not self.judge.exact_losses:
             candidates = candidates[: TRIED + at_once]
-            left = [self._energy(np.delete(points.x, c), np.delete(points.y, c)).sum() for c in candidates]
+            left = [self.judge.energy(points.without(int(c))) for c in candidates]
             candidates = candidates[np.argsort(left, kind="stable")[::-1]]
         goes = np.zeros(len(points.x), np.bool_)
         for c in candidates:
@@ -72,20 +67,6 @@ class Dropping:
                 if at_once == 0:
                     break
         return goes
-
-    def _worth(self, points: Points) -> FloatArray:
-        """What the farm would lose without each turbine (GWh), but for what all have in common."""
-        own = self._energy(points.x, points.y)
-        if self.opposite is None:
-            return own
-        return own + self._energy(points.x, points.y, self.opposite)
-
-    def _energy(self, x: FloatArray, y: FloatArray, problem: Problem | None = None) -> FloatArray:
-        """The energy of each turbine, and what of the farm stands already."""
-        self.evaluations += 1
-        problem = problem or self.problem
-        whole = problem.whole(Layout.of(x + self.origin[0], y + self.origin[1], self.kind))
-        return problem.farm.turbine_aep(whole.x, whole.y, whole.types)
 
 
 def row_ends(points: Points) -> npt.NDArray[np.bool_]:

@@ -13,8 +13,9 @@ import numpy as np
 
 from vindeby.layout.area.boundary import Boundary
 from vindeby.layout.area.zones import areas_of
-from vindeby.layout.lattices.plane_lattice import PlaneLattice, reduced
-from vindeby.layout.lattices.point_loops import Room, list_points, widest
+from vindeby.layout.lattices.plane_lattice import PlaneLattice, Vectors, reduced
+from vindeby.layout.lattices.point_loops import list_points, widest
+from vindeby.layout.lattices.row_points import Room
 from vindeby.layout.problem import FloatArray, IntArray, Problem
 
 __all__ = ["Ground", "Points"]
@@ -28,19 +29,29 @@ SAMPLES = 64
 
 
 class Points(NamedTuple):
-    """Points by zone, in each row by row; row and column are whole numbers of the reduced vectors."""
+    """Points by zone, in each row by row; row and column are whole numbers of the reduced ``vectors``."""
 
     x: FloatArray
     y: FloatArray
     zone: IntArray
     row: IntArray
     column: IntArray
+    vectors: Vectors
 
     def at(self, chosen: IntArray) -> Points:
         """Some of them."""
         return Points(
-            self.x[chosen], self.y[chosen], self.zone[chosen], self.row[chosen], self.column[chosen]
+            self.x[chosen],
+            self.y[chosen],
+            self.zone[chosen],
+            self.row[chosen],
+            self.column[chosen],
+            self.vectors,
         )
+
+    def without(self, point: int) -> Points:
+        """All but one."""
+        return self.at(np.delete(np.arange(len(self.x)), point))
 
 
 @final
@@ -81,7 +92,8 @@ class Ground:
         x, y, whole = np.empty(many), np.empty(many), np.empty((many, 3), np.int64)
         self._list(lattice, np.zeros_like(self.needed), x, y, whole)
         order = np.argsort(whole[:, 0], kind="stable")
-        return Points(x, y, *whole.T).at(order)
+        zone, row, column = whole.T
+        return Points(x, y, zone, row, column, reduced(lattice.vectors)).at(order)
 
     def widest_pitch(self, lattice: PlaneLattice, wanted: IntArray, share: float = 1.0) -> float:
         """A pitch at which each zone has the points wanted, and at hardly any larger one; 0 if there is none.

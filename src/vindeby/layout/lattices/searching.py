@@ -1,4 +1,11 @@
-"""The search over the six numbers of a lattice: some drawn anywhere, the others near the best so far.
+"""The search over the six numbers of a lattice: first its shape, then its place, then all of them together.
+
+Shape decides most, and shapes are judged at little cost where it does not matter what the area looks like
+(``shapes``). The best few are put at many places of the area. Then all numbers are changed, each lattice against its
+own changes only, and after each round the better ones go on. Where shapes cannot be told, lattices are drawn anywhere.
+
+In an area so full that this finds too few lattices with enough points, the search goes on with lattices drawn anywhere
+or near one of the best so far, beginning with the densest along its edges.
 
 The pitch is not drawn: of a lattice's shape and a point of it, the widest pitch is taken at which enough points are
 inside. What is drawn instead is how many that should be (``density``, points per turbine). A lattice with too few
@@ -10,34 +17,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf, pi
+from math import ceil, inf
 from typing import final
 
 import numpy as np
 
 from vindeby.layout.lattices.plane_lattice import TRIANGULAR_ASPECT, PlaneLattice
 from vindeby.layout.lattices.points import Ground, Points
+from vindeby.layout.lattices.shapes import best_shapes, draw_shapes, widest_aspect
 from vindeby.layout.problem import FloatArray
 
 __all__ = ["Candidate", "Search"]
 
 DRAWS_PER_TRIAL, LEAST_DRAWS = 20, 2000
-"""So many lattices are counted for each that may be evaluated; in a full area few have enough points."""
+"""So many lattices are counted for each that may be judged; in a full area few have enough points."""
+SHAPES_PER_TRIAL = 8
+"""So many shapes are drawn for each lattice that is judged, and as many again near the best."""
+SHAPES = 5
+"""So many of the best shapes are looked at in the area."""
+DRAWN, HEADS = 0.2, 24
+"""Where shapes cannot be told, this share of lattices is drawn anywhere, and so many of the best go on."""
+ROUNDS, LEFT = 3, 0.43
+"""In how many rounds lattices are changed, and which share of them goes on to the next."""
+DRAWS_PER_CHANGE = 5
+"""So many changes are tried for each that may be judged."""
+ANYWHERE_ELSE = 0.3
+"""The share of changes, in the first round, that also move the lattice anywhere."""
 FULL_AFTER, LONGEST_EDGES = 200, 20
 """An area is full if so many lattices had no room; then the densest lattices along its longest edges are looked at."""
 CLOSEST = 0.5
 """Lattices that would have to be narrower than this share of the spacing are all alike."""
 ANYWHERE = 0.25
-"""The share of lattices that are drawn anywhere; the others near one of the best."""
-KEPT = 4
-"""How many of the best are kept, and drawn near to."""
+"""In a full area, the share of lattices that are drawn anywhere; the others near one of the best."""
+KEPT, NEAR = 8, 4
+"""How many of the best are kept, and how many of these are drawn near to."""
+ON_EDGE = 0.3
+"""The share of lattices drawn anywhere that have a row on an edge."""
 SPREAD = np.array([0.5, 0.7, 0.5, 0.0, 1.0, 1.0])
 """How far apart lattices are, in each number: angle, log of aspect, skew, density (drawn anew), and place in sides of
 ``Ground``."""
 DECADES = 2.0
 """Lattices near a good one are up to so many powers of ten nearer than that, each scale alike."""
 WITH_SURPLUS, DENSEST = 0.15, 0.12
-"""The share of lattices with more points than turbines, which cost three evaluations, and how many more at most."""
+"""The share of lattices with more points than turbines, which cost three looks, and how many more at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +80,8 @@ class Search:
     """Draws lattices over a ground.
 
     ``judge`` says what points and energy a lattice with enough points comes to; a second number tells it the energy
-    below which a lattice is not kept, so that it need not know that of a poorer one exactly.
+    below which a lattice is not kept, so that it need not know that of a poorer one exactly. ``shape_energies``, of
+    shapes and the side of a cell, says what shapes are worth, where that can be told.
     """
 
     def __init__(
@@ -68,8 +91,11 @@ class Search:
         rng: np.random.Generator,
         *,
         exact: bool,
+        shape_energies: Callable[[FloatArray, float], FloatArray] | None = None,
     ) -> None:
         self.ground, self.judge, self.rng, self.exact = ground, judge, rng, exact
+        self._shape_energies = shape_energies
+        self._judged = self._draws = 0
         self.best: list[Candidate] = []
         self.most_placed = 0
         """How many turbines any lattice had room for."""
@@ -78,18 +104,62 @@ class Search:
         self.edge_share = np.cumsum(length) / max(float(length.sum()), 1e-300)
 
     def run(self, trials: int, draws: int | None = None) -> list[Candidate]:
-        """The best lattices, the best first, after so many evaluations, or so many lattices in all."""
-        judged = 0
-        for draw in range(draws or max(DRAWS_PER_TRIAL * trials, LEAST_DRAWS)):
-            if draw == FULL_AFTER and self.best[0].points is None:
+        """The best lattices, the best first, after so many were judged, or so many looked at in all."""
+        most = draws or max(DRAWS_PER_TRIAL * trials, LEAST_DRAWS)
+        if draws is None:
+            self._change(self._heads(trials), trials)
+        full = max(self._draws, FULL_AFTER)
+        while self._judged < trials and self._draws < most:
+            if self._draws == full and self.best[0].points is None:
                 self._densest_along_edges()
             anywhere = not self.best or self.rng.random() < ANYWHERE
-            found = self.look_at(self._drawn() if anywhere else self._near())
-            self._keep(found)
-            judged += found.points is not None
-            if judged >= trials:
-                break
+            self._look(self._drawn() if anywhere else self._near(self._one_of_the_best()))
         return self.best
+
+    def _look(self, numbers: FloatArray) -> Candidate:
+        """Look at a lattice, and keep it if it is one of the best."""
+        found = self.look_at(numbers)
+        self._draws += 1
+        self._judged += found.points is not None
+        self._keep(found)
+        return found
+
+    def _heads(self, trials: int) -> list[Candidate]:
+        """The lattices from which the search goes on: the best shapes anywhere, or the best that were drawn."""
+        shapes = self._best_shapes(SHAPES_PER_TRIAL * trials)
+        if shapes is not None:
+            places = [self._anywhere() for _ in range(shapes.shape[1])]
+            heads = [np.array([*shape, 1.0, *place]) for shape, place in zip(shapes.T, places, strict=True)]
+            return [self._look(numbers) for numbers in heads if self._judged < trials]
+        wanted, drawn = ceil(DRAWN * trials), list[Candidate]()
+        while self._judged < wanted and len(drawn) < DRAWS_PER_CHANGE * wanted:
+            drawn.append(self._look(self._drawn()))
+        return sorted(drawn, key=lambda one: -one.score)[:HEADS]
+
+    def _best_shapes(self, looks: int) -> FloatArray | None:
+        energies, side = self._shape_energies, self.ground.side
+        if energies is None:
+            return None
+        return best_shapes(lambda shapes: energies(shapes, side), self.ground, self.rng, looks, SHAPES)
+
+    def _change(self, heads: list[Candidate], trials: int) -> None:
+        """Change each lattice for the better, in rounds; the better ones go on."""
+        for part in range(ROUNDS):
+            each = ceil((trials - self._judged) / (ROUNDS - part) / len(heads))
+            heads = [self._changed(head, each, trials, moves=part == 0) for head in heads]
+            heads = sorted(heads, key=lambda one: -one.score)[: ceil(LEFT * len(heads))]
+
+    def _changed(self, best: Candidate, each: int, trials: int, *, moves: bool) -> Candidate:
+        """The best of a lattice and its changes, of which so many are judged."""
+        enough, most = min(self._judged + each, trials), self._draws + DRAWS_PER_CHANGE * each
+        while self._judged < enough and self._draws < most:
+            numbers = self._near(best.numbers)
+            if moves and self.rng.random() < ANYWHERE_ELSE:
+                numbers[4:] = self._anywhere()
+            found = self._look(numbers)
+            if found.score > best.score:
+                best = found
+        return best
 
     def look_at(self, numbers: FloatArray) -> Candidate:
         """The lattice of these numbers at its widest pitch, and what it is worth."""
@@ -121,27 +191,31 @@ class Search:
                 numbers = [angle, np.log(TRIANGULAR_ASPECT), 0.5, 1.0, x / side, y / side]
                 self._keep(self.look_at(np.array(numbers)))
 
-    def _drawn(self) -> FloatArray:
-        """Anywhere: any angle or that of an edge, with a row on it; any shape, more often near triangles."""
-        u = self.rng.random(8)
+    def _anywhere(self) -> FloatArray:
+        """A place in the box around the area, in sides."""
         west, south, east, north = self.ground.room.box / self.ground.side
-        angle, x, y = pi * u[0], west + u[1] * (east - west), south + u[2] * (north - south)
-        edges = self.ground.room.areas.edges
-        if len(edges) and u[3] < 0.3:
-            ax, ay, bx, by = edges[min(int(np.searchsorted(self.edge_share, u[0])), len(edges) - 1)]
-            angle, x, y = np.arctan2(by - ay, bx - ax), ax / self.ground.side, ay / self.ground.side
-        log_aspect = np.log(TRIANGULAR_ASPECT) + u[4] * (3.0 * u[5] - 1.2)
-        skew = 0.5 + u[4] * (u[6] - 0.5)
-        return np.array([angle, log_aspect, skew, self._density(u[7]), x, y])
+        return np.array([west, south]) + self.rng.random(2) * (east - west, north - south)
 
-    def _near(self) -> FloatArray:
-        """Near one of the best, in some of its numbers."""
-        u = self.rng.random(9)
-        good = self.best[int(len(self.best) * u[0] ** 2)].numbers
-        step = 10.0 ** (-DECADES * u[1]) * SPREAD * self.rng.standard_normal(6)
-        numbers = np.where(u[2:8] < 0.5, good + step, good)
+    def _drawn(self) -> FloatArray:
+        """Any shape and place, or an edge's direction and a row on it."""
+        shape = draw_shapes(self.rng, 1, widest_aspect(self.ground))[:, 0]
+        place, u = self._anywhere(), self.rng.random(3)
+        edges = self.ground.room.areas.edges
+        if len(edges) and u[0] < ON_EDGE:
+            ax, ay, bx, by = edges[min(int(np.searchsorted(self.edge_share, u[1])), len(edges) - 1)]
+            shape[0], place = np.arctan2(by - ay, bx - ax), np.array([ax, ay]) / self.ground.side
+        return np.array([*shape, self._density(u[2]), *place])
+
+    def _one_of_the_best(self) -> FloatArray:
+        return self.best[int(min(len(self.best), NEAR) * self.rng.random() ** 2)].numbers
+
+    def _near(self, good: FloatArray) -> FloatArray:
+        """Near a lattice, in some of its numbers."""
+        u = self.rng.random(8)
+        step = 10.0 ** (-DECADES * u[0]) * SPREAD * self.rng.standard_normal(6)
+        numbers = np.where(u[1:7] < 0.5, good + step, good)
         numbers[1] = np.clip(numbers[1], -1.5, 2.0)
-        if u[8] < 0.5:
+        if u[7] < 0.5:
             numbers[3] = self._density(self.rng.random())
         return np.asarray(numbers)
 

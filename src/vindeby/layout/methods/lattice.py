@@ -2,7 +2,8 @@
 
 Six numbers make a lattice: angle, aspect, skew, density, and a point of it. They are searched at random, later
 ones near the best so far; where a lattice has more points in the area than there are turbines, those whose loss
-costs least stay empty. Poor lattices are told by a part of the wind directions; the others are evaluated with all.
+costs least stay empty. They are compared by a judge that knows nearly what they are worth (``lattices.quick_judge``),
+and the best few are evaluated; where it does not hold, all are (``lattices.judges``).
 
 One lattice goes over all zones, so that the spacing holds across them; in-turn gives each zone its own. In an area so
 full that no lattice has enough points, one with too small a spacing is pushed apart, unless ``rows`` is wanted.
@@ -19,7 +20,7 @@ import numpy as np
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.lattices.dropping import Dropping
 from vindeby.layout.lattices.fitting import pushed_apart
-from vindeby.layout.lattices.judging import parts_of
+from vindeby.layout.lattices.judges import Judge, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Candidate
 from vindeby.layout.lattices.searching import Search as LatticeSearch
@@ -28,8 +29,8 @@ from vindeby.layout.problem import Layout, Problem
 
 __all__ = ["Lattice"]
 
-LOOKED_AT = 4
-"""In so many of the best lattices surplus turbines are chosen closely."""
+LOOKED_AT = 8
+"""So many of the best lattices are evaluated, after surplus turbines were chosen closely."""
 
 
 @final
@@ -49,11 +50,12 @@ class Lattice(Method):
             raise ArgumentError(f"trials must be a whole number >= 1, not {self.trials!r}")
 
     def prepare(self, problem: Problem) -> Search:
-        """Work out where points may be, and deal out the wind directions."""
-        ground, parts = Ground(problem), parts_of(problem)
+        """Work out where points may be, and choose who compares lattices."""
+        ground = Ground(problem)
+        judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            return _Run(self, problem, ground, parts).result(seed)
+            return _Run(self, problem, ground, judge.anew()).result(seed)
 
         return run
 
@@ -61,16 +63,17 @@ class Lattice(Method):
 class _Run:
     """One search, with what it counts."""
 
-    def __init__(self, method: Lattice, problem: Problem, ground: Ground, parts: list[Problem]) -> None:
-        self.method, self.problem, self.ground, self.parts = method, problem, ground, parts
-        self.dropping = Dropping(parts[0], ground.needed, ground.origin, rows=method.rows)
-        self.types = problem.types_in_order()
-        self.evaluations = self.looks = self.guesses = 0
+    def __init__(self, method: Lattice, problem: Problem, ground: Ground, judge: Judge) -> None:
+        self.method, self.problem, self.ground, self.judge = method, problem, ground, judge
+        self.dropping = Dropping(judge, ground.needed, rows=method.rows)
 
     def result(self, seed: int) -> Result:
         """The best layout found."""
         rng = np.random.default_rng(seed)
-        search = LatticeSearch(self.ground, self._judged, rng, exact=self.method.rows)
+        shape_energies = self.judge.shape_energies
+        search = LatticeSearch(
+            self.ground, self._judged, rng, exact=self.method.rows, shape_energies=shape_energies
+        )
         found = search.run(self.method.trials)
         layouts = [self._closely(one) for one in found[:LOOKED_AT] if one.points is not None]
         if not layouts and not self.method.rows:
@@ -79,36 +82,24 @@ class _Run:
         if not layouts:
             raise TaskError(self._no_room(search.most_placed))
         worth = [self.problem.aep(layout) for layout in layouts]
-        in_parts = ceil((self.guesses + self.dropping.evaluations) / len(self.parts))
         best = int(np.argmax(worth))
-        return Result(layouts[best], worth[best], "budget", self.evaluations + len(layouts) + in_parts)
+        spent = len(layouts) + ceil(self.judge.evaluations)
+        return Result(layouts[best], worth[best], "budget", spent)
 
     def _judged(self, points: Points, least: float) -> tuple[Points, float]:
         """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
         points = self.dropping.down_to_count(points, closely=False)
-        layout = self._layout(points)
-        self.looks += 1
-        if len(self.parts) > 1 and least > 0.0:
-            self.guesses += 1
-            guess = self.parts[self.looks % len(self.parts)].aep(layout)
-            if guess < least:
-                return points, guess
-        self.evaluations += 1
-        return points, self.problem.aep(layout)
+        return points, self.judge.energy(points, least)
 
     def _closely(self, one: Candidate) -> Layout:
-        every = self.ground.points(one.lattice)
-        chosen = self._layout(self.dropping.down_to_count(every, closely=True))
-        if len(every.x) == self.problem.n_turbines or one.points is None:
-            return chosen
-        before = self._layout(one.points)
-        self.evaluations += 2
-        return chosen if self.problem.aep(chosen) >= self.problem.aep(before) else before
-
-    def _layout(self, points: Points) -> Layout:
-        """Turbines on points, row by row, the types in their order."""
-        x, y = points.x + self.ground.origin[0], points.y + self.ground.origin[1]
-        return Layout(x, y, self.types)
+        """Its turbines, the surplus left out with more care, if that is better."""
+        assert one.points is not None
+        every, chosen = self.ground.points(one.lattice), one.points
+        if len(every.x) > self.problem.n_turbines:
+            closely = self.dropping.down_to_count(every, closely=True)
+            if self.judge.energy(closely) >= one.score:
+                chosen = closely
+        return on_points(self.problem, chosen, self.ground.origin)
 
     def _no_room(self, placed: int) -> str:
         many = self.problem.n_turbines

@@ -18,17 +18,17 @@ from typing import NamedTuple, final
 import numpy as np
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.method import Method, Result, Search
+from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.portfolio.budget import Budget
-from vindeby.layout.portfolio.curve import Curve
+from vindeby.layout.portfolio.candidates import Candidate, Candidates, Tools
 from vindeby.layout.portfolio.starts import Start
 from vindeby.layout.portfolio.work import GRADIENT, trial_work
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout
 
-__all__ = ["Contest", "Tools"]
+__all__ = ["Contest"]
 
 
 class Shares(NamedTuple):
@@ -45,13 +45,10 @@ SPENT = 0.98
 """When so much is spent nothing new is begun."""
 SHORT, LONG, LAST = 64, 256, 32
 """Iterations of a climb in the race, of one in the refinement, and of one after moves."""
-WIDENING = 16.0
+WIDENING, REGULAR = 16.0, "lattice"
+"""How wide wakes are at first in the race; but for this start, which was chosen by its true wakes."""
 EACH = 24
 """The race ends when each start has made so many layouts."""
-FAR = 0.004
-"""A layout this far below the best is not climbed from again; a start that gives no other has no further turn."""
-BEST = 3
-"""So many are refined at most."""
 PER_ITERATION = 1.4
 """Gradients for each iteration of a climb, about: line searches, and the climb from the start itself."""
 PROBE, PROBED = 64, 0.03
@@ -65,38 +62,13 @@ _STREAM = 0x6175746F
 """Tells the draws of this search from those of its parts with the same seed."""
 
 
-class Candidate(NamedTuple):
-    """A feasible layout, what it is worth, from which start it came, and which of all starts that was."""
-
-    aep_gwh: float
-    layout: Layout
-    start: str
-    number: int
-
-
-@final
-class Tools:
-    """Searches that are prepared when they are first wanted, and then for all seeds of a problem."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self._prepared: dict[Method, Search] = {}
-
-    def search(self, method: Method) -> Search:
-        """The search of a method."""
-        if method not in self._prepared:
-            self._prepared[method] = method.prepare(self.problem)
-        return self._prepared[method]
-
-
 @final
 class Contest:
     """One run: what was spent, and the best layouts so far."""
 
     def __init__(self, tools: Tools, starts: Sequence[Start], budget: Budget, seed: int) -> None:
         self.tools, self.problem, self.budget = tools, tools.problem, budget
-        self.best: list[Candidate] = []
-        self.curve = Curve()
+        self.found = Candidates(tools.problem, budget)
         self._starts = list(starts)
         self._made = 0
         self._reached: dict[str, float] = {}
@@ -116,11 +88,11 @@ class Contest:
         self._climb_on()
         while self.budget.used < SPENT and self._walk(self.budget.used + 0.8 * (1.0 - self.budget.used)):
             self._climb_on()
-        first = self.best[0]
-        self.curve.add(self.budget.seconds, self.budget.evaluations, first.aep_gwh)
+        first = self.found.best[0]
+        self.found.note()
         spent = ceil(self.budget.evaluations)
         notes = {"best_start": first.start}
-        return Result(first.layout, first.aep_gwh, "budget", spent, self.curve.arrays(), notes)
+        return Result(first.layout, first.aep_gwh, "budget", spent, self.found.curve.arrays(), notes)
 
     def _mended(self, given: Layout) -> Layout:
         """A layout that breaks the rules is mended as the walk does."""
@@ -133,19 +105,19 @@ class Contest:
         self._first_layout()
         for _ in range(EACH):
             for start in list(self._starts):
-                if not self.best or self._pays(start):
+                if not self.found.best or self._pays(start):
                     layout = self._made_by(start)
                     if layout is not None:
                         self._race_from(self._enter(layout, start.name))
-        if not self.best:
+        if not self.found.best:
             raise TaskError(f"farm {self.problem.name}: auto found no start; {'; '.join(self._failures)}")
 
     def _first_layout(self) -> None:
         """One layout at the least cost, if none is given; and what the parts of the search cost, told from it."""
         for start in sorted(self._starts, key=lambda one: one.work):
-            if not self.best and (layout := self._made_by(start)) is not None:
+            if not self.found.best and (layout := self._made_by(start)) is not None:
                 self._enter(layout, start.name)
-        if self.best:
+        if self.found.best:
             self._share_out()
 
     def _made_by(self, start: Start) -> Layout | None:
@@ -164,11 +136,7 @@ class Contest:
     def _pays(self, start: Start) -> bool:
         """Whether another layout of a start fits, and those before were not far below the best of all."""
         fits = self.budget.pieces(start.name, start.work, self._shares.race) > 0
-        return fits and self._is_near(self._reached.get(start.name, np.inf))
-
-    def _is_near(self, aep_gwh: float) -> bool:
-        """Whether a layout is not far below the best."""
-        return aep_gwh >= self.best[0].aep_gwh * (1.0 - FAR)
+        return fits and self.found.is_near(self._reached.get(start.name, np.inf))
 
     def _enter(self, layout: Layout, start: str) -> Candidate:
         """A new layout: evaluate it."""
@@ -176,12 +144,14 @@ class Contest:
         candidate = Candidate(self.problem.aep(layout), layout, start, self._made)
         self.budget.end("evaluation", 1, 1.0)
         self._made += 1
-        self._take(candidate)
+        self.found.take(candidate)
         return candidate
 
     def _race_from(self, candidate: Candidate) -> None:
         """Climb a little from a new layout."""
-        reached = self._climb(candidate, SHORT, WIDENING, self._shares.race).aep_gwh
+        # Wide wakes would lead far away from a good lattice.
+        widening = 1.0 if candidate.start == REGULAR else WIDENING
+        reached = self._climb(candidate, SHORT, widening, self._shares.race).aep_gwh
         self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
 
     def _share_out(self) -> None:
@@ -196,7 +166,7 @@ class Contest:
 
     def _refine(self) -> None:
         """Climb from the best few with the true wakes; each gets its share of what is left for it."""
-        chosen = [one for one in self.best if self._is_near(one.aep_gwh)]
+        chosen = [one for one in self.found.best if self.found.is_near(one.aep_gwh)]
         for place, candidate in enumerate(chosen):
             used = self.budget.used
             self._climb(candidate, LONG, 1.0, used + (self._shares.refined - used) / (len(chosen) - place))
@@ -204,9 +174,9 @@ class Contest:
     def _climb_on(self) -> None:
         """Climb from the best as long as it pays."""
         while self.budget.used < 1.0:
-            before = self.best[0].aep_gwh
-            self._climb(self.best[0], LAST, 1.0, 1.0)
-            if self.best[0].aep_gwh <= before * (1.0 + GAIN):
+            before = self.found.best[0].aep_gwh
+            self._climb(self.found.best[0], LAST, 1.0, 1.0)
+            if self.found.best[0].aep_gwh <= before * (1.0 + GAIN):
                 break
 
     def _climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> Candidate:
@@ -224,7 +194,7 @@ class Contest:
             return candidate
         self.budget.end("iteration", min(count, found.evaluations), GRADIENT * found.evaluations)
         climbed = candidate._replace(aep_gwh=found.aep_gwh, layout=found.layout)
-        self._take(climbed)
+        self.found.take(climbed)
         return climbed
 
     def _walk(self, until: float) -> bool:
@@ -244,25 +214,15 @@ class Contest:
 
     def _moves(self, method: Method) -> bool:
         """Move single turbines of the best layout, then climb a little; whether there was room for any trial."""
-        first = self.best[0]
+        first = self.found.best[0]
         self.budget.begin()
         found = method.prepare(self.problem)(self._seed(), first.layout)
         trials = found.evaluations - 2
         self.budget.end("trial", trials, self._trial * trials + 2.0)
-        self._take(first._replace(aep_gwh=found.aep_gwh, layout=found.layout))
+        self.found.take(first._replace(aep_gwh=found.aep_gwh, layout=found.layout))
         if isinstance(method, Annealing):
-            self._climb(self.best[0], LAST, 1.0, 1.0)
+            self._climb(self.found.best[0], LAST, 1.0, 1.0)
         return trials > 0
-
-    def _take(self, candidate: Candidate) -> None:
-        """Keep a layout if it keeps to the rules and is better than what came from the same start."""
-        former = next((one for one in self.best if one.number == candidate.number), None)
-        if former is None or candidate.aep_gwh > former.aep_gwh:
-            if not self.problem.is_feasible(candidate.layout):
-                return
-            others = [one for one in self.best if one is not former]
-            self.best = sorted([*others, candidate], key=lambda one: -one.aep_gwh)[:BEST]
-        self.curve.add(self.budget.seconds, self.budget.evaluations, self.best[0].aep_gwh)
 
     def _seed(self) -> int:
         return int(self._rng.integers(2**31))

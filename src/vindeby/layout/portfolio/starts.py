@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.layout.lattices.judging import parts_of
+from vindeby.layout.lattices.quick_judge import can_judge_quickly
 from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.placing.grid_points import grid_inside
-from vindeby.layout.portfolio.work import smart_start_work
+from vindeby.layout.portfolio.work import quick_lattice_work, smart_start_work
 from vindeby.layout.problem import FloatArray, Problem
 
 __all__ = ["STARTS", "Start", "starts_for"]
@@ -61,7 +62,11 @@ def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
 
 
 def _lattice(problem: Problem) -> Start:
-    return Start("lattice", Lattice(trials=LATTICES), PER_LATTICE * LATTICES / len(parts_of(problem)), 1.0)
+    if can_judge_quickly(problem):
+        work = quick_lattice_work(problem.n_turbines, LATTICES)
+    else:
+        work = PER_LATTICE * LATTICES / len(parts_of(problem))
+    return Start("lattice", Lattice(trials=LATTICES), work, 1.0)
 
 
 def _smart_start(problem: Problem) -> Start | None:

@@ -7,6 +7,8 @@ mean something.
 
 from __future__ import annotations
 
+from vindeby.layout.lattices.quick_judge import shares_of_evaluation
+from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.moves.carried_moves import can_carry
 from vindeby.layout.moves.moving import can_move_one, is_cheaper_whole
@@ -14,7 +16,7 @@ from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk_stages import stages_of
 from vindeby.layout.problem import Problem
 
-__all__ = ["GRADIENT", "smart_start_work", "trial_work"]
+__all__ = ["GRADIENT", "quick_lattice_work", "smart_start_work", "trial_work"]
 
 GRADIENT = 3.0
 """An energy with its gradient: the walk downwind, and one back with about twice as much to compute."""
@@ -56,3 +58,9 @@ def smart_start_work(method: SmartStart, problem: Problem, points: int) -> float
     if farm.states.step is None:
         judged = len(method.wind_directions or range(360)) * len(method.wind_speeds or range(5))
     return 1.0 + points * judged / (problem.counted * len(farm.states.speed))
+
+
+def quick_lattice_work(turbines: int, trials: int) -> float:
+    """The search for a lattice that is judged quickly: looks, shapes, and evaluations of the best."""
+    look, shape = shares_of_evaluation(turbines)
+    return KEPT + trials * (look * (1.0 + 3.0 * WITH_SURPLUS) + 2.0 * SHAPES_PER_TRIAL * shape)
