@@ -38,7 +38,7 @@ LOOKED_AT = 8
 class Lattice(Method):
     """The best regular layout of many.
 
-    ``trials`` lattices are evaluated. With ``rows`` the layout stays regular: turbines are left out only at the ends
+    ``trials`` lattices are compared. With ``rows`` the layout stays regular: turbines are left out only at the ends
     of rows. Without it any may be left out, and a layout that is only nearly regular is found where none other fits.
     """
 
