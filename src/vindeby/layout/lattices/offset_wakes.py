@@ -20,7 +20,15 @@ from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
 
-__all__ = ["ABREAST", "POINTS", "LatticeGrid", "QuickWind", "lattice_grid", "power_left", "quick_energy"]
+__all__ = [
+    "POINTS",
+    "LatticeGrid",
+    "QuickWind",
+    "lattice_grid",
+    "make_deficit_at",
+    "power_left",
+    "quick_energy",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -107,8 +115,22 @@ def power_left(table, share):  # type: ignore[no-untyped-def]
     return table[k] + (at - k) * (table[k + 1] - table[k])
 
 
+def make_deficit_at(model: WakeModel) -> Callable[..., float]:
+    """Make the share of the wind that a turbine takes at one of the same size, so far downwind and aside."""
+    deficit, reach = model.deficit, model.reach
+
+    @scalar
+    def deficit_at(data, diameter, height, thrust, turbulence, far, aside):  # type: ignore[no-untyped-def]
+        if far <= ABREAST * diameter or aside >= reach(data, far, diameter, diameter, thrust, turbulence):
+            return 0.0
+        return deficit(data, far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence)
+
+    made: Callable[..., float] = deficit_at
+    return made
+
+
 def _make_list_offsets(model: WakeModel) -> Callable[..., int]:
-    deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
+    deficit_at, term = make_deficit_at(model), superposition_of(model).term
 
     @scalar
     def list_offsets(data, diameter, height, wind, d, vectors, grid):  # type: ignore[no-untyped-def]
@@ -119,11 +141,7 @@ def _make_list_offsets(model: WakeModel) -> Callable[..., int]:
         for r in range(1 - rows, rows):
             for c in range(1 - grid.columns, grid.columns):
                 far, aside = c * along_u + r * along_v, abs(c * across_u + r * across_v)
-                if far <= ABREAST * diameter:
-                    continue
-                if aside >= reach(data, far, diameter, diameter, thrust, turbulence):
-                    continue
-                value = deficit(data, far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence)
+                value = deficit_at(data, diameter, height, thrust, turbulence, far, aside)
                 if value >= NOTICED:
                     grid.offset_row[many], grid.offset_column[many] = r, c
                     grid.wake[many] = term(value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import acos, ceil, cos, floor, hypot, pi, sin, sqrt
 
-from vindeby.layout.lattices.offset_wakes import ABREAST, power_left
+from vindeby.layout.lattices.offset_wakes import make_deficit_at, power_left
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
@@ -34,7 +34,7 @@ def _share_with_neighbour(distance, radius):  # type: ignore[no-untyped-def]
 @once_per_model
 def shape_power(model: WakeModel) -> Callable[..., None]:
     """Mean power (W) of a turbine in lattices of these angles, aspects and skews, of one cell's area."""
-    deficit, reach, superposition = model.deficit, model.reach, superposition_of(model)
+    deficit_at, superposition = make_deficit_at(model), superposition_of(model)
     term, taken = superposition.term, superposition.taken
 
     @scalar
@@ -47,12 +47,9 @@ def shape_power(model: WakeModel) -> Callable[..., None]:
             half = sqrt(max(most * most - (r * aspect * pitch) ** 2, 0.0)) / pitch
             for c in range(ceil(-half - r * skew), floor(half - r * skew) + 1):
                 far, aside = c * along_u + r * along_v, abs(c * across_u + r * across_v)
-                if far <= ABREAST * diameter:
-                    continue
-                if aside >= reach(data, far, diameter, diameter, thrust, turbulence):
-                    continue
-                value = deficit(data, far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence)
-                summed += _share_with_neighbour(hypot(far, aside), radius) * term(value)
+                value = deficit_at(data, diameter, height, thrust, turbulence, far, aside)
+                if value > 0.0:
+                    summed += _share_with_neighbour(hypot(far, aside), radius) * term(value)
         return summed
 
     @kernel(model.identity, counts_references=False)
