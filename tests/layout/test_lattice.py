@@ -1,26 +1,26 @@
-"""Lattices: their points, what is left out of them, and the layouts that the search makes of them."""
+"""Lattices: what is left out of them, and the layouts that the search makes of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise, product
-from math import cos, hypot, pi, sin, sqrt
+from math import hypot, sqrt
 
 import numpy as np
 import pytest
-import shapely
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.layout import small_problems, zoned_problems
 from tests.layout.farms import round_farm
-from tests.layout.zoned_problems import ROSE, three_zones
+from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices, problem_in
+from tests.layout.zoned_problems import three_zones
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomStart, SmartStart
 from vindeby.layout.lattices.dropping import Dropping, row_ends
 from vindeby.layout.lattices.judges import ExactJudge, Judge
 from vindeby.layout.lattices.judging import MOST_DIRECTIONS, dealt_out, parts_of
-from vindeby.layout.lattices.plane_lattice import PlaneLattice, reduced
+from vindeby.layout.lattices.plane_lattice import PlaneLattice
 from vindeby.layout.lattices.points import Ground
 from vindeby.layout.lattices.quick_judge import QuickJudge
 from vindeby.layout.problem import FloatArray
@@ -33,142 +33,11 @@ from vindeby.wake import (
     iea37_335mw,
 )
 
-FARM = WindFarm(UniformSite(ROSE, 9.8, 0.075), iea37_335mw(), "iea37")
-AREA = ((0.0, 0.0), (3000.0, -400.0), (3600.0, 1500.0), (2000.0, 1100.0), (1700.0, 2800.0), (-300.0, 2000.0))
-HOLE = ((600.0, 500.0), (1200.0, 700.0), (800.0, 1200.0))
-Ring = tuple[tuple[float, float], ...]
-Turn = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
-
-lattices = st.builds(
-    PlaneLattice,
-    angle=st.floats(-pi, pi),
-    aspect=st.floats(0.4, 4.0),
-    skew=st.floats(-1.0, 1.0),
-    pitch=st.floats(250.0, 900.0),
-    east=st.floats(-1500.0, 1500.0),
-    north=st.floats(-1500.0, 1500.0),
-)
-
-
-def problem_in(area: Ring, hole: Ring, count: int = 5, spacing: float = 100.0) -> Problem:
-    return Problem(FARM, Boundary([area], holes=[hole]), count, spacing, "area")
-
-
-def on_the_map(ground: Ground, lattice: PlaneLattice) -> FloatArray:
-    points = ground.points(lattice)
-    return np.stack([points.x + ground.origin[0], points.y + ground.origin[1]], axis=1)
-
-
-def all_points(lattice: PlaneLattice, reach: int = 60) -> FloatArray:
-    """All points near the anchor, as the definition says."""
-    ux, uy, vx, vy = lattice.vectors
-    i, j = (v.ravel() for v in np.meshgrid(np.arange(-reach, reach + 1), np.arange(-reach, reach + 1)))
-    return np.stack([lattice.east + i * ux + j * vx, lattice.north + i * uy + j * vy], axis=1)
+ANY = lattices(250.0, 900.0)
 
 
 def as_set(points: FloatArray) -> set[tuple[float, float]]:
     return {(round(float(x), 3) + 0.0, round(float(y), 3) + 0.0) for x, y in points}
-
-
-def same_points(a: FloatArray, b: FloatArray) -> bool:
-    if len(a) != len(b):
-        return False
-    gaps = np.hypot(*(a[:, None, :] - b[None, :, :]).transpose(2, 0, 1))
-    return len(a) == 0 or bool((gaps.min(axis=1) < 1e-6).all() and (gaps.min(axis=0) < 1e-6).all())
-
-
-@settings(max_examples=60, deadline=None)
-@given(lattice=lattices)
-def test_points_are_those_of_the_definition_that_are_inside(lattice: PlaneLattice) -> None:
-    ground = Ground(problem_in(AREA, HOLE))
-    shape = shapely.Polygon(AREA, [HOLE])
-    every = all_points(lattice) + ground.origin
-    edge = shapely.distance(shape.boundary, shapely.points(every))
-    assume(edge.min() > 1e-3)  # what is on the edge is a matter of rounding
-    assert same_points(
-        on_the_map(ground, lattice), every[shapely.contains_xy(shape, every[:, 0], every[:, 1])]
-    )
-    assert ground.counts(lattice).tolist() == [len(on_the_map(ground, lattice))]
-
-
-def rotation(angle: float) -> Turn:
-    c, s = cos(angle), sin(angle)
-    return lambda x, y: (c * x - s * y, s * x + c * y)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    lattice=lattices,
-    angle=st.floats(-pi, pi),
-    mirrored=st.booleans(),
-    shift=st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)),
-)
-def test_a_turned_mirrored_and_shifted_area_has_the_points_turned_mirrored_and_shifted(
-    lattice: PlaneLattice, angle: float, mirrored: bool, shift: tuple[float, float]
-) -> None:
-    turn, sign = rotation(angle), -1.0 if mirrored else 1.0
-
-    def moved(x: FloatArray, y: FloatArray) -> FloatArray:
-        return np.stack(turn(x, sign * y), axis=1) + shift
-
-    def ring(corners: Ring) -> Ring:
-        return tuple(map(tuple, moved(*np.array(corners).T).tolist()))
-
-    here = Ground(problem_in(AREA, HOLE))
-    there = Ground(problem_in(ring(AREA), ring(HOLE)))
-    anchor = moved(np.array([lattice.east + here.origin[0]]), np.array([lattice.north + here.origin[1]]))[0]
-    other = PlaneLattice(
-        angle + sign * lattice.angle,
-        sign * lattice.aspect,
-        lattice.skew,
-        lattice.pitch,
-        *(anchor - there.origin),
-    )
-    found = on_the_map(here, lattice)
-    edge = shapely.distance(
-        shapely.Polygon(AREA, [HOLE]).boundary, shapely.points(all_points(lattice) + here.origin)
-    )
-    assume(edge.min() > 1e-3)
-    expected = moved(found[:, 0], found[:, 1]) - shift
-    assert same_points(on_the_map(there, other) - shift, expected)
-
-
-@settings(max_examples=100, deadline=None)
-@given(lattice=lattices)
-def test_the_reduced_vectors_are_of_the_same_lattice_and_the_first_is_its_least_distance(
-    lattice: PlaneLattice,
-) -> None:
-    ux, uy, vx, vy = reduced(lattice.vectors)
-    points = all_points(
-        PlaneLattice(lattice.angle, lattice.aspect, lattice.skew, lattice.pitch, 0.0, 0.0), 20
-    )
-    lengths = np.sort(np.hypot(points[:, 0], points[:, 1]))
-    assert hypot(ux, uy) == pytest.approx(lengths[1], rel=1e-9)
-    assert abs(ux * vy - uy * vx) == pytest.approx(lattice.pitch**2 * lattice.aspect, rel=1e-9)
-    assert abs(ux * vx + uy * vy) <= 0.5 * hypot(ux, uy) ** 2 * (1 + 1e-9)
-
-
-@settings(max_examples=60, deadline=None)
-@given(lattice=lattices, count=st.integers(1, 60), spacing=st.floats(50.0, 600.0))
-def test_the_widest_pitch_has_the_points_wanted_the_spacing_apart(
-    lattice: PlaneLattice, count: int, spacing: float
-) -> None:
-    ground = Ground(problem_in(AREA, HOLE, count, spacing))
-    pitch = ground.widest_pitch(lattice, ground.needed)
-
-    def at(pitch: float) -> PlaneLattice:
-        return PlaneLattice(lattice.angle, lattice.aspect, lattice.skew, pitch, lattice.east, lattice.north)
-
-    narrowest = ground.narrowest(lattice)
-    assert reduced(at(narrowest).vectors).shortest >= spacing * (1 - 1e-12)
-    if pitch == 0.0:
-        assert ground.counts(at(narrowest))[0] < count
-        return
-    assert pitch >= narrowest
-    points = on_the_map(ground, at(pitch * (1 - 1e-9)))
-    assert len(points) >= count - 1  # the last may be on the edge
-    gaps = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
-    assert gaps[np.triu_indices(len(points), 1)].min(initial=np.inf) >= spacing - 1e-6
 
 
 ALL_PROBLEMS: dict[str, Callable[[], Problem]] = {**small_problems.PROBLEMS, **zoned_problems.PROBLEMS}
@@ -243,7 +112,7 @@ def test_rows_have_no_gaps_that_the_area_does_not_have(seed: int) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(
-    lattice=lattices,
+    lattice=ANY,
     spare=st.integers(0, 6),
     closely=st.booleans(),
     rows=st.booleans(),

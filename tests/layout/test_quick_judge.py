@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.layout import small_problems, zoned_problems
-from tests.layout.zoned_problems import ROSE
+from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices
 from vindeby.layout import Boundary, Lattice, Layout, Problem
 from vindeby.layout.lattices.judges import ExactJudge, judge_for
 from vindeby.layout.lattices.plane_lattice import PlaneLattice
@@ -31,10 +31,6 @@ from vindeby.wake import (
     iea37_335mw,
 )
 
-AREA = ((0.0, 0.0), (3000.0, -400.0), (3600.0, 1500.0), (2000.0, 1100.0), (1700.0, 2800.0), (-300.0, 2000.0))
-HOLE = ((600.0, 500.0), (1200.0, 700.0), (800.0, 1200.0))
-STEADY = WindFarm(UniformSite(ROSE, 9.8, 0.075), iea37_335mw(), "iea37")
-"""With one thrust coefficient at all wind speeds."""
 CHANGING = WindFarm(
     WeibullSite([0.1, 0.3, 0.4, 0.2], [9.0, 10.0, 9.5, 8.0], [2.0, 2.2, 2.1, 1.9], 0.07),
     Turbine.generic("5 MW", 5.0, 130.0, 90.0),
@@ -43,18 +39,10 @@ CHANGING = WindFarm(
     speeds=np.arange(4.0, 26.0, 2.0),
 )
 
-lattices = st.builds(
-    PlaneLattice,
-    angle=st.floats(-pi, pi),
-    aspect=st.floats(0.5, 3.0),
-    skew=st.floats(-1.0, 1.0),
-    pitch=st.floats(500.0, 1200.0),
-    east=st.floats(-500.0, 500.0),
-    north=st.floats(-500.0, 500.0),
-)
+ANY = lattices(500.0, 1200.0)
 
 
-def points_of(lattice: PlaneLattice, farm: WindFarm = STEADY) -> tuple[Problem, Points]:
+def points_of(lattice: PlaneLattice, farm: WindFarm = FARM) -> tuple[Problem, Points]:
     area = Boundary([AREA], holes=[HOLE])
     points = Ground(Problem(farm, area, 1)).points(lattice)
     assume(len(points.x) > 1)
@@ -62,7 +50,7 @@ def points_of(lattice: PlaneLattice, farm: WindFarm = STEADY) -> tuple[Problem, 
 
 
 @settings(max_examples=40, deadline=None)
-@given(lattice=lattices, missing=st.integers(0, 5))
+@given(lattice=ANY, missing=st.integers(0, 5))
 def test_where_thrust_does_not_change_it_says_what_the_engine_says(
     lattice: PlaneLattice, missing: int
 ) -> None:
@@ -76,7 +64,7 @@ def test_where_thrust_does_not_change_it_says_what_the_engine_says(
 
 
 @settings(max_examples=25, deadline=None)
-@given(lattice=lattices)
+@given(lattice=ANY)
 def test_losses_are_what_is_missing_without_each_turbine(lattice: PlaneLattice) -> None:
     problem, points = points_of(lattice)
     judge = QuickJudge(problem)
@@ -130,16 +118,14 @@ def test_a_direction_that_never_blows_is_left_out() -> None:
 
 QUICK: dict[str, Callable[[], Problem]] = {
     "neighbours": lambda: Problem(
-        WindFarm(STEADY.site, iea37_335mw(), "iea37", neighbours=Neighbours([9e3], [0.0])),
+        WindFarm(FARM.site, iea37_335mw(), "iea37", neighbours=Neighbours([9e3], [0.0])),
         Boundary([AREA]),
         5,
     ),
-    "standing": lambda: Problem(STEADY, Boundary([AREA]), 5, standing=Layout.of([9e3], [0.0])),
-    "cumulative": lambda: Problem(
-        WindFarm(STEADY.site, iea37_335mw(), "cumulative-curl"), Boundary([AREA]), 5
-    ),
+    "standing": lambda: Problem(FARM, Boundary([AREA]), 5, standing=Layout.of([9e3], [0.0])),
+    "cumulative": lambda: Problem(WindFarm(FARM.site, iea37_335mw(), "cumulative-curl"), Boundary([AREA]), 5),
     "mix": lambda: Problem(
-        WindFarm(STEADY.site, [iea37_335mw(), iea37_335mw()], "iea37"), Boundary([AREA]), 5, mix=(3, 2)
+        WindFarm(FARM.site, [iea37_335mw(), iea37_335mw()], "iea37"), Boundary([AREA]), 5, mix=(3, 2)
     ),
 }
 
@@ -152,7 +138,7 @@ def test_where_it_does_not_hold_lattices_are_evaluated(name: str) -> None:
 
 
 def test_of_several_types_that_of_the_problem_counts() -> None:
-    farm = WindFarm(STEADY.site, [iea37_335mw(), Turbine.generic("5 MW", 5.0, 130.0, 90.0)], "iea37")
+    farm = WindFarm(FARM.site, [iea37_335mw(), Turbine.generic("5 MW", 5.0, 130.0, 90.0)], "iea37")
     problem = Problem(farm, Boundary([AREA]), 5, types=(1,) * 5)
     assert QuickJudge(problem).turbine is farm.turbines[1]
 
@@ -189,7 +175,7 @@ def test_every_small_problem_has_a_judge() -> None:
 def test_a_shape_is_worth_the_same_by_whichever_numbers(
     angle: float, log_aspect: float, skew: float, rows: int
 ) -> None:
-    judge = QuickJudge(Problem(STEADY, Boundary([AREA]), 40))
+    judge = QuickJudge(Problem(FARM, Boundary([AREA]), 40))
     shapes = np.array([[angle, log_aspect, skew], [angle + pi, log_aspect, skew + rows]]).T
     # The same lattice again, its rows along what led from row to row.
     ux, uy, vx, vy = PlaneLattice(angle, np.exp(log_aspect), skew, 1.0, 0.0, 0.0).vectors
@@ -205,7 +191,7 @@ def test_a_shape_is_worth_the_same_by_whichever_numbers(
 
 
 def test_the_best_shapes_keep_the_spacing_differ_and_are_good_in_a_real_area() -> None:
-    problem = Problem(STEADY, Boundary(circle=((0.0, 0.0), 3000.0)), 60, 390.0)
+    problem = Problem(FARM, Boundary(circle=((0.0, 0.0), 3000.0)), 60, 390.0)
     ground, judge = Ground(problem), QuickJudge(problem)
 
     def energies(shapes: FloatArray) -> FloatArray:
@@ -234,7 +220,7 @@ def test_the_best_shapes_keep_the_spacing_differ_and_are_good_in_a_real_area() -
 
 
 def test_shapes_drawn_are_reduced_and_none_is_denser_in_its_rows_than_the_spacing() -> None:
-    problem = Problem(STEADY, Boundary([AREA]), 20, 390.0)
+    problem = Problem(FARM, Boundary([AREA]), 20, 390.0)
     ground = Ground(problem)
     shapes = draw_shapes(np.random.default_rng(0), 2000, widest_aspect(ground))
     aspect, skew = np.exp(shapes[1]), shapes[2]
