@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import pi
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -109,6 +110,23 @@ def test_directions_of_a_time_series_are_rounded_with_nothing_lost() -> None:
     points = Ground(problem).points(PlaneLattice(0.0, 1.0, 0.0, 500.0, -500.0, -500.0))
     assert len(points.x) == 9
     assert QuickJudge(problem).energy(points) == pytest.approx(farm.aep(x.ravel(), y.ravel()), rel=1e-3)
+
+
+def test_calm_directions_do_not_hide_the_wakes_of_those_beside_them() -> None:
+    """The directions in which a wake is felt are looked for from the one straight behind it outwards."""
+    direction = np.array([0.0, 88.0, 90.0, 92.0, 180.0, 268.0, 270.0, 272.0, 359.0])
+    calm = np.isin(direction, [90.0, 270.0, 359.0])
+    area = Boundary([((-1, -1), (2001, -1), (2001, 2001), (-1, 2001))])
+    lattice = PlaneLattice(0.0, 1.0, 0.0, 500.0, 0.0, 0.0)
+
+    def energies(chosen: npt.NDArray[np.bool_]) -> tuple[float, float]:
+        site = TimeSeriesSite(np.where(calm, 1.0, 9.0)[chosen], direction[chosen], 0.07)
+        problem = Problem(WindFarm(site, iea37_335mw(), "iea37"), area, 25)
+        judge, points = QuickJudge(problem), Ground(problem).points(lattice)
+        shape = judge.shape_energies(np.zeros((3, 1)), 500.0)
+        return judge.energy(points) * chosen.sum(), float(shape[0]) * chosen.sum()
+
+    assert energies(np.full(9, True)) == pytest.approx(energies(~calm), rel=1e-12)
 
 
 def test_a_direction_that_never_blows_is_left_out() -> None:

@@ -15,7 +15,8 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.lattices.offset_wakes import POINTS, QuickWind, lattice_grid, quick_energy
+from vindeby.layout.lattices.felt_wakes import POINTS, QuickWind, new_felt
+from vindeby.layout.lattices.offset_wakes import lattice_grid, quick_energy
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.shape_wakes import shape_power
 from vindeby.layout.placing.judged_points import JudgesPoints
@@ -53,6 +54,7 @@ class QuickJudge:
         farm = problem.farm
         self.turbine = farm.turbines[int(problem.types_in_order()[0])]
         self.data, self.wind = farm.data, quick_wind(farm, self.turbine)
+        self._felt = new_felt(self.wind)
         self._kernel = quick_energy(farm.model)
         self._shape_kernel = shape_power(farm.model)
         many = problem.n_turbines
@@ -84,10 +86,11 @@ class QuickJudge:
 
         Nothing but the shape counts: not where the lattice is, nor what its area looks like.
         """
-        out = np.empty(shapes.shape[1])
+        out, summed = np.empty(shapes.shape[1]), np.empty(len(self.wind.direction))
         size = self.turbine.rotor_diameter_m, self.turbine.hub_height_m
         numbers = np.stack([shapes[0], np.exp(shapes[1]), shapes[2]])
-        self._shape_kernel(self.data, *size, self.wind, side, self._radius * side, numbers, out)
+        radius = self._radius * side
+        self._shape_kernel(self.data, *size, self.wind, side, radius, numbers, self._felt, summed, out)
         self._work += self._shape * len(out)
         return out * mean_power_to_aep_gwh(1.0)
 
@@ -95,8 +98,8 @@ class QuickJudge:
         self._work += self._look * (3 if losses else 1)
         out = np.empty(len(points.x))
         size = self.turbine.rotor_diameter_m, self.turbine.hub_height_m
-        grid = lattice_grid(points.row, points.column)
-        self._kernel(self.data, *size, self.wind, points.vectors, grid, losses, out)
+        grid = lattice_grid(points.row, points.column, len(self.wind.direction))
+        self._kernel(self.data, *size, self.wind, points.vectors, grid, self._felt, losses, out)
         return out * mean_power_to_aep_gwh(1.0)
 
 
@@ -117,7 +120,7 @@ def quick_wind(farm: WindFarm, turbine: Turbine) -> QuickWind:
         left = np.maximum(1.0 - strength[:, None] * taken, 0.0)
         power[d] = weight @ turbine.power_at(speed[:, None] * left)
     angle = np.deg2rad(90.0 - direction)
-    return QuickWind(np.cos(angle), np.sin(angle), thrust, turbulence, power)
+    return QuickWind(direction, np.cos(angle), np.sin(angle), thrust, turbulence, power)
 
 
 def _directions(states: WindStates) -> tuple[FloatArray, IntArray]:
