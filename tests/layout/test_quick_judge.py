@@ -118,10 +118,12 @@ def test_calm_directions_do_not_hide_the_wakes_of_those_beside_them() -> None:
     calm = np.isin(direction, [90.0, 270.0, 359.0])
     area = Boundary([((-1, -1), (2001, -1), (2001, 2001), (-1, 2001))])
     lattice = PlaneLattice(0.0, 1.0, 0.0, 500.0, 0.0, 0.0)
+    turbine = Turbine.tabulated("calm", 130.0, 90.0, [1.0, 3.0, 12.0], [0.0, 0.0, 5e6], [0.0, 0.8, 0.8])
+    assert turbine.thrust_coefficient_at(0.5) == 0.0
 
     def energies(chosen: npt.NDArray[np.bool_]) -> tuple[float, float]:
-        site = TimeSeriesSite(np.where(calm, 1.0, 9.0)[chosen], direction[chosen], 0.07)
-        problem = Problem(WindFarm(site, iea37_335mw(), "iea37"), area, 25)
+        site = TimeSeriesSite(np.where(calm, 0.5, 9.0)[chosen], direction[chosen], 0.07)
+        problem = Problem(WindFarm(site, turbine, "bastankhah-2014"), area, 25)
         judge, points = QuickJudge(problem), Ground(problem).points(lattice)
         shape = judge.shape_energies(np.zeros((3, 1)), 500.0)
         return judge.energy(points) * chosen.sum(), float(shape[0]) * chosen.sum()

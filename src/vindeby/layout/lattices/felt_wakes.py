@@ -24,6 +24,8 @@ IntArray = npt.NDArray[np.int64]
 
 POINTS = 257
 """Of each table of power, from no wake at all to no wind at all."""
+LEAST = 1e-5
+"""Wakes that take less of the wind than this, times the thrust coefficient, are left out."""
 ABREAST = 1e-6
 """Turbines less than so many diameters downwind of another stand beside it."""
 
@@ -82,6 +84,13 @@ def make_list_felt(model: WakeModel) -> Callable[..., int]:
     deficit, reach = model.deficit, model.reach
 
     @scalar
+    def share_at(data, diameter, height, thrust, turbulence, far, aside):  # type: ignore[no-untyped-def]
+        """The share of the wind that is missing so far downwind and aside."""
+        if far <= ABREAST * diameter or aside >= reach(data, far, diameter, diameter, thrust, turbulence):
+            return 0.0
+        return deficit(data, far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence)
+
+    @scalar
     def list_felt(data, diameter, height, wind, east, north, felt):  # type: ignore[no-untyped-def]
         """Fill ``felt`` for a turbine so far east and north of the one that makes the wake; returns how many."""
         directions = wind.direction.size
@@ -93,14 +102,9 @@ def make_list_felt(model: WakeModel) -> Callable[..., int]:
                 d %= directions
                 thrust, turbulence = wind.thrust[d], wind.turbulence[d]
                 far, aside = turn(wind.cosine[d], wind.sine[d], east, north)
-                aside = abs(aside)
-                if far > ABREAST * diameter and aside < reach(
-                    data, far, diameter, diameter, thrust, turbulence
-                ):
-                    felt.direction[many] = d
-                    felt.share[many] = deficit(
-                        data, far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence
-                    )
+                share = share_at(data, diameter, height, thrust, turbulence, far, abs(aside))  # type: ignore[no-untyped-call]
+                if share > LEAST * thrust:
+                    felt.direction[many], felt.share[many] = d, share
                     many += 1
                 elif thrust > 0.0:  # without thrust there is no wake to be missed
                     break

@@ -28,7 +28,8 @@ __all__ = ["QuickJudge", "can_judge_quickly", "quick_wind", "shares_of_evaluatio
 
 MOST_DIRECTIONS = 360
 PER_LOOK, PER_SHAPE, MOST_PER_SHAPE = 10.0, 100.0, 0.25
-"""A look is this part of an evaluation divided by the turbines, offsets against pairs; a shape, by their square."""
+"""A look is this part of an evaluation divided by the turbines, offsets against pairs; a shape, by their square. Both
+are for one wind speed in a direction; of several, evaluations have most to themselves, but what they share."""
 
 
 def can_judge_quickly(problem: Problem) -> bool:
@@ -39,9 +40,12 @@ def can_judge_quickly(problem: Problem) -> bool:
     return len(set(problem.types_in_order().tolist())) == 1 and farm.model.superposition != "cumulative"
 
 
-def shares_of_evaluation(turbines: int) -> tuple[float, float]:
+def shares_of_evaluation(problem: Problem) -> tuple[float, float]:
     """The work of a look at a lattice, and of one at a shape, in evaluations."""
-    return min(1.0, PER_LOOK / turbines), min(MOST_PER_SHAPE, PER_SHAPE / turbines**2)
+    turbines, states = problem.n_turbines, problem.farm.states
+    speeds = len(states.speed) / len(states.direction)
+    look, shape = min(1.0, PER_LOOK / turbines), min(MOST_PER_SHAPE, PER_SHAPE / turbines**2)
+    return look / speeds**0.5, shape / speeds**0.5
 
 
 @final
@@ -58,7 +62,7 @@ class QuickJudge:
         self._kernel = quick_energy(farm.model)
         self._shape_kernel = shape_power(farm.model)
         many = problem.n_turbines
-        self._look, self._shape = shares_of_evaluation(many)
+        self._look, self._shape = shares_of_evaluation(problem)
         self._radius = (many / pi) ** 0.5
         self._work = 0.0
 

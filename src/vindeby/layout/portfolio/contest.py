@@ -155,14 +155,21 @@ class Contest:
         self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
 
     def _share_out(self) -> None:
-        """Tell by a few moves how many can be afforded, and share out the budget accordingly."""
-        until = self.budget.used + PROBED
-        self._moves(RandomSearch(max(1, min(PROBE, self.budget.pieces("trial", self._trial, until)))))
-        first, last = MANY_MOVES.refined, MANY_MOVES.walked
-        many = self.budget.pieces("trial", self._trial, last) - self.budget.pieces(
-            "trial", self._trial, first
+        """Tell how many moves can be afforded, and share out the budget accordingly."""
+        self._shares = FEW_MOVES
+        if self._affords(ENOUGH // 2):  # by the rules of work; try a few, to know what they take here
+            until = self.budget.used + PROBED
+            self._moves(RandomSearch(max(1, min(PROBE, self.budget.pieces("trial", self._trial, until)))))
+            if self._affords(ENOUGH):
+                self._shares = MANY_MOVES
+
+    def _affords(self, trials: int) -> bool:
+        """Whether there is budget for so many trials for each turbine, if most of it went to them."""
+        first, last = (
+            self.budget.pieces("trial", self._trial, until)
+            for until in (MANY_MOVES.refined, MANY_MOVES.walked)
         )
-        self._shares = MANY_MOVES if many >= ENOUGH * self.problem.n_turbines else FEW_MOVES
+        return last - first >= trials * self.problem.n_turbines
 
     def _refine(self) -> None:
         """Climb from the best few with the true wakes; each gets its share of what is left for it."""

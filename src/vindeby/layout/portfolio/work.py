@@ -60,7 +60,7 @@ def smart_start_work(method: SmartStart, problem: Problem, points: int) -> float
     return 1.0 + points * judged / (problem.counted * len(farm.states.speed))
 
 
-def quick_lattice_work(turbines: int, trials: int) -> float:
+def quick_lattice_work(problem: Problem, trials: int) -> float:
     """The search for a lattice that is judged quickly: looks, shapes, and evaluations of the best."""
-    look, shape = shares_of_evaluation(turbines)
+    look, shape = shares_of_evaluation(problem)
     return KEPT + trials * (look * (1.0 + 3.0 * WITH_SURPLUS) + 2.0 * SHAPES_PER_TRIAL * shape)
