@@ -1,15 +1,16 @@
 """Lattices alone, by turbines and trials: AEP over several seeds, and CPU seconds of one of them.
 
-    python benchmarks/lattice_seeds.py [--sizes 50 80 200 300] [--trials 300 1000] [--seeds 6]
+    python benchmarks/lattice_seeds.py [--sizes 50 80 200 300] [--trials 300 1000] [--seeds 6] [--roses coarse fine]
 
-The cases are those of ``open_case_data``: the even area, the two-way rose of 24 directions with one wind speed each.
-Loops are compiled before the clock starts.
+The cases are those of ``open_case_data``: the even area, the two-way rose of 24 directions with one wind speed each
+(coarse) or of 120 directions with ten (fine). Loops are compiled before the clock starts.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from itertools import product
 
 import numpy as np
 import open_case_data
@@ -22,11 +23,12 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 80, 200, 300])
     parser.add_argument("--trials", type=int, nargs="+", default=[300, 1000])
     parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--roses", nargs="+", default=["coarse"], choices=["coarse", "fine"])
     chosen = parser.parse_args()
-    print("| turbines | trials | mean AEP, GWh | least | most | spread, % | CPU s |")
-    print("| ---: |" + " ---: |" * 6)
-    for turbines in chosen.sizes:
-        problem = open_case_data.problem("even", turbines, "two-way")
+    print("| rose | turbines | trials | mean AEP, GWh | least | most | spread, % | CPU s |")
+    print("| --- |" + " ---: |" * 7)
+    for rose, turbines in product(chosen.roses, chosen.sizes):
+        problem = open_case_data.problem("even", turbines, "two-way", fine=rose == "fine")
         Lattice(trials=2).run(problem, 0)
         for trials in chosen.trials:
             search = Lattice(trials=trials).prepare(problem)
@@ -35,8 +37,8 @@ def main() -> None:
             seconds = (time.process_time() - began) / chosen.seeds
             spread = 100.0 * np.ptp(aep) / aep.mean()
             print(
-                f"| {turbines} | {trials} | {aep.mean():,.1f} | {aep.min():,.1f} | {aep.max():,.1f} | {spread:.2f} | "
-                f"{seconds:.2f} |",
+                f"| {rose} | {turbines} | {trials} | {aep.mean():,.1f} | {aep.min():,.1f} | {aep.max():,.1f} | "
+                f"{spread:.2f} | {seconds:.2f} |",
                 flush=True,
             )
 

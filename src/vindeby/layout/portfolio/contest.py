@@ -11,6 +11,7 @@ returned; what a part finds counts only if it keeps to the rules.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple, final
@@ -39,14 +40,14 @@ class Shares(NamedTuple):
     walked: float
 
 
-MANY_MOVES, FEW_MOVES = Shares(0.30, 0.45, 0.90), Shares(0.65, 0.90, 0.95)
+MANY_MOVES, FEW_MOVES = Shares(0.30, 0.45, 0.90), Shares(0.70, 0.95, 0.97)
 """Where enough moves can be afforded, most of the budget goes to them; else to starts and climbs."""
 SPENT = 0.98
 """When so much is spent nothing new is begun."""
 SHORT, LONG, LAST = 64, 256, 32
 """Iterations of a climb in the race, of one in the refinement, and of one after moves."""
 WIDENING, REGULAR = 16.0, "lattice"
-"""How wide wakes are at first in the race; but for this start, which was chosen by its true wakes."""
+"""How wide wakes are at first in the race; but for every second layout of this start, chosen by its true wakes."""
 EACH = 24
 """The race ends when each start has made so many layouts."""
 PER_ITERATION = 1.4
@@ -71,6 +72,7 @@ class Contest:
         self.found = Candidates(tools.problem, budget)
         self._starts = list(starts)
         self._made = 0
+        self._raced: Counter[str] = Counter()
         self._reached: dict[str, float] = {}
         self._failures: list[str] = []
         self._rng = np.random.default_rng([_STREAM, seed])
@@ -149,9 +151,10 @@ class Contest:
 
     def _race_from(self, candidate: Candidate) -> None:
         """Climb a little from a new layout."""
-        # Wide wakes would lead far away from a good lattice.
-        widening = 1.0 if candidate.start == REGULAR else WIDENING
-        reached = self._climb(candidate, SHORT, widening, self._shares.race).aep_gwh
+        # Wide wakes lead far away from a good lattice: to a poorer layout where wakes are wide, else to a better one.
+        stays = candidate.start == REGULAR and self._raced[REGULAR] % 2 == 0
+        reached = self._climb(candidate, SHORT, 1.0 if stays else WIDENING, self._shares.race).aep_gwh
+        self._raced[candidate.start] += 1
         self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
 
     def _share_out(self) -> None:
