@@ -14,7 +14,9 @@ __all__ = ["Candidate", "Candidates", "Tools"]
 BEST = 3
 """So many are kept."""
 FAR = 0.004
-"""A layout this far below the best is not climbed from again; a start that gives no other has no further turn."""
+"""A start whose layouts are all this far below the best has no further turn."""
+NEAR = 0.001
+"""Layouts no further below the best than this are climbed from again."""
 
 
 class Candidate(NamedTuple):
@@ -49,9 +51,13 @@ class Candidates:
         """Add what is known now to the curve."""
         self.curve.add(self.budget.seconds, self.budget.evaluations, self.best[0].aep_gwh)
 
-    def is_near(self, aep_gwh: float) -> bool:
-        """Whether a layout is not far below the best."""
-        return aep_gwh >= self.best[0].aep_gwh * (1.0 - FAR)
+    def is_far(self, aep_gwh: float) -> bool:
+        """Whether a layout is far below the best."""
+        return aep_gwh < self.best[0].aep_gwh * (1.0 - FAR)
+
+    def near_best(self) -> list[Candidate]:
+        """The best few, but for those that are not near the best of all."""
+        return [one for one in self.best if one.aep_gwh >= self.best[0].aep_gwh * (1.0 - NEAR)]
 
 
 @final

@@ -11,7 +11,6 @@ returned; what a part finds counts only if it keeps to the rules.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple, final
@@ -47,9 +46,9 @@ SPENT = 0.98
 SHORT, LONG, LAST = 64, 256, 32
 """Iterations of a climb in the race, of one in the refinement, and of one after moves."""
 WIDENING, REGULAR = 16.0, "lattice"
-"""How wide wakes are at first in the race; but for every second layout of this start, chosen by its true wakes."""
+"""How wide wakes are at first in the race; but for this start, which was chosen by its true wakes."""
 EACH = 24
-"""The race ends when each start has made so many layouts."""
+"""The race ends after so many rounds."""
 PER_ITERATION = 1.4
 """Gradients for each iteration of a climb, about: line searches, and the climb from the start itself."""
 PROBE, PROBED = 64, 0.03
@@ -72,7 +71,8 @@ class Contest:
         self.found = Candidates(tools.problem, budget)
         self._starts = list(starts)
         self._made = 0
-        self._raced: Counter[str] = Counter()
+        self._again: Candidate | None = None
+        self._wide_pays = True
         self._reached: dict[str, float] = {}
         self._failures: list[str] = []
         self._rng = np.random.default_rng([_STREAM, seed])
@@ -106,11 +106,9 @@ class Contest:
         """Layouts of all starts in turn, each climbed from with wide wakes."""
         self._first_layout()
         for _ in range(EACH):
-            for start in list(self._starts):
-                if not self.found.best or self._pays(start):
-                    layout = self._made_by(start)
-                    if layout is not None:
-                        self._race_from(self._enter(layout, start.name))
+            for start in _turns(self._starts):
+                if start in self._starts and (not self.found.best or self._pays(start)):
+                    self._turn_of(start)
         if not self.found.best:
             raise TaskError(f"farm {self.problem.name}: auto found no start; {'; '.join(self._failures)}")
 
@@ -137,8 +135,10 @@ class Contest:
 
     def _pays(self, start: Start) -> bool:
         """Whether another layout of a start fits, and those before were not far below the best of all."""
-        fits = self.budget.pieces(start.name, start.work, self._shares.race) > 0
-        return fits and self.found.is_near(self._reached.get(start.name, np.inf))
+        has_one = start.name == REGULAR and self._again is not None
+        work = ("evaluation", 1.0) if has_one else (start.name, start.work)
+        fits = self.budget.pieces(*work, self._shares.race) > 0
+        return fits and not self.found.is_far(self._reached.get(start.name, np.inf))
 
     def _enter(self, layout: Layout, start: str) -> Candidate:
         """A new layout: evaluate it."""
@@ -149,13 +149,27 @@ class Contest:
         self.found.take(candidate)
         return candidate
 
-    def _race_from(self, candidate: Candidate) -> None:
-        """Climb a little from a new layout."""
-        # Wide wakes lead far away from a good lattice: to a poorer layout where wakes are wide, else to a better one.
-        stays = candidate.start == REGULAR and self._raced[REGULAR] % 2 == 0
-        reached = self._climb(candidate, SHORT, 1.0 if stays else WIDENING, self._shares.race).aep_gwh
-        self._raced[candidate.start] += 1
+    def _turn_of(self, start: Start) -> None:
+        """A new layout of a start, climbed from; or the last lattice once more, with wide wakes.
+
+        These lead far away from a lattice: to a better layout where wakes are narrow, to a poorer one where they are
+        wide. If to a poorer one, it is not tried again.
+        """
+        if start.name == REGULAR and self._again is not None:
+            before, self._again = self._again, None
+            stayed = next((one.aep_gwh for one in self.found.best if one.number == before.number), np.inf)
+            self._wide_pays = self._race_from(before, WIDENING) > stayed
+        elif (layout := self._made_by(start)) is not None:
+            candidate = self._enter(layout, start.name)
+            self._race_from(candidate, 1.0 if start.name == REGULAR else WIDENING)
+            if start.name == REGULAR and self._wide_pays:
+                self._again = candidate
+
+    def _race_from(self, candidate: Candidate, widening: float = WIDENING) -> float:
+        """Climb a little from a new layout; returns what it came to."""
+        reached = self._climb(candidate, SHORT, widening, self._shares.race).aep_gwh
         self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
+        return reached
 
     def _share_out(self) -> None:
         """Tell how many moves can be afforded, and share out the budget accordingly."""
@@ -176,7 +190,7 @@ class Contest:
 
     def _refine(self) -> None:
         """Climb from the best few with the true wakes; each gets its share of what is left for it."""
-        chosen = [one for one in self.found.best if self.found.is_near(one.aep_gwh)]
+        chosen = self.found.near_best()
         for place, candidate in enumerate(chosen):
             used = self.budget.used
             self._climb(candidate, LONG, 1.0, used + (self._shares.refined - used) / (len(chosen) - place))
@@ -236,3 +250,10 @@ class Contest:
 
     def _seed(self) -> int:
         return int(self._rng.integers(2**31))
+
+
+def _turns(starts: Sequence[Start]) -> list[Start]:
+    """A round of the race: lattices, best on most farms, before each of the others."""
+    regular = [start for start in starts if start.name == REGULAR]
+    others = [start for start in starts if start.name != REGULAR]
+    return [turn for start in others for turn in (*regular, start)] or regular
