@@ -15,7 +15,7 @@ from tests.command import Server, vindeby
 
 TELLS = """#!{python}
 import os, sys
-print(os.getcwd(), sys.argv[1:], sys.path[0], __name__)
+print(os.getcwd(), sys.argv, sys.path[0], __name__)
 print("told", file=sys.stderr)
 known = ("campaign", "errors", "printable", "text", "units", "_version")
 print([name for name in sys.modules if name.startswith("vindeby.") and name.split(".")[1] not in known])
@@ -65,6 +65,13 @@ def test_a_copy_does_what_a_fresh_process_does(
     assert started.returncode == (-11 if words == ("die",) else 1)
 
 
+def test_arguments_longer_than_one_message_arrive_whole(server: Server, script: Path, tmp_path: Path) -> None:
+    long = "x" * 3_000_000
+    done = server.run(tmp_path, ("0", long), 60.0)
+    assert done.returncode == 1
+    assert long in done.stdout
+
+
 def test_an_error_ends_a_copy_with_its_traceback(server: Server, script: Path, tmp_path: Path) -> None:
     done = server.run(tmp_path, ("raise",), 60.0)
     assert done.returncode == 1
@@ -93,6 +100,10 @@ def test_the_first_command_in_an_environment_is_started_and_the_next_is_a_copy(
     copied = vindeby(tmp_path, "check", "c.yaml")
     (server,) = servers._servers.values()
     assert (copied.returncode, copied.stdout, copied.stderr) == (0, started.stdout, started.stderr)
+    assert servers.get() is server
+    with server.busy:
+        assert servers.get() is None
+    monkeypatch.setenv("PYTEST_CURRENT_TEST", "another")
     assert servers.get() is server
     monkeypatch.setenv("VINDEBY_MARK", "another")
     assert servers.get() is None

@@ -33,7 +33,7 @@ _Environment = tuple[tuple[str, str], ...]
 
 
 def vindeby(
-    folder: Path, *arguments: str, stdout: int = subprocess.PIPE, timeout_s: float = 180.0
+    folder: Path, *arguments: str, stdout: int = subprocess.PIPE, timeout_s: float = 280.0
 ) -> subprocess.CompletedProcess[str]:
     """Run the installed command in this folder, and give what it printed and its exit status.
 

@@ -45,7 +45,7 @@ def test_what_one_move_gains_is_what_whole_layouts_say(local: Local) -> None:
     rng = np.random.default_rng(3)
     for turn in range(12):
         i, (px, py) = int(rng.integers(7)), rng.uniform(-1400.0, 1400.0, 2)
-        gain = mean_power_to_aep_gwh(gained(of.data, of.machines, wind, moves, i, px, py))
+        gain = mean_power_to_aep_gwh(gained(of.data, of.machines, wind, moves, i, px, py, -np.inf))
         there_x, there_y = x.copy(), y.copy()
         there_x[i], there_y[i] = origin[0] + px, origin[1] + py
         after = of.aep(there_x, there_y)

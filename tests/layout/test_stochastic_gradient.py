@@ -10,6 +10,9 @@ from tests.layout.test_gradient import anywhere
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, Gradient, Layout, Problem, RandomStart, StochasticGradient
 from vindeby.layout.climbing.sampled_wind import MOST_GROUPS, groups_of_directions, sampled_farms
+from vindeby.layout.method import Result, Search
+from vindeby.layout.methods import stochastic_gradient
+from vindeby.layout.methods.stochastic_gradient import _push_apart
 from vindeby.wake import TimeSeriesSite, Turbine, WindFarm
 
 TOLERANCE_M = 1e-6
@@ -119,3 +122,42 @@ def test_where_nothing_can_be_mended_a_feasible_start_is_kept() -> None:
 def test_parameters_that_make_no_sense_are_refused(parameters: tuple[int, ...], words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         StochasticGradient(*parameters)
+
+
+def test_what_breaks_a_rule_is_pushed_by_as_much_and_what_keeps_it_is_not() -> None:
+    rows = np.array([[0, -1], [1, 0], [2, 1], [2, -1]])
+    normals = np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    rooms = np.array([-10.0, -3.0, -0.5, 7.0])
+    push = np.full((2, 3), 100.0)
+    _push_apart(rows, normals, rooms, push)
+    assert push - 100.0 == pytest.approx(np.array([[6.0 - 3.0, 3.0, 0.0], [8.0, -0.5, 0.5]]))
+
+
+def test_the_end_is_refined_and_every_evaluation_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, steps = mixed(), 60
+    start = RandomStart().run(problem, 1).layout
+    refined = StochasticGradient(steps).run(problem, 3, start)
+    monkeypatch.setattr(stochastic_gradient, "REFINING", steps)
+    hardly = StochasticGradient(steps).run(problem, 3, start)
+    assert refined.aep_gwh > hardly.aep_gwh
+    assert steps + 1 <= hardly.evaluations < refined.evaluations
+
+
+def test_a_start_that_is_refined_instead_is_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, prepare, counts = mixed(), Gradient.prepare, list[int]()
+    good = Gradient(400, 16.0).run(problem, 0, RandomStart().run(problem, 0).layout)
+
+    def counted(self: Gradient, problem: Problem) -> Search:
+        search = prepare(self, problem)
+
+        def run(seed: int, start: Layout | None = None) -> Result:
+            result = search(seed, start)
+            counts.append(result.evaluations)
+            return result
+
+        return run
+
+    monkeypatch.setattr(Gradient, "prepare", counted)
+    result = StochasticGradient(5).run(problem, 3, good.layout)
+    assert len(counts) == 2
+    assert result.evaluations == 5 + sum(counts)

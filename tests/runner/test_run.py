@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -127,8 +128,11 @@ def test_parts_share_a_run_directory_and_together_make_the_whole(tmp_path: Path)
 
 
 def test_a_campaign_larger_than_a_pipe_holds_reaches_the_workers(tmp_path: Path) -> None:
-    campaign = calling("good", [3 * seed for seed in range(150_000)])
-    assert run(campaign, tmp_path / "out.h5", part="7/200000").done == 3
+    campaign = one_cell(calling("good", 3, {"of no use": "turbine" * 70_000}))
+    one, other = socket.socketpair()
+    with one, other:
+        assert len(campaign.dumps()) > 2 * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    assert run(campaign, tmp_path / "out.h5").done == 3
 
 
 @pytest.mark.parametrize("part", ["", "3", "0/3", "4/3", "a/b", "1/3/5", "-1/3", "1/0"])

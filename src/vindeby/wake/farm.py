@@ -341,8 +341,9 @@ class WindFarm:
     def _checked_layout(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, what: str = "turbine"
     ) -> tuple[FloatArray, FloatArray, IntArray]:
+        # Copies, which can be written to: loops are compiled again for arrays that cannot (see ``wind_of``).
         try:
-            px, py = (np.ascontiguousarray(v, np.float64) for v in (x, y))
+            px, py = (np.array(v, np.float64, order="C", ndmin=1) for v in (x, y))
         except (TypeError, ValueError) as problem:
             raise ArgumentError(f"x and y must be numbers: {problem}") from None
         if px.ndim != 1 or px.shape != py.shape:
@@ -363,7 +364,7 @@ class WindFarm:
         given = np.asarray(types)
         if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
             raise ArgumentError(f"types must be one index or {count}, whole numbers, not {types!r}")
-        type_index = np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
+        type_index = np.array(np.broadcast_to(given, (count,)), np.int64, order="C")
         if count and (type_index.min() < 0 or type_index.max() >= len(self.turbines)):
             raise ArgumentError(f"types must be from 0 to {len(self.turbines) - 1}, not {types!r}")
         return type_index

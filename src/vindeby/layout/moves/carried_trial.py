@@ -156,7 +156,7 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
         return total
 
     @kernel(identity, counts_references=False)
-    def gained(data, machines, wind, moves, moved, x, y, needed=-inf):  # type: ignore[no-untyped-def]
+    def gained(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]
         """A gain that is clearly not above what is ``needed`` is a rough one."""
         rough, learning, estimate = needed > -inf, False, 0.0
         estimated = rough and moves.pair_losses.loss.size > 0

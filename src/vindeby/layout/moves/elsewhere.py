@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 
@@ -31,6 +32,6 @@ def worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[f
     settle(farm.data, farm.machines, wind, moves)
 
     def elsewhere(px: float, py: float) -> float:
-        return gained(farm.data, farm.machines, wind, moves, which, px - middle[0], py - middle[1])
+        return gained(farm.data, farm.machines, wind, moves, which, px - middle[0], py - middle[1], -inf)
 
     return elsewhere

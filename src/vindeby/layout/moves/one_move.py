@@ -14,7 +14,6 @@ turbulence. Where the free wind is the same everywhere, ``carried_moves`` does t
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -53,8 +52,8 @@ class MoveKernels(NamedTuple):
 
     ``settle(data, machines, wind, moves)`` takes the layout in ``moves`` as it is and returns its power;
     ``gained(data, machines, wind, moves, turbine, x, y, needed)`` tells how much more it would be with one turbine
-    elsewhere; a gain that is no more than ``needed``, if that is given, may be a rough one. ``keep``, of the same
-    arguments but for the last and right after it, puts the turbine there.
+    elsewhere; a gain that is no more than ``needed`` may be a rough one, so none is with ``-inf``. ``keep``, of the
+    same arguments but for the last and right after it, puts the turbine there.
     """
 
     settle: Callable[..., float]
@@ -142,7 +141,7 @@ def _make_gained(
     tried, fill = free.tried, free.fill
 
     @kernel(identity, counts_references=False)
-    def gained(data, machines, wind, moves, moved, x, y, needed=-inf):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    def gained(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]  # noqa: ARG001
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
             states = wind_from(wind, d)

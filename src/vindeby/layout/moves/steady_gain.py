@@ -10,7 +10,6 @@ move is kept by writing them back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
 
 import numpy as np
 
@@ -165,7 +164,7 @@ def make_gained(
     list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
 
     @kernel(identity, counts_references=False, inline=True)
-    def gained(data, machines, wind, moves, moved, x, y, needed=-inf):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    def gained(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]  # noqa: ARG001
         count = list_pairs(data, machines, wind, moves, moved, x, y)
         work_out(data, machines, moves, moved, count)
         moves.changes[0] = _list_changes(moves, moved)

@@ -44,15 +44,18 @@ class Wind(NamedTuple):
 
 
 def wind_of(states: WindStates) -> Wind:
-    """Pack wind states for the loops."""
+    """Pack wind states for the loops, in copies: whether an array may be written to is part of its type for Numba.
+
+    Some sites give read-only arrays and some do not, and every loop would be compiled again for each mixture of them.
+    """
     angle = np.deg2rad(90.0 - states.direction)
     return Wind(
         cosine=np.cos(angle),
         sine=np.sin(angle),
-        first=states.first,
-        speed=states.speed,
-        weight=states.probability,
-        turbulence=states.turbulence,
+        first=np.array(states.first),
+        speed=np.array(states.speed),
+        weight=np.array(states.probability),
+        turbulence=np.array(states.turbulence),
         most=int(np.diff(states.first).max()),
     )
 
