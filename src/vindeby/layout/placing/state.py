@@ -12,10 +12,19 @@ from vindeby.layout.placing.free import Free, new_free
 from vindeby.layout.placing.grid_wakes import GridWakes
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.rotation import downwind_of, turn
+from vindeby.wake.loops.rotation import turn
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["State", "between", "insert", "keeps_speed", "keeps_turbulence", "new_state", "rows_of", "soil"]
+__all__ = [
+    "State",
+    "between",
+    "keeps_speed",
+    "keeps_turbulence",
+    "new_change",
+    "new_state",
+    "rows_of",
+    "soil",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -35,11 +44,12 @@ class State(NamedTuple):
 
     ``occupant`` says of each cell of the padded grid: 0 nothing, c + 1 free point c, -(a + 1) turbine a.
     ``point`` and ``place`` are positions of points and turbines; ``type_index`` and ``cell`` (or OFF_GRID) belong to
-    turbines. ``order``, by direction: the turbines from upwind to downwind. ``turbine`` has, by direction and turbine,
-    two or four numbers for each wind speed (see ``rows_of``), ``gathered`` the deficits or their squares by direction,
-    point and speed. ``energy`` is what each type would make, by point, type and direction. ``free`` is the free wind
-    where it differs from place to place. The others are room to work in: ``reached`` and ``rows`` for what a wake
-    reaches (see ``spreading``), ``speed`` for wind speeds by point.
+    turbines. ``order``, by direction: the turbines from upwind to downwind, if anybody needs it. ``turbine`` has, by
+    direction and turbine, two or four numbers for each wind speed (see ``rows_of``); ``waked`` says there whether any
+    wake has reached it. ``gathered`` has the deficits or their squares by direction, point and speed. ``energy`` is
+    what each type would make, by point, type and direction. ``free`` is the free wind where it differs from place to
+    place. The others are room to work in: ``reached`` and ``rows`` for what a wake reaches (see ``spreading``),
+    ``speed`` for wind speeds by point, ``changed``, ``waiting`` and ``waiting_along`` for turbines (see ``order``).
     """
 
     occupant: npt.NDArray[np.int32]
@@ -50,6 +60,7 @@ class State(NamedTuple):
     cell: IntArray
     order: npt.NDArray[np.int32]
     turbine: FloatArray
+    waked: npt.NDArray[np.bool_]
     gathered: FloatArray
     energy: FloatArray
     change: FloatArray
@@ -58,6 +69,8 @@ class State(NamedTuple):
     rows: npt.NDArray[np.uint64]
     speed: FloatArray
     changed: npt.NDArray[np.bool_]
+    waiting: IntArray
+    waiting_along: FloatArray
     dirty: IntArray
     mark: IntArray
     free: Free
@@ -82,6 +95,7 @@ def new_state(
     turbine, gathered, energy = _zeros(
         (directions, most, rows * speeds), (directions, points, speeds), (points, types, directions)
     )
+    change, change_at = new_change(speeds)
     state = State(
         occupant=occupant,
         point=point,
@@ -91,14 +105,17 @@ def new_state(
         cell=np.full(most, OFF_GRID, np.int64),
         order=np.zeros((directions, most), np.int32),
         turbine=turbine,
+        waked=np.zeros((directions, most), np.bool_),
         gathered=gathered,
         energy=energy,
-        change=np.zeros((speeds, 18)),
-        change_at=np.zeros((speeds, 3), np.int64),
+        change=change,
+        change_at=change_at,
         reached=np.zeros((2, wakes.most + 1), np.uint64),
         rows=np.zeros((2, wakes.most + 1), np.uint64),
         speed=np.zeros((points + 1, speeds)),
         changed=np.zeros(most, np.bool_),
+        waiting=np.zeros(most + 1, np.int64),
+        waiting_along=np.zeros(most + 1),
         dirty=np.zeros(points + 1, np.int64),
         mark=np.zeros(points, np.int64),
         free=new_free(farm, point + np.asarray(origin), most),
@@ -108,6 +125,11 @@ def new_state(
     else:
         _undisturbed_by_point(farm.machines, farm.wind, state.free, state.energy)
     return state
+
+
+def new_change(speeds: int) -> tuple[FloatArray, IntArray]:
+    """Room for what has changed in so many wind states."""
+    return np.zeros((speeds, 18)), np.zeros((speeds, 3), np.int64)
 
 
 def _zeros(*shapes: tuple[int, ...]) -> list[FloatArray]:
@@ -163,21 +185,6 @@ def rows_of(state, d, a):
     """
     mine, speeds = state.turbine[d, a], state.change.shape[0]
     return mine[:speeds], mine[speeds : 2 * speeds], mine[2 * speeds : 3 * speeds], mine[3 * speeds :]
-
-
-@inlined
-def insert(cosine, sine, state, d, a):
-    """Put a turbine into the order from upwind to downwind; the place it gets."""
-    at = a
-    along = downwind_of(cosine, sine, state.place[a, 0], state.place[a, 1])
-    while at > 0:
-        b = state.order[d, at - 1]
-        if downwind_of(cosine, sine, state.place[b, 0], state.place[b, 1]) <= along:
-            break
-        state.order[d, at] = b
-        at -= 1
-    state.order[d, at] = a
-    return at
 
 
 @inlined
