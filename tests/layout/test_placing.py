@@ -11,7 +11,8 @@ from tests.layout.test_smart_start_golden import problem_of
 from vindeby.layout import SmartStart
 from vindeby.layout.placing.construction import Construction, best_worth
 from vindeby.layout.placing.grid_wakes import COEFFICIENTS
-from vindeby.layout.placing.state import State, _zeros, keeps_speed, keeps_turbulence
+from vindeby.layout.placing.one_block import zeros_in_one_block
+from vindeby.layout.placing.state import State, keeps_speed, keeps_turbulence
 from vindeby.wake import model_named
 
 FloatArray = npt.NDArray[np.float64]
@@ -93,7 +94,7 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
 
 
 def test_the_arrays_of_one_block_begin_with_a_cache_line_and_share_nothing() -> None:
-    arrays = _zeros((3, 5), (2, 2, 2), (1,), (7,))
+    arrays = zeros_in_one_block((3, 5), (2, 2, 2), (1,), (7,))
     assert [array.shape for array in arrays] == [(3, 5), (2, 2, 2), (1,), (7,)]
     assert all(array.ctypes.data % 64 == 0 and array.flags.c_contiguous for array in arrays)
     for number, array in enumerate(arrays):

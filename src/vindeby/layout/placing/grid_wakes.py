@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.placing.one_block import zeros_in_one_block
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
@@ -40,7 +41,7 @@ _MOST_ADDED = 0.5
 
 
 class UnwakedSources(NamedTuple):
-    """What turbines have and do that stand in no wake, if that is tabulated (``unwaked_sources``); else empty.
+    """What turbines have and do that stand in no wake; ``unwaked_sources`` fills it in if wakes are tabulated.
 
     ``thrust`` is by source type and wind state. The others are by wind speed of a direction, a row for what is a
     number of pieces in ``GridWakes``: ``points`` and ``rotors`` are what such a turbine adds there when it comes,
@@ -141,8 +142,11 @@ def grid_wakes(
     kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
     direction, offset = np.nonzero(seen)
     count, types = (len(direction) if tabulated else 0), len(farm.turbines)
-    points = np.zeros((count, types, pieces, COEFFICIENTS))
-    rotors = np.zeros((count, types, types, pieces, COEFFICIENTS))
+    alone, states = (count, len(wind.speed)) if farm.locality == "uniform" else (0, 0)
+    points, rotors, *unwaked = zeros_in_one_block(
+        (count, types, pieces, COEFFICIENTS), (count, types, types, pieces, COEFFICIENTS),
+        (types, states), (alone * types, wind.most), *[(alone * types * types, wind.most)] * 2,
+    )  # fmt: skip
     nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
     far, aside = far[seen], aside[seen]
@@ -165,7 +169,7 @@ def grid_wakes(
         pieces=pieces,
         lowest_thrust=low,
         per_piece=1.0 / width,
-        unwaked=UnwakedSources(*(np.empty((0, 0)) for _ in UnwakedSources._fields)),
+        unwaked=UnwakedSources(*unwaked),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 
 from vindeby.layout.placing.free import Free, new_free
 from vindeby.layout.placing.grid_wakes import GridWakes
+from vindeby.layout.placing.one_block import zeros_in_one_block
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.rotation import turn
@@ -30,8 +30,6 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 OFF_GRID = -1
-_LINE = 8
-"""Numbers in a cache line."""
 
 # The numbers of a change in one wind state: before and after; then the powers of the place in the table.
 OLD_CT, NEW_CT, OLD_TI, NEW_TI, OLD_SCALE, NEW_SCALE, NEW_POWERS, OLD_POWERS = 0, 1, 2, 3, 4, 5, 6, 12
@@ -92,7 +90,7 @@ def new_state(
     occupant = np.zeros(wakes.stride * wakes.stride, np.int32)
     occupant[cell] = np.arange(1, points + 1)
     rows = 4 if keeps_speed(farm.model) or keeps_turbulence(farm.model) else 2
-    turbine, gathered, energy = _zeros(
+    turbine, gathered, energy = zeros_in_one_block(
         (directions, most, rows * speeds), (directions, points, speeds), (points, types, directions)
     )
     change, change_at = new_change(speeds)
@@ -130,17 +128,6 @@ def new_state(
 def new_change(speeds: int) -> tuple[FloatArray, IntArray]:
     """Room for what has changed in so many wind states."""
     return np.zeros((speeds, 18)), np.zeros((speeds, 3), np.int64)
-
-
-def _zeros(*shapes: tuple[int, ...]) -> list[FloatArray]:
-    """Arrays of zeros, each from a cache line on, in one block: NumPy asks for large pages only for large blocks."""
-    starts = np.cumsum([0, *(-(-prod(shape) // _LINE) * _LINE for shape in shapes)])
-    block = np.zeros(starts[-1] + _LINE)
-    block = block[-(block.ctypes.data // block.itemsize) % _LINE :]
-    return [
-        block[start : start + prod(shape)].reshape(shape)
-        for start, shape in zip(starts, shapes, strict=False)
-    ]
 
 
 def keeps_speed(model: WakeModel) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from vindeby.layout.placing.grid_wakes import GridWakes, UnwakedSources
+from vindeby.layout.placing.grid_wakes import GridWakes
 from vindeby.layout.placing.state import NEW_CT, NEW_SCALE, OLD_SCALE, WHICH, new_change
 from vindeby.layout.placing.thrust_pieces import add_changes, look_up, to_powers
 from vindeby.wake import WakeModel, WindFarm
@@ -20,21 +20,15 @@ from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["with_unwaked_sources"]
+__all__ = ["fill_unwaked_sources"]
 
 
-def with_unwaked_sources(farm: WindFarm, wakes: GridWakes) -> GridWakes:
-    """The tabulated wakes of a farm whose free wind is the same everywhere, with those of unwaked turbines."""
-    types, offsets, speeds = len(farm.turbines), len(wakes.step), farm.wind.most
-    unwaked = UnwakedSources(
-        thrust=np.zeros((types, len(farm.wind.speed))),
-        points=np.zeros((offsets * types, speeds)),
-        rotors=np.zeros((offsets * types * types, speeds)),
-        gathered=np.zeros((offsets * types * types, speeds)),
-    )
+def fill_unwaked_sources(farm: WindFarm, wakes: GridWakes) -> None:
+    """Work them out from the tabulated wakes of a farm whose free wind is the same everywhere."""
     rows, targets = np.zeros((2, wakes.most), np.uint64)
-    _fill_kernel(farm.model)(farm.machines, farm.wind, wakes, *new_change(speeds), rows, targets, *unwaked)
-    return wakes._replace(unwaked=unwaked)
+    _fill_kernel(farm.model)(
+        farm.machines, farm.wind, wakes, *new_change(farm.wind.most), rows, targets, *wakes.unwaked
+    )
 
 
 @once_per_model
