@@ -19,6 +19,7 @@ from vindeby.layout.placing.state import (
     between,
     keeps_speed,
     keeps_turbulence,
+    row_on_grid,
     rows_of,
 )
 from vindeby.layout.placing.thrust_pieces import look_up, to_powers
@@ -43,8 +44,9 @@ def make_pull(
         found = 0
         if state.cell[a] >= 0:
             places, upwind_of, cell = state.rows[0], state.reached[0], state.cell[a]
-            for e in range(wakes.first[d], wakes.first[d + 1]):
-                there = state.occupant[np.uint64(cell - wakes.step[e])]
+            row = row_on_grid(wakes, cell)
+            for e in range(wakes.first_in_row[d, row], wakes.first_in_row[d, row + wakes.size]):
+                there = state.occupant[np.uint64(cell - wakes.step[np.uint64(e)])]
                 # Stored in any case, and overwritten by the next if not counted: no branch to guess wrong.
                 places[found], upwind_of[found] = e, -there - 1
                 found += there < 0

@@ -45,26 +45,30 @@ class UnwakedSources(NamedTuple):
 
     ``thrust`` is by source type and wind state. The others are by wind speed of a direction, a row for what is a
     number of pieces in ``GridWakes``: ``points`` and ``rotors`` are what such a turbine adds there when it comes,
-    ``gathered`` is the wake that a rotor finds that comes later.
+    ``gathered`` is the wake that a rotor finds that comes later. ``energy`` is what each type would make at a point
+    that no other wake reaches, by row of ``points``.
     """
 
     thrust: FloatArray
     points: FloatArray
     rotors: FloatArray
     gathered: FloatArray
+    energy: FloatArray
 
 
 class GridWakes(NamedTuple):
     """The offsets that a wake reaches, by wind direction: those of ``d`` are ``first[d]`` to ``first[d + 1]``.
 
-    ``most`` is the largest number of a direction. ``step`` is an offset in cells of the padded grid (``stride`` cells a
-    row). A row of ``points`` is a polynomial (by offset, source type, piece; constant first) for a point at the hub
-    height of type 0, one of ``rotors`` (by offset, source, target, piece) for a rotor there.
+    In a direction they are in the order of rows: those that are ``n - size + 1`` rows or more to the north begin with
+    ``first_in_row[d, n]``. ``most`` is the largest number of a direction. ``step`` is an offset in cells of the padded
+    grid (``stride`` cells a row). A row of ``points`` is a polynomial (by offset, source type, piece; constant first)
+    for a point at the hub height of type 0, one of ``rotors`` (by offset, source, target, piece) for a rotor there.
     """
 
     size: int
     stride: int
     first: IntArray
+    first_in_row: IntArray
     most: int
     step: npt.NDArray[np.int32]
     far: FloatArray
@@ -145,7 +149,7 @@ def grid_wakes(
     alone, states = (count, len(wind.speed)) if farm.locality == "uniform" else (0, 0)
     points, rotors, *unwaked = zeros_in_one_block(
         (count, types, pieces, COEFFICIENTS), (count, types, types, pieces, COEFFICIENTS),
-        (types, states), (alone * types, wind.most), *[(alone * types * types, wind.most)] * 2,
+        (types, states), (alone * types, wind.most), *[(alone * types * types, wind.most)] * 2, (alone * types, types),
     )  # fmt: skip
     nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
@@ -160,6 +164,7 @@ def grid_wakes(
         size=size,
         stride=stride,
         first=first,
+        first_in_row=_first_in_row(size, len(wind.cosine), direction, rows[offset]),
         most=int(np.diff(first).max()),
         step=(rows * stride + columns)[offset].astype(np.int32),
         far=far,
@@ -182,6 +187,12 @@ def _offsets(size: int, row: IntArray, column: IntArray) -> tuple[IntArray, IntA
         occurs[size - 1 - r : 2 * size - 1 - r, size - 1 - c : 2 * size - 1 - c] |= inside
     rows, columns = np.nonzero(occurs)
     return rows - size + 1, columns - size + 1
+
+
+def _first_in_row(size: int, directions: int, direction: IntArray, row: IntArray) -> IntArray:
+    """Where the offsets of a direction begin that are in this row or farther north; they come in this order."""
+    bounds = np.arange(directions)[:, None] * 2 * size + np.arange(2 * size)
+    return np.searchsorted(direction * 2 * size + row + size - 1, bounds).astype(np.int64)
 
 
 @once_per_model

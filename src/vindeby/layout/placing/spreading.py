@@ -9,7 +9,7 @@ import numpy as np
 from vindeby.layout.placing.free import free_at
 from vindeby.layout.placing.order import wait
 from vindeby.layout.placing.pairs import Pairs
-from vindeby.layout.placing.state import WHICH, between, soil
+from vindeby.layout.placing.state import WHICH, between, row_on_grid, soil
 from vindeby.layout.placing.thrust_pieces import add_changes, add_rows
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
@@ -31,7 +31,13 @@ def make_spread_on_grid(tabulated: bool, pairs: Pairs) -> Callable[..., None]:
         points, turbines = find_reached(machines, wakes, state, d, a)
         change, change_at, reached, rows = state.change, state.change_at, state.reached, state.rows
         for n in range(points):
-            soil(state.dirty, state.mark, reached[0, n], d)
+            c = reached[0, n]
+            if tabulated and unwaked and not state.touched[d, c]:
+                for t in range(machines.diameter.size):
+                    state.energy[c, t, d] = wakes.unwaked.energy[rows[0, n], t]
+            else:
+                soil(state.dirty, state.mark, c, d)
+            state.touched[d, c] = True
         for n in range(turbines):
             wait(wind.cosine[d], wind.sine[d], state, np.int64(reached[1, n]))
             state.waked[d, reached[1, n]] = True
@@ -75,11 +81,16 @@ def find_reached(machines, wakes, state, d, a):
     or the offset where nothing is tabulated), then turbines.
     """
     source, cell, types = state.type_index[a], state.cell[a], machines.diameter.size
+    row = wakes.size - 1 - row_on_grid(wakes, cell)
     free, free_row, standing, standing_row = state.reached[0], state.rows[0], state.reached[1], state.rows[1]
-    points = turbines = 0
-    for e in range(wakes.first[d], wakes.first[d + 1]):
-        there = state.occupant[np.uint64(cell + wakes.step[e])]
+    found = points = turbines = 0
+    for e in range(wakes.first_in_row[d, row], wakes.first_in_row[d, row + wakes.size]):
+        there = state.occupant[np.uint64(cell + wakes.step[np.uint64(e)])]
         # Stored in any case, and overwritten by the next if not counted: no branch to guess wrong.
+        state.found[found], state.found_at[found] = there, e
+        found += there != 0
+    for n in range(found):
+        there, e = state.found[n], state.found_at[n]
         free[points], free_row[points] = there - 1, e
         standing[turbines], standing_row[turbines] = -there - 1, e
         points += there > 0

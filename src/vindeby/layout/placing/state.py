@@ -22,6 +22,7 @@ __all__ = [
     "keeps_turbulence",
     "new_change",
     "new_state",
+    "row_on_grid",
     "rows_of",
     "soil",
 ]
@@ -44,10 +45,11 @@ class State(NamedTuple):
     ``point`` and ``place`` are positions of points and turbines; ``type_index`` and ``cell`` (or OFF_GRID) belong to
     turbines. ``order``, by direction: the turbines from upwind to downwind, if anybody needs it. ``turbine`` has, by
     direction and turbine, two or four numbers for each wind speed (see ``rows_of``); ``waked`` says there whether any
-    wake has reached it. ``gathered`` has the deficits or their squares by direction, point and speed. ``energy`` is
-    what each type would make, by point, type and direction. ``free`` is the free wind where it differs from place to
-    place. The others are room to work in: ``reached`` and ``rows`` for what a wake reaches (see ``spreading``),
-    ``speed`` for wind speeds by point, ``changed``, ``waiting`` and ``waiting_along`` for turbines (see ``order``).
+    wake has reached it. ``gathered`` has the deficits or their squares by direction, point and speed; ``touched`` says
+    whether there are any from the grid. ``energy`` is what each type would make, by point, type and direction.
+    ``free`` is the free wind where it differs from place to place. The others are room to work in: ``found``,
+    ``found_at``, ``reached`` and ``rows`` for what a wake reaches (see ``spreading``), ``speed`` for wind speeds by
+    point, ``changed``, ``waiting`` and ``waiting_along`` for turbines (see ``order``).
     """
 
     occupant: npt.NDArray[np.int32]
@@ -60,9 +62,12 @@ class State(NamedTuple):
     turbine: FloatArray
     waked: npt.NDArray[np.bool_]
     gathered: FloatArray
+    touched: npt.NDArray[np.bool_]
     energy: FloatArray
     change: FloatArray
     change_at: IntArray
+    found: npt.NDArray[np.int32]
+    found_at: IntArray
     reached: npt.NDArray[np.uint64]
     rows: npt.NDArray[np.uint64]
     speed: FloatArray
@@ -105,9 +110,12 @@ def new_state(
         turbine=turbine,
         waked=np.zeros((directions, most), np.bool_),
         gathered=gathered,
+        touched=np.zeros((directions, points), np.bool_),
         energy=energy,
         change=change,
         change_at=change_at,
+        found=np.zeros(wakes.most + 1, np.int32),
+        found_at=np.zeros(wakes.most + 1, np.int64),
         reached=np.zeros((2, wakes.most + 1), np.uint64),
         rows=np.zeros((2, wakes.most + 1), np.uint64),
         speed=np.zeros((points + 1, speeds)),
@@ -172,6 +180,12 @@ def rows_of(state, d, a):
     """
     mine, speeds = state.turbine[d, a], state.change.shape[0]
     return mine[:speeds], mine[speeds : 2 * speeds], mine[2 * speeds : 3 * speeds], mine[3 * speeds :]
+
+
+@inlined
+def row_on_grid(wakes, cell):
+    """The row of a cell of the padded grid, from the southernmost that has points."""
+    return cell // wakes.stride - (wakes.size - 1)
 
 
 @inlined

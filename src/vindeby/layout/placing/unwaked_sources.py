@@ -34,10 +34,12 @@ def fill_unwaked_sources(farm: WindFarm, wakes: GridWakes) -> None:
 @once_per_model
 def _fill_kernel(model: WakeModel) -> Callable[..., None]:
     together = superposition_of(model)
-    scale, term = together.scale, together.term
+    scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
     @kernel(model.identity)
-    def fill(machines, wind, wakes, change, change_at, rows, targets, thrust, points, rotors, gathered):
+    def fill(
+        machines, wind, wakes, change, change_at, rows, targets, thrust, points, rotors, gathered, energy
+    ):
         types = machines.diameter.size
         for d in range(wind.cosine.size):
             first, number = wind.first[d], wind.first[d + 1] - wind.first[d]
@@ -54,6 +56,12 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
                     targets[n] = (begin + n) * types + source
                     rows[n] = targets[n] * wakes.pieces
                 add_changes(wakes.points, change, change_at, number, rows, targets, found, points)
+                for n in range(found):
+                    row = targets[n]
+                    for t in range(types):
+                        for k in range(number):
+                            left = wind_speed(wind.speed[first + k], max(points[row, k], 0.0))
+                            energy[row, t] += wind.weight[first + k] * curves_at(machines, t, left)[0]
                 for target in range(types):
                     for n in range(found):
                         targets[n] = ((begin + n) * types + source) * types + target
