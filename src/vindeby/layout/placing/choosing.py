@@ -179,8 +179,8 @@ def pairwise_sum(row: FloatArray, length: IntArray, merges: IntArray, sums: Floa
                 s4, s5 = s4 + part[j + np.uint64(4)], s5 + part[j + np.uint64(5)]
                 s6, s7 = s6 + part[j + np.uint64(6)], s7 + part[j + np.uint64(7)]
             total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
-        for j in range(lanes * _LANES, part.size):
-            total += part[j]
+        for rest in range(lanes * _LANES, part.size):
+            total += part[rest]
         for _ in range(merges[block]):
             height -= 1
             total = sums[height] + total

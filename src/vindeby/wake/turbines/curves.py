@@ -128,7 +128,7 @@ def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float]
 
 
 @scalar
-def locate(machines: TurbineArrays, type_index: int, wind_speed: float) -> int:
+def locate(machines: TurbineArrays, type_index: int, wind_speed: float) -> np.uint64:
     """Where in ``piece`` the row begins that a wind speed >= 0 falls into."""
     bucket = min(int(wind_speed * machines.per_speed[type_index]), machines.bucket_count[type_index] - 1)
     # Unsigned: no test for negative places.
