@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -11,7 +15,9 @@ from tests.layout.test_smart_start_golden import problem_of
 from vindeby.layout import SmartStart
 from vindeby.layout.placing.construction import Construction, best_worth
 from vindeby.layout.placing.grid_wakes import COEFFICIENTS
-from vindeby.layout.placing.state import State, _zeros, keeps_speed, keeps_turbulence
+from vindeby.layout.placing.one_block import zeros_in_one_block
+from vindeby.layout.placing.order import next_waiting, wait
+from vindeby.layout.placing.state import State, keeps_speed, keeps_turbulence
 from vindeby.wake import model_named
 
 FloatArray = npt.NDArray[np.float64]
@@ -92,8 +98,68 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
     )
 
 
+@pytest.mark.parametrize("turbines", [("15MW",), ("10MW", "15MW")], ids=["one type", "two types"])
+def test_a_turbine_in_no_wake_has_the_wakes_and_the_thrust_of_the_free_wind(
+    turbines: tuple[str, ...],
+) -> None:
+    prepared, _ = constructed(turbines, 1)
+    wakes, wind, types = prepared.wakes, prepared.farm.wind, prepared.farm.turbines
+    for d, source in itertools.product(range(len(wind.cosine)), range(len(types))):
+        states = slice(wind.first[d], wind.first[d + 1])
+        thrust = types[source].thrust_coefficient_at(wind.speed[states])
+        np.testing.assert_allclose(wakes.unwaked.thrust[source, states], thrust, rtol=1e-12)
+        for e in range(wakes.first[d], wakes.first[d + 1]):
+            row = e * len(types) + source
+            points = [wake_of(prepared, wakes.points, row, ct) for ct in thrust]
+            np.testing.assert_allclose(wakes.unwaked.points[row], points, rtol=0, atol=1e-14)
+            left = wind.speed[states] * (1.0 - np.sqrt(np.maximum(points, 0.0)))
+            energy = [wind.weight[states] @ kind.power_at(left) for kind in types]
+            np.testing.assert_allclose(wakes.unwaked.energy[row], energy, rtol=1e-9)
+            for pair in range(row * len(types), (row + 1) * len(types)):
+                rotors = [wake_of(prepared, wakes.rotors, pair, ct) for ct in thrust]
+                np.testing.assert_allclose(wakes.unwaked.rotors[pair], rotors, rtol=0, atol=1e-14)
+                np.testing.assert_allclose(wakes.unwaked.gathered[pair], rotors, rtol=0, atol=1e-14)
+
+
+def test_a_ready_energy_is_what_the_gathered_wakes_leave() -> None:
+    prepared, state = constructed(("15MW",), 8)
+    wind, kind = prepared.farm.wind, prepared.farm.turbines[0]
+    free = [c for c, cell in enumerate(state.point_cell) if state.occupant[cell] == c + 1]
+    for d in range(len(wind.cosine)):
+        states = slice(wind.first[d], wind.first[d + 1])
+        left = wind.speed[states] * (1.0 - np.sqrt(np.maximum(state.gathered[d, free], 0.0)))
+        energy = kind.power_at(left.ravel()).reshape(left.shape) @ wind.weight[states]
+        np.testing.assert_allclose(state.energy[free, 0, d], energy, rtol=1e-12)
+
+
+def test_offsets_are_those_between_points_inside_in_the_order_of_rows() -> None:
+    prepared, state = constructed(("15MW",), 1)
+    wakes = prepared.wakes
+    between_points = set((state.point_cell[:, None] - state.point_cell).ravel().tolist())
+    assert set(wakes.step.tolist()) < between_points
+    # Columns are less than half a padded row apart.
+    rows = np.rint(wakes.step / wakes.stride).astype(np.int64)
+    for d, n in itertools.product(range(len(wakes.first) - 1), range(2 * wakes.size)):
+        before = rows[wakes.first[d] : wakes.first[d + 1]] < n - wakes.size + 1
+        assert wakes.first_in_row[d, n] == wakes.first[d] + before.sum()
+        assert before[: before.sum()].all()
+
+
+def test_turbines_wait_from_upwind_to_downwind_and_then_as_they_came() -> None:
+    place = np.array([[3.0, 0.0], [1.0, 5.0], [2.0, 0.0], [1.0, 9.0], [1.0, 0.0]])
+    state: Any = SimpleNamespace(
+        place=place, changed=np.zeros(5, np.bool_), waiting=np.zeros(6, np.int64), waiting_along=np.zeros(6)
+    )
+    for a in (2, 4, 0, 1, 2, 3, 1):
+        wait.py_func(-1.0, 0.0, state, a)  # type: ignore[attr-defined]  # wind from the west
+    assert state.changed.all()
+    taken = [next_waiting.py_func(state) for _ in range(6)]  # type: ignore[attr-defined]
+    assert taken == [1, 3, 4, 2, 0, -1]
+    assert not state.changed.any()
+
+
 def test_the_arrays_of_one_block_begin_with_a_cache_line_and_share_nothing() -> None:
-    arrays = _zeros((3, 5), (2, 2, 2), (1,), (7,))
+    arrays = zeros_in_one_block((3, 5), (2, 2, 2), (1,), (7,))
     assert [array.shape for array in arrays] == [(3, 5), (2, 2, 2), (1,), (7,)]
     assert all(array.ctypes.data % 64 == 0 and array.flags.c_contiguous for array in arrays)
     for number, array in enumerate(arrays):

@@ -16,7 +16,7 @@ from numba.extending import register_jitable
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.moves import one_move, relocating, steady_moves
-from vindeby.layout.placing import grid_wakes
+from vindeby.layout.placing import grid_wakes, unwaked_sources
 from vindeby.layout.placing.step import placing_kernel
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
@@ -196,7 +196,7 @@ def _loops(model: WakeModel) -> list[Any]:
     moves, steady = one_move.move_kernels(model), steady_moves.steady_kernels(model, True)
     return [
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
-        placing_kernel(model, True), placing_kernel(model, False), *moves, *steady,
+        unwaked_sources._fill_kernel(model), placing_kernel(model, True), placing_kernel(model, False), *moves, *steady,
         *steady_moves.steady_kernels(model, False),
         *(relocating._walk_kernel(moves, model.identity, swapping) for swapping in (False, True)),
         relocating._walk_kernel(steady, f"{model.identity} steady", False),

@@ -158,17 +158,29 @@ def pairwise_sum(row: FloatArray, length: IntArray, merges: IntArray, sums: Floa
     """The sum of a row, added up as ``numpy.sum`` does; ``sums`` is room to work in."""
     start = height = 0
     for block in range(length.size):
-        end, whole = start + length[block], start + length[block] // _LANES * _LANES
-        total = 0.0
-        if whole > start:
-            s0, s1, s2, s3 = row[start], row[start + 1], row[start + 2], row[start + 3]
-            s4, s5, s6, s7 = row[start + 4], row[start + 5], row[start + 6], row[start + 7]
-            for j in range(start + _LANES, whole, _LANES):
-                s0, s1, s2, s3 = s0 + row[j], s1 + row[j + 1], s2 + row[j + 2], s3 + row[j + 3]
-                s4, s5, s6, s7 = s4 + row[j + 4], s5 + row[j + 5], s6 + row[j + 6], s7 + row[j + 7]
+        end, lanes = start + length[block], length[block] // _LANES
+        part, total = row[start:end], 0.0
+        if lanes > 0:
+            s0, s1, s2, s3, s4, s5, s6, s7 = (
+                part[0],
+                part[1],
+                part[2],
+                part[3],
+                part[4],
+                part[5],
+                part[6],
+                part[7],
+            )
+            # Unsigned: no test for negative places, which costs more than the sum.
+            for lane in range(np.uint64(1), np.uint64(lanes)):
+                j = lane * np.uint64(_LANES)
+                s0, s1 = s0 + part[j], s1 + part[j + np.uint64(1)]
+                s2, s3 = s2 + part[j + np.uint64(2)], s3 + part[j + np.uint64(3)]
+                s4, s5 = s4 + part[j + np.uint64(4)], s5 + part[j + np.uint64(5)]
+                s6, s7 = s6 + part[j + np.uint64(6)], s7 + part[j + np.uint64(7)]
             total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
-        for j in range(whole, end):
-            total += row[j]
+        for rest in range(lanes * _LANES, part.size):
+            total += part[rest]
         for _ in range(merges[block]):
             height -= 1
             total = sums[height] + total

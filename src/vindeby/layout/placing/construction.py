@@ -17,6 +17,7 @@ from vindeby.layout.placing.grid_points import grid_inside, no_room_on_grid
 from vindeby.layout.placing.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
 from vindeby.layout.placing.state import State, new_state
 from vindeby.layout.placing.step import placing_kernel
+from vindeby.layout.placing.unwaked_sources import fill_unwaked_sources
 from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
 from vindeby.wake import WindFarm
 
@@ -35,9 +36,13 @@ class Construction:
         self.x, self.y = grid_inside(problem, size)
         tabulated = can_be_tabulated(self.farm)
         pitch_x, pitch_y = (east - west) / (size - 1), (north - south) / (size - 1)
-        self.wakes: GridWakes = grid_wakes(self.farm, size, pitch_x, pitch_y, tabulated=tabulated)
         column = np.rint((self.x - west) / pitch_x).astype(np.int64)
         row = np.rint((self.y - south) / pitch_y).astype(np.int64)
+        self.wakes: GridWakes = grid_wakes(
+            self.farm, size, (pitch_x, pitch_y), row, column, tabulated=tabulated
+        )
+        if tabulated and self.farm.locality == "uniform":
+            fill_unwaked_sources(self.farm, self.wakes)
         self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
         self.place = placing_kernel(self.farm.model, tabulated, self.farm.locality)
         self.member = np.stack([zone.boundary.inside(self.x, self.y) for zone in problem.zones], axis=1)

@@ -19,6 +19,7 @@ from vindeby.layout.placing.state import (
     between,
     keeps_speed,
     keeps_turbulence,
+    row_on_grid,
     rows_of,
 )
 from vindeby.layout.placing.thrust_pieces import look_up, to_powers
@@ -28,32 +29,33 @@ from vindeby.wake.loops.superposition import turbulence_in_wakes
 from vindeby.wake.loops.wind_access import Locality, together_of
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["make_pull", "make_renew"]
+__all__ = ["make_begin_unwaked", "make_pull", "make_renew"]
 
 
 def make_pull(
     model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality = "uniform"
-) -> Callable[..., None]:
+) -> Callable[..., bool]:
     """Make the step that gathers wakes at a new turbine."""
     pull_from, swing = _make_pull_from(model, tabulated, pairs, locality), free_at(locality).swing
 
     @inlined
     def pull(data, machines, wind, wakes, state, d, a, at, neighbours):
-        """Gather the wakes of all upwind turbines at a new one."""
-        for k in range(wind.first[d + 1] - wind.first[d]):
-            state.turbine[d, a, k] = 0.0
+        """Gather the wakes of all upwind turbines at a new one, whose sums are 0; whether it stands in any."""
+        found = 0
         if state.cell[a] >= 0:
-            places, upwind_of, found, cell = state.rows[0], state.reached[0], 0, state.cell[a]
-            for e in range(wakes.first[d], wakes.first[d + 1]):
-                there = state.occupant[np.uint64(cell - wakes.step[e])]
+            places, upwind_of, cell = state.rows[0], state.reached[0], state.cell[a]
+            row = row_on_grid(wakes, cell)
+            for e in range(wakes.first_in_row[d, row], wakes.first_in_row[d, row + wakes.size]):
+                there = state.occupant[np.uint64(cell - wakes.step[np.uint64(e)])]
                 # Stored in any case, and overwritten by the next if not counted: no branch to guess wrong.
                 places[found], upwind_of[found] = e, -there - 1
                 found += there < 0
             for n in range(found):
                 e, b = np.int64(places[n]), np.int64(upwind_of[n])
                 pull_from(data, machines, wind, wakes, state, d, a, b, e, wakes.far[e], wakes.aside[e])
+        state.waked[d, a] = found > 0 or neighbours > 0
         if neighbours == 0:
-            return
+            return found > 0
         for upwind in range(at):
             b = state.order[d, upwind]
             if state.cell[a] < 0 or state.cell[b] < 0:
@@ -61,6 +63,7 @@ def make_pull(
                 far, aside = swing(state, b, wind.first[d], far, aside)
                 if far > 1e-10:
                     pull_from(data, machines, wind, wakes, state, d, a, b, -1, far, aside)
+        return True
 
     return pull
 
@@ -70,6 +73,7 @@ def _make_pull_from(
 ) -> Callable[..., None]:
     computed, together = pairs.computed, together_of(model, locality)
     scale, term, free_speed = together.scale, together.term, free_at(locality).speed
+    has_unwaked = tabulated and locality == "uniform"
     adds, scales, free_turbulence = keeps_turbulence(model), keeps_speed(model), free_at(locality).turbulence
 
     @inlined
@@ -77,8 +81,14 @@ def _make_pull_from(
         """Add the wake of turbine ``b`` at turbine ``a``; ``e`` is its place in the table, if it has one."""
         first, types = wind.first[d], machines.diameter.size
         source, target = state.type_index[b], state.type_index[a]
-        row = ((e * types + source) * types + target) * wakes.pieces
+        pair = (e * types + source) * types + target
+        row = pair * wakes.pieces
         summed, (_, ct, u, ti) = state.turbine[d, a], rows_of(state, d, b)
+        if has_unwaked and not state.waked[d, b]:
+            for k in range(wind.first[d + 1] - first):
+                free = free_speed(wind, state, b, first + k)
+                summed[k] += wakes.unwaked.gathered[pair, k] * term(scale(free, free))
+            return
         for k in range(wind.first[d + 1] - first):
             if tabulated and e >= 0:
                 value = look_up(wakes.rotors, row, wakes, ct[k])
@@ -147,6 +157,28 @@ def make_renew(
         return count, most_thrust, most_turbulence
 
     return renew
+
+
+def make_begin_unwaked(
+    model: WakeModel, tabulated: bool, locality: Locality = "uniform"
+) -> Callable[..., int]:
+    """Make the step for a new turbine in no wake, where its wakes are tabulated (``unwaked_sources``)."""
+    has_unwaked, scales = tabulated and locality == "uniform", keeps_speed(model)
+
+    @inlined
+    def begin_unwaked(wind, wakes, state, d, a):
+        """Give a turbine the thrust of the free wind; say in how many states, 0 if it has to be worked out."""
+        if not has_unwaked:
+            return 0
+        first, number, kind = wind.first[d], wind.first[d + 1] - wind.first[d], state.type_index[a]
+        _, thrust, u, _ = rows_of(state, d, a)
+        for k in range(number):
+            thrust[k] = wakes.unwaked.thrust[kind, first + k]
+            if scales:
+                u[k] = wind.speed[first + k]
+        return number
+
+    return begin_unwaked
 
 
 def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., float]:

@@ -2,9 +2,10 @@
 
 Smart start puts every turbine on a point of one grid, so a wake from one point to another depends only on how
 many rows and columns lie between the two: a grid of 18 x 18 has 105,000 pairs of points, but 1,225 such
-offsets, of which the wake of one wind direction reaches about one in twenty. For these the deficit (or its
-square, where squares are added up) is kept as a function of the thrust coefficient: polynomials of degree 5,
-each over a short piece of thrust, good to about 1e-9 of the value.
+offsets, of which the wake of one wind direction reaches about one in twenty. Only offsets that lie between two of
+the points inside the boundary are kept. For these the deficit (or its square, where squares are added up) is kept as
+a function of the thrust coefficient: polynomials of degree 5, each over a short piece of thrust, good to about 1e-9
+of the value.
 
 A model whose wakes depend on more than thrust and place (added turbulence), thrust coefficients near the
 model's kink, or a turbulence that differs between the wind speeds of a direction, is not tabulated; then only
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.placing.one_block import zeros_in_one_block
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
@@ -25,7 +27,7 @@ from vindeby.wake.loops.local.local_wind import LocalWind
 from vindeby.wake.loops.rotation import turn_arrays
 from vindeby.wake.loops.superposition import superposition_of
 
-__all__ = ["COEFFICIENTS", "GridWakes", "can_be_tabulated", "grid_wakes"]
+__all__ = ["COEFFICIENTS", "GridWakes", "UnwakedSources", "can_be_tabulated", "grid_wakes"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -38,17 +40,35 @@ _MOST_ADDED = 0.5
 """No wake model adds a turbulence intensity above this to the free one a rotor diameter downwind."""
 
 
+class UnwakedSources(NamedTuple):
+    """What turbines have and do that stand in no wake; ``unwaked_sources`` fills it in if wakes are tabulated.
+
+    ``thrust`` is by source type and wind state. The others are by wind speed of a direction, a row for what is a
+    number of pieces in ``GridWakes``: ``points`` and ``rotors`` are what such a turbine adds there when it comes,
+    ``gathered`` is the wake that a rotor finds that comes later. ``energy`` is what each type would make at a point
+    that no other wake reaches, by row of ``points``.
+    """
+
+    thrust: FloatArray
+    points: FloatArray
+    rotors: FloatArray
+    gathered: FloatArray
+    energy: FloatArray
+
+
 class GridWakes(NamedTuple):
     """The offsets that a wake reaches, by wind direction: those of ``d`` are ``first[d]`` to ``first[d + 1]``.
 
-    ``most`` is the largest number of a direction. ``step`` is an offset in cells of the padded grid (``stride`` cells a
-    row). A row of ``points`` is a polynomial (by offset, source type, piece; constant first) for a point at the hub
-    height of type 0, one of ``rotors`` (by offset, source, target, piece) for a rotor there.
+    In a direction they are in the order of rows: those that are ``n - size + 1`` rows or more to the north begin with
+    ``first_in_row[d, n]``. ``most`` is the largest number of a direction. ``step`` is an offset in cells of the padded
+    grid (``stride`` cells a row). A row of ``points`` is a polynomial (by offset, source type, piece; constant first)
+    for a point at the hub height of type 0, one of ``rotors`` (by offset, source, target, piece) for a rotor there.
     """
 
     size: int
     stride: int
     first: IntArray
+    first_in_row: IntArray
     most: int
     step: npt.NDArray[np.int32]
     far: FloatArray
@@ -58,6 +78,7 @@ class GridWakes(NamedTuple):
     pieces: int
     lowest_thrust: float
     per_piece: float
+    unwaked: UnwakedSources
 
 
 def thrust_range(farm: WindFarm) -> tuple[float, float]:
@@ -94,15 +115,26 @@ def can_be_tabulated(farm: WindFarm) -> bool:
     return bool((lowest == np.maximum.reduceat(states.turbulence, states.first[:-1])).all())
 
 
-def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tabulated: bool) -> GridWakes:
-    """Work out the wakes on a grid of ``size`` x ``size`` points, the pitches (m) apart."""
+def grid_wakes(
+    farm: WindFarm,
+    size: int,
+    pitches: tuple[float, float],
+    row: IntArray,
+    column: IntArray,
+    *,
+    tabulated: bool,
+) -> GridWakes:
+    """Work out the wakes between points in these rows and columns of a grid of ``size`` x ``size``.
+
+    ``pitches`` (m) are those between columns and between rows.
+    """
     low, high = thrust_range(farm)
     pieces = max(1, int(np.ceil((high - low) / _PIECE))) if tabulated else 1
     width = max((high - low) / pieces, 1e-6)
-    rows, columns = (v.ravel() for v in np.meshgrid(*[np.arange(1 - size, size)] * 2, indexing="ij"))
+    rows, columns = _offsets(size, row, column)
     stride = 3 * size - 2
     wind = farm.wind
-    dx, dy = columns * pitch_x, rows * pitch_y
+    dx, dy = columns * pitches[0], rows * pitches[1]
     far, aside = turn_arrays(wind.cosine[:, None], wind.sine[:, None], dx, dy)
     seen = np.zeros(far.shape, np.bool_)
     kernels = _kernels(farm.model)
@@ -114,8 +146,11 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
     kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
     direction, offset = np.nonzero(seen)
     count, types = (len(direction) if tabulated else 0), len(farm.turbines)
-    points = np.zeros((count, types, pieces, COEFFICIENTS))
-    rotors = np.zeros((count, types, types, pieces, COEFFICIENTS))
+    alone, states = (count, len(wind.speed)) if farm.locality == "uniform" else (0, 0)
+    points, rotors, *unwaked = zeros_in_one_block(
+        (count, types, pieces, COEFFICIENTS), (count, types, types, pieces, COEFFICIENTS),
+        (types, states), (alone * types, wind.most), *[(alone * types * types, wind.most)] * 2, (alone * types, types),
+    )  # fmt: skip
     nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
     far, aside = far[seen], aside[seen]
@@ -129,6 +164,7 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
         size=size,
         stride=stride,
         first=first,
+        first_in_row=_first_in_row(size, len(wind.cosine), direction, rows[offset]),
         most=int(np.diff(first).max()),
         step=(rows * stride + columns)[offset].astype(np.int32),
         far=far,
@@ -138,7 +174,25 @@ def grid_wakes(farm: WindFarm, size: int, pitch_x: float, pitch_y: float, *, tab
         pieces=pieces,
         lowest_thrust=low,
         per_piece=1.0 / width,
+        unwaked=UnwakedSources(*unwaked),
     )
+
+
+def _offsets(size: int, row: IntArray, column: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows and columns between any two of these points, each pair of numbers once."""
+    inside = np.zeros((size, size), np.bool_)
+    inside[row, column] = True
+    occurs = np.zeros((2 * size - 1, 2 * size - 1), np.bool_)
+    for r, c in zip(row, column, strict=True):
+        occurs[size - 1 - r : 2 * size - 1 - r, size - 1 - c : 2 * size - 1 - c] |= inside
+    rows, columns = np.nonzero(occurs)
+    return rows - size + 1, columns - size + 1
+
+
+def _first_in_row(size: int, directions: int, direction: IntArray, row: IntArray) -> IntArray:
+    """Where the offsets of a direction begin that are in this row or farther north; they come in this order."""
+    bounds = np.arange(directions)[:, None] * 2 * size + np.arange(2 * size)
+    return np.searchsorted(direction * 2 * size + row + size - 1, bounds).astype(np.int64)
 
 
 @once_per_model

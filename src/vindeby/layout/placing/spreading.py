@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from vindeby.layout.placing.free import free_at
+from vindeby.layout.placing.order import wait
 from vindeby.layout.placing.pairs import Pairs
-from vindeby.layout.placing.state import WHICH, between, soil
-from vindeby.layout.placing.thrust_pieces import add_changes
+from vindeby.layout.placing.state import WHICH, between, row_on_grid, soil
+from vindeby.layout.placing.thrust_pieces import add_changes, add_rows
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.wind_access import Locality
@@ -22,15 +23,33 @@ def make_spread_on_grid(tabulated: bool, pairs: Pairs) -> Callable[..., None]:
     compute_change = pairs.compute_change
 
     @inlined
-    def spread_on_grid(data, machines, wakes, state, d, a, count):
-        """Pass a change on to the points and turbines of the grid in its wake."""
+    def spread_on_grid(data, machines, wind, wakes, state, d, a, count, unwaked):
+        """Pass a change on to the points and turbines of the grid in its wake.
+
+        The change is in ``count`` states of ``state.change``, or in all where an ``unwaked`` turbine has come.
+        """
         points, turbines = find_reached(machines, wakes, state, d, a)
         change, change_at, reached, rows = state.change, state.change_at, state.reached, state.rows
         for n in range(points):
-            soil(state.dirty, state.mark, reached[0, n], d)
+            c = reached[0, n]
+            if tabulated and unwaked and not state.touched[d, c]:
+                for t in range(machines.diameter.size):
+                    state.energy[c, t, d] = wakes.unwaked.energy[rows[0, n], t]
+            else:
+                soil(state.dirty, state.mark, c, d)
+            state.touched[d, c] = True
         for n in range(turbines):
-            state.changed[reached[1, n]] = True
+            wait(wind.cosine[d], wind.sine[d], state, np.int64(reached[1, n]))
+            state.waked[d, reached[1, n]] = True
+        if tabulated and unwaked:
+            add_rows(wakes.unwaked.points, count, rows[0], reached[0], points, state.gathered[d])
+            add_rows(wakes.unwaked.rotors, count, rows[1], reached[1], turbines, state.turbine[d])
+            return
         if tabulated:
+            for n in range(points):
+                rows[0, n] *= wakes.pieces
+            for n in range(turbines):
+                rows[1, n] *= wakes.pieces
             add_changes(
                 wakes.points, change, change_at, count, rows[0], reached[0], points, state.gathered[d]
             )
@@ -58,25 +77,30 @@ def make_spread_on_grid(tabulated: bool, pairs: Pairs) -> Callable[..., None]:
 def find_reached(machines, wakes, state, d, a):
     """List the free points and the turbines of the grid in the wake of a turbine; how many of each.
 
-    Points come first in ``state.reached`` (their numbers) and in ``state.rows`` (where their polynomials begin, or the
-    offset where nothing is tabulated), then turbines.
+    Points come first in ``state.reached`` (their numbers) and in ``state.rows`` (which pair of the tables they are,
+    or the offset where nothing is tabulated), then turbines.
     """
-    source, cell, types, pieces = state.type_index[a], state.cell[a], machines.diameter.size, wakes.pieces
+    source, cell, types = state.type_index[a], state.cell[a], machines.diameter.size
+    row = wakes.size - 1 - row_on_grid(wakes, cell)
     free, free_row, standing, standing_row = state.reached[0], state.rows[0], state.reached[1], state.rows[1]
-    points = turbines = 0
-    for e in range(wakes.first[d], wakes.first[d + 1]):
-        there = state.occupant[np.uint64(cell + wakes.step[e])]
+    found = points = turbines = 0
+    for e in range(wakes.first_in_row[d, row], wakes.first_in_row[d, row + wakes.size]):
+        there = state.occupant[np.uint64(cell + wakes.step[np.uint64(e)])]
         # Stored in any case, and overwritten by the next if not counted: no branch to guess wrong.
+        state.found[found], state.found_at[found] = there, e
+        found += there != 0
+    for n in range(found):
+        there, e = state.found[n], state.found_at[n]
         free[points], free_row[points] = there - 1, e
         standing[turbines], standing_row[turbines] = -there - 1, e
         points += there > 0
         turbines += there < 0
     if wakes.points.size:
         for n in range(points):
-            free_row[n] = (np.int64(free_row[n]) * types + source) * pieces
+            free_row[n] = np.int64(free_row[n]) * types + source
         for n in range(turbines):
-            pair = (np.int64(standing_row[n]) * types + source) * types + state.type_index[standing[n]]
-            standing_row[n] = pair * pieces
+            pair = np.int64(standing_row[n]) * types + source
+            standing_row[n] = pair * types + state.type_index[standing[n]]
     return points, turbines
 
 
@@ -99,7 +123,7 @@ def make_spread_off_grid(
             far, aside = swing(state, a, wind.first[d], far, aside)
             rotor = machines.diameter[state.type_index[b]]
             if far > 1e-10 and abs(aside) < reach(data, far, diameter, rotor, thrust, turbulence):
-                state.changed[b] = True
+                wait(cosine, sine, state, b)
                 for n in range(count):
                     k = state.change_at[n, WHICH]
                     state.turbine[d, b, k] += compute_change(

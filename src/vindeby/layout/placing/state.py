@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -10,19 +9,28 @@ import numpy.typing as npt
 
 from vindeby.layout.placing.free import Free, new_free
 from vindeby.layout.placing.grid_wakes import GridWakes
+from vindeby.layout.placing.one_block import zeros_in_one_block
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.rotation import downwind_of, turn
+from vindeby.wake.loops.rotation import turn
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["State", "between", "insert", "keeps_speed", "keeps_turbulence", "new_state", "rows_of", "soil"]
+__all__ = [
+    "State",
+    "between",
+    "keeps_speed",
+    "keeps_turbulence",
+    "new_change",
+    "new_state",
+    "row_on_grid",
+    "rows_of",
+    "soil",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 OFF_GRID = -1
-_LINE = 8
-"""Numbers in a cache line."""
 
 # The numbers of a change in one wind state: before and after; then the powers of the place in the table.
 OLD_CT, NEW_CT, OLD_TI, NEW_TI, OLD_SCALE, NEW_SCALE, NEW_POWERS, OLD_POWERS = 0, 1, 2, 3, 4, 5, 6, 12
@@ -35,11 +43,13 @@ class State(NamedTuple):
 
     ``occupant`` says of each cell of the padded grid: 0 nothing, c + 1 free point c, -(a + 1) turbine a.
     ``point`` and ``place`` are positions of points and turbines; ``type_index`` and ``cell`` (or OFF_GRID) belong to
-    turbines. ``order``, by direction: the turbines from upwind to downwind. ``turbine`` has, by direction and turbine,
-    two or four numbers for each wind speed (see ``rows_of``), ``gathered`` the deficits or their squares by direction,
-    point and speed. ``energy`` is what each type would make, by point, type and direction. ``free`` is the free wind
-    where it differs from place to place. The others are room to work in: ``reached`` and ``rows`` for what a wake
-    reaches (see ``spreading``), ``speed`` for wind speeds by point.
+    turbines. ``order``, by direction: the turbines from upwind to downwind, if anybody needs it. ``turbine`` has, by
+    direction and turbine, two or four numbers for each wind speed (see ``rows_of``); ``waked`` says there whether any
+    wake has reached it. ``gathered`` has the deficits or their squares by direction, point and speed; ``touched`` says
+    whether there are any from the grid. ``energy`` is what each type would make, by point, type and direction.
+    ``free`` is the free wind where it differs from place to place. The others are room to work in: ``found``,
+    ``found_at``, ``reached`` and ``rows`` for what a wake reaches (see ``spreading``), ``speed`` for wind speeds by
+    point, ``changed``, ``waiting`` and ``waiting_along`` for turbines (see ``order``).
     """
 
     occupant: npt.NDArray[np.int32]
@@ -50,14 +60,20 @@ class State(NamedTuple):
     cell: IntArray
     order: npt.NDArray[np.int32]
     turbine: FloatArray
+    waked: npt.NDArray[np.bool_]
     gathered: FloatArray
+    touched: npt.NDArray[np.bool_]
     energy: FloatArray
     change: FloatArray
     change_at: IntArray
+    found: npt.NDArray[np.int32]
+    found_at: IntArray
     reached: npt.NDArray[np.uint64]
     rows: npt.NDArray[np.uint64]
     speed: FloatArray
     changed: npt.NDArray[np.bool_]
+    waiting: IntArray
+    waiting_along: FloatArray
     dirty: IntArray
     mark: IntArray
     free: Free
@@ -79,9 +95,10 @@ def new_state(
     occupant = np.zeros(wakes.stride * wakes.stride, np.int32)
     occupant[cell] = np.arange(1, points + 1)
     rows = 4 if keeps_speed(farm.model) or keeps_turbulence(farm.model) else 2
-    turbine, gathered, energy = _zeros(
+    turbine, gathered, energy = zeros_in_one_block(
         (directions, most, rows * speeds), (directions, points, speeds), (points, types, directions)
     )
+    change, change_at = new_change(speeds)
     state = State(
         occupant=occupant,
         point=point,
@@ -91,14 +108,20 @@ def new_state(
         cell=np.full(most, OFF_GRID, np.int64),
         order=np.zeros((directions, most), np.int32),
         turbine=turbine,
+        waked=np.zeros((directions, most), np.bool_),
         gathered=gathered,
+        touched=np.zeros((directions, points), np.bool_),
         energy=energy,
-        change=np.zeros((speeds, 18)),
-        change_at=np.zeros((speeds, 3), np.int64),
+        change=change,
+        change_at=change_at,
+        found=np.zeros(wakes.most + 1, np.int32),
+        found_at=np.zeros(wakes.most + 1, np.int64),
         reached=np.zeros((2, wakes.most + 1), np.uint64),
         rows=np.zeros((2, wakes.most + 1), np.uint64),
         speed=np.zeros((points + 1, speeds)),
         changed=np.zeros(most, np.bool_),
+        waiting=np.zeros(most + 1, np.int64),
+        waiting_along=np.zeros(most + 1),
         dirty=np.zeros(points + 1, np.int64),
         mark=np.zeros(points, np.int64),
         free=new_free(farm, point + np.asarray(origin), most),
@@ -110,15 +133,9 @@ def new_state(
     return state
 
 
-def _zeros(*shapes: tuple[int, ...]) -> list[FloatArray]:
-    """Arrays of zeros, each from a cache line on, in one block: NumPy asks for large pages only for large blocks."""
-    starts = np.cumsum([0, *(-(-prod(shape) // _LINE) * _LINE for shape in shapes)])
-    block = np.zeros(starts[-1] + _LINE)
-    block = block[-(block.ctypes.data // block.itemsize) % _LINE :]
-    return [
-        block[start : start + prod(shape)].reshape(shape)
-        for start, shape in zip(starts, shapes, strict=False)
-    ]
+def new_change(speeds: int) -> tuple[FloatArray, IntArray]:
+    """Room for what has changed in so many wind states."""
+    return np.zeros((speeds, 18)), np.zeros((speeds, 3), np.int64)
 
 
 def keeps_speed(model: WakeModel) -> bool:
@@ -166,18 +183,9 @@ def rows_of(state, d, a):
 
 
 @inlined
-def insert(cosine, sine, state, d, a):
-    """Put a turbine into the order from upwind to downwind; the place it gets."""
-    at = a
-    along = downwind_of(cosine, sine, state.place[a, 0], state.place[a, 1])
-    while at > 0:
-        b = state.order[d, at - 1]
-        if downwind_of(cosine, sine, state.place[b, 0], state.place[b, 1]) <= along:
-            break
-        state.order[d, at] = b
-        at -= 1
-    state.order[d, at] = a
-    return at
+def row_on_grid(wakes, cell):
+    """The row of a cell of the padded grid, from the southernmost that has points."""
+    return cell // wakes.stride - (wakes.size - 1)
 
 
 @inlined

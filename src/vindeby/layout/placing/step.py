@@ -11,10 +11,11 @@ import numpy as np
 
 from vindeby.layout.placing.choosing import CHOSEN, FINISHED, choose
 from vindeby.layout.placing.free import free_at
-from vindeby.layout.placing.gathering import make_pull, make_renew
+from vindeby.layout.placing.gathering import make_begin_unwaked, make_pull, make_renew
+from vindeby.layout.placing.order import insert, next_waiting, place_in_order
 from vindeby.layout.placing.pairs import make_pairs
 from vindeby.layout.placing.spreading import make_spread_off_grid, make_spread_on_grid
-from vindeby.layout.placing.state import insert
+from vindeby.layout.placing.state import keeps_turbulence
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.compiling.per_model import once_per_model
@@ -54,6 +55,7 @@ def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "unif
 def _make_place_in_direction(model: WakeModel, tabulated: bool, locality: Locality) -> Callable[..., None]:
     pairs = make_pairs(model)
     pull, renew = make_pull(model, tabulated, pairs, locality), make_renew(model, tabulated, locality)
+    begin_unwaked, adds = make_begin_unwaked(model, tabulated, locality), keeps_turbulence(model)
     spread_on_grid = make_spread_on_grid(tabulated, pairs)
     spread_off_grid = make_spread_off_grid(model, pairs, locality)
     value_points = _make_value_points(model, locality)
@@ -62,23 +64,21 @@ def _make_place_in_direction(model: WakeModel, tabulated: bool, locality: Locali
     def place_in_direction(data, machines, wind, wakes, state, d, a, neighbours):
         """Put a turbine into the wind of one direction."""
         state.dirty[0] = 0
-        for b in range(a):
-            state.changed[b] = False
-        state.changed[a] = True
-        mine = insert(wind.cosine[d], wind.sine[d], state, d, a)
-        pull(data, machines, wind, wakes, state, d, a, mine, neighbours)
-        for at in range(mine, a + 1):
-            b = state.order[d, at]
-            if not state.changed[b]:
-                continue
-            count, thrust, turbulence = renew(data, machines, wind, wakes, state, d, b, at, b == a)
-            if count == 0:
-                continue
-            if state.cell[b] >= 0:
-                spread_on_grid(data, machines, wakes, state, d, b, count)
-            if neighbours > 0:
+        begin = insert(wind.cosine[d], wind.sine[d], state, d, a) if adds or neighbours > 0 else 0
+        count, thrust, turbulence, b = 0, 0.0, 0.0, a
+        if not pull(data, machines, wind, wakes, state, d, a, begin, neighbours):
+            count = begin_unwaked(wind, wakes, state, d, a)
+        unwaked = count > 0
+        while b >= 0:
+            if not unwaked:
+                at = place_in_order(state, d, b, begin) if adds else 0
+                count, thrust, turbulence = renew(data, machines, wind, wakes, state, d, b, at, b == a)
+            if count > 0 and state.cell[b] >= 0:
+                spread_on_grid(data, machines, wind, wakes, state, d, b, count, unwaked)
+            if count > 0 and neighbours > 0:
                 others = min(neighbours, a + 1) if state.cell[b] >= 0 else a + 1
                 spread_off_grid(data, machines, wind, state, d, b, others, count, thrust, turbulence)
+            b, unwaked = next_waiting(state), False
         value_points(machines, wind, state, d)
 
     return place_in_direction

@@ -18,7 +18,7 @@ from vindeby.layout.placing.state import (
 )
 from vindeby.wake.compiling.compiled import inlined
 
-__all__ = ["add_changes", "look_up", "to_powers"]
+__all__ = ["add_changes", "add_rows", "look_up", "to_powers"]
 
 
 @inlined
@@ -73,6 +73,15 @@ def add_changes(table, change, change_at, count, rows, targets, found, sums):
             value = c[0] * a0 + c[1] * a1 + c[2] * a2 + c[3] * a3 + c[4] * a4 + c[5] * a5
             value += e[0] * b0 + e[1] * b1 + e[2] * b2 + e[3] * b3 + e[4] * b4 + e[5] * b5
             sums[targets[n], k] += value
+
+
+@inlined
+def add_rows(table, count, rows, targets, found, sums):
+    """Add rows of a table to the sums (target, wind speed) of all targets that were found."""
+    for n in range(found):
+        row, target = table[rows[n]], sums[targets[n]]
+        for k in range(np.uint64(count)):
+            target[k] += row[k]
 
 
 @inlined

@@ -128,12 +128,13 @@ def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float]
 
 
 @scalar
-def locate(machines: TurbineArrays, type_index: int, wind_speed: float) -> int:
+def locate(machines: TurbineArrays, type_index: int, wind_speed: float) -> np.uint64:
     """Where in ``piece`` the row begins that a wind speed >= 0 falls into."""
     bucket = min(int(wind_speed * machines.per_speed[type_index]), machines.bucket_count[type_index] - 1)
-    row = machines.bucket[machines.bucket_first[type_index] + bucket]
-    while wind_speed >= machines.piece[row + 11]:
-        row += COLUMNS
+    # Unsigned: no test for negative places.
+    row = np.uint64(machines.bucket[np.uint64(machines.bucket_first[type_index] + bucket)])
+    while wind_speed >= machines.piece[row + np.uint64(11)]:
+        row += np.uint64(COLUMNS)
     return row
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "read_with_slopes",
     "settle",
     "settle_back",
+    "settle_like",
     "slopes_of_shares",
     "wake_back",
 ]
@@ -149,10 +150,10 @@ def settle(machines, tables, type_index, states, summed, u, node, share):
         u[k] = left if left > 0.0 else 0.0  # noqa: FURB136  a comparison vectorises, max does not
     power = 0.0
     for k in range(count):
-        row = bucket[min(np.int64(u[k] * per_speed), last)]
-        while u[k] >= piece[row + 11]:
-            row += np.uint32(COLUMNS)
-        c = piece[row : row + COLUMNS]
+        row = np.uint64(bucket[np.uint64(min(np.int64(u[k] * per_speed), last))])
+        while u[k] >= piece[row + np.uint64(11)]:
+            row += np.uint64(COLUMNS)
+        c = piece[row : row + np.uint64(COLUMNS)]
         along = u[k] - c[10]
         power += weight[k] * (((c[3] * along + c[2]) * along + c[1]) * along + c[0])
         t = (((c[9] * along + c[8]) * along + c[7]) * along + c[6] - tables.first_thrust) * tables.per_thrust
@@ -162,6 +163,17 @@ def settle(machines, tables, type_index, states, summed, u, node, share):
     for k in range(count):
         s0[k], s1[k], s2[k], s3[k] = weights(s0[k])
     return power
+
+
+@inlined
+def settle_like(farm, other, a, count):
+    """Give a turbine that stands in no wake what another such turbine has made of the same wind."""
+    for k in range(count):
+        farm.u[a, k], farm.node[a, k] = farm.u[other, k], farm.node[other, k]
+    for m in range(4):
+        mine, its = farm.share[a, m], farm.share[other, m]
+        for k in range(count):
+            mine[k] = its[k]
 
 
 @inlined

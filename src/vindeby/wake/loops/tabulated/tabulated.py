@@ -6,7 +6,8 @@ for its wakes, the node on the thrust axis and its four weights, is worked out o
 Opposite directions have the same pairs with the same distances, only the other way round: they are found and
 looked up once (with one turbine type; with several the table of the pair differs). Walking ahead, a turbine adds
 its wakes to those after it; walking behind, it gathers them from those after it; both read the pairs in the same
-order.
+order. Turbines in no wake, a fifth of all, are alike in the wind of a direction: with one turbine type, the first
+is settled and the others are given the same.
 
 For the gradient each pair's coefficients are kept with their slopes with both distances, so that the way back
 (``tabulated_back``) reads no table.
@@ -34,6 +35,7 @@ from vindeby.wake.loops.tabulated.pair_steps import (
     read,
     read_with_slopes,
     settle,
+    settle_like,
 )
 from vindeby.wake.loops.tabulated.pair_tables import NODES
 from vindeby.wake.loops.tabulated.tabulated_back import WIDE, make_walks_back, new_shares
@@ -62,6 +64,7 @@ class Farm(NamedTuple):
     across: FloatArray
     first: npt.NDArray[np.int64]
     other: npt.NDArray[np.uint32]
+    waked: npt.NDArray[np.bool_]
     summed: FloatArray
     u: FloatArray
     node: npt.NDArray[np.uint32]
@@ -78,6 +81,7 @@ def _room(type_index, most):
         np.empty(n),
         np.empty(n + 1, np.int64),
         np.empty(n * (n - 1) // 2 + 1, np.uint32),
+        np.empty(n, np.bool_),
         np.empty((n, most)),
         np.empty((n, most)),
         np.empty((n, most), np.uint32),
@@ -93,44 +97,66 @@ def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
 
 def _make_walks(model: WakeModel, wide: int) -> tuple[Callable[..., None], Callable[..., None]]:
     """The walks ahead and behind, for pairs whose coefficients are ``wide`` numbers apart."""
-    add_outside = _make_add_outside(model)
-    identity = f"{model.identity} {wide}"
+    add_outside, identity = _make_add_outside(model), f"{model.identity} {wide}"
+    return _make_ahead(add_outside, wide, identity), _make_behind(add_outside, wide, identity)
 
+
+def _make_ahead(add_outside: Callable[..., None], wide: int, identity: str) -> Callable[..., None]:
     def ahead(data, tables, machines, farm, rows, states, counted, out):
-        n, count = farm.order.size, states.speed.size
+        n, count, one_type = farm.order.size, states.speed.size, tables.types == 1
         for a in range(n):
             clear(farm.summed[a])
+            farm.waked[a] = False
+        unwaked, free_mean = -1, 0.0
         for a in range(n):
             i = farm.order[a]
-            source, share, node = farm.type_index[i], farm.share[a, :, :count], farm.node[a, :count]
-            mean = settle(machines, tables, source, states, farm.summed[a], farm.u[a], node, share)
+            source, share, node = farm.type_index[i], farm.share[a], farm.node[a, :count]
+            mean = free_mean
+            if unwaked >= 0 and not farm.waked[a]:
+                settle_like(farm, unwaked, a, count)
+            else:
+                mean = settle(machines, tables, source, states, farm.summed[a], farm.u[a], node, share)
+                if one_type and not farm.waked[a]:
+                    unwaked, free_mean = a, mean
             if i < counted:
                 out[i] += mean
             for p in range(farm.first[a], farm.first[a + 1]):
                 b = farm.other[p]
+                farm.waked[b] = True
                 if outside(tables, source, farm.along[b] - farm.along[a]):
                     add_outside(data, machines, farm, states, a, b, a, b)
                 else:
                     add_wake(rows[p * wide : p * wide + NODES], node, share, farm.summed[b])
 
+    return inlined(named(ahead, identity))
+
+
+def _make_behind(add_outside: Callable[..., None], wide: int, identity: str) -> Callable[..., None]:
     def behind(data, tables, machines, farm, rows, states, counted, out):
-        n, count = farm.order.size, states.speed.size
+        n, count, one_type = farm.order.size, states.speed.size, tables.types == 1
+        unwaked, free_mean = -1, 0.0
         for a in range(n - 1, -1, -1):
             i = farm.order[a]
-            target, share, node = farm.type_index[i], farm.share[a, :, :count], farm.node[a, :count]
+            target, share, node = farm.type_index[i], farm.share[a], farm.node[a, :count]
             clear(farm.summed[a])
+            waked, mean = farm.first[a + 1] > farm.first[a], free_mean
             for p in range(farm.first[a], farm.first[a + 1]):
                 b = farm.other[p]
                 if outside(tables, target, farm.along[b] - farm.along[a]):
                     add_outside(data, machines, farm, states, a, b, b, a)
                 else:
                     row = rows[p * wide : p * wide + NODES]
-                    add_wake(row, farm.node[b, :count], farm.share[b, :, :count], farm.summed[a])
-            mean = settle(machines, tables, target, states, farm.summed[a], farm.u[a], node, share)
+                    add_wake(row, farm.node[b, :count], farm.share[b], farm.summed[a])
+            if unwaked >= 0 and not waked:
+                settle_like(farm, unwaked, a, count)
+            else:
+                mean = settle(machines, tables, target, states, farm.summed[a], farm.u[a], node, share)
+                if one_type and not waked:
+                    unwaked, free_mean = a, mean
             if i < counted:
                 out[i] += mean
 
-    return inlined(named(ahead, identity)), inlined(named(behind, identity))
+    return inlined(named(behind, identity))
 
 
 def _make_add_outside(model: WakeModel) -> Callable[..., None]:
