@@ -9,7 +9,7 @@ import pytest
 
 from tests.layout.lattice_cases import AREA, FARM
 from vindeby.layout import Boundary, Problem
-from vindeby.layout.lattices.offset_wakes import POINTS
+from vindeby.layout.lattices.felt_wakes import LEAST, POINTS
 from vindeby.layout.lattices.quick_judge import QuickJudge
 from vindeby.layout.lattices.shape_wakes import CELLS
 from vindeby.wake import WindFarm
@@ -46,9 +46,10 @@ def share_with_a_neighbour(distance: float, radius: float) -> float:
 def worth(shape: tuple[float, float, float], turbines: int) -> float:
     radius = SIDE * sqrt(turbines / pi)
     squares = np.zeros(len(ENGINE.states.direction))
+    least = LEAST * ENGINE.turbines[0].thrust_coefficient_at(FREE)
     for x, y in neighbours(*shape, min(CELLS * SIDE, 2.0 * radius)):
-        waked = ENGINE.wind_speed([0.0, x], [0.0, y])[0, :, 0]
-        squares += share_with_a_neighbour(hypot(x, y), radius) * (1.0 - waked / FREE) ** 2
+        taken = 1.0 - ENGINE.wind_speed([0.0, x], [0.0, y])[0, :, 0] / FREE
+        squares += share_with_a_neighbour(hypot(x, y), radius) * np.where(taken > least, taken, 0.0) ** 2
     shares = np.linspace(0.0, 1.0, POINTS)
     power = np.interp(np.sqrt(squares), shares, ENGINE.turbines[0].power_at(FREE * (1.0 - shares)))
     return float(power @ ENGINE.states.probability) * 8760.0 / 1e9
