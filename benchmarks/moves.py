@@ -72,10 +72,11 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
             done += 1
             needed = chance * temperature(hot, cold, done, trials)
             if estimates:
-                learnt = moves.learnt.copy()
-                moves.learnt[SEEN] = 0  # a rough trial to its end
-                rough = kernels.gained(*common, *move, np.inf)
-                moves.learnt[:] = learnt
+                learnt, free = moves.learnt.copy(), moves.free_watts.copy()
+                moves.learnt[SEEN] = 0  # whatever its estimate
+                moves.free_watts[:] += 1e9  # to its end: no direction is given up
+                rough = kernels.gained(*common, *move, 1e8)
+                moves.learnt[:], moves.free_watts[:] = learnt, free
             told = kernels.gained(*common, *move, needed)
             full = kernels.gained(*common, *move, -np.inf)
             if estimates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vindeby.layout.moves.carried_estimate import move_pair_sums
 from vindeby.layout.moves.carried_steps import ACROSS, ALONG, COST, NEW, NEW_WATTS, STRONGEST, WATTS
 from vindeby.wake.compiling.compiled import inlined, kernel
 
@@ -93,10 +94,12 @@ def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None
     @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         """Follows ``gained`` of the same move."""
+        old_x, old_y = moves.x[moved], moves.y[moved]
         moves.x[moved], moves.y[moved] = x, y
         if moves.noted[0] < 0:
             settle(data, machines, wind, moves)
             return
+        move_pair_sums(moves, moved, old_x, old_y)
         for d in range(wind.cosine.size):
             if not moves.idle[d]:
                 _take_over(moves, d, moved)

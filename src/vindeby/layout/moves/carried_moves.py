@@ -62,7 +62,8 @@ class CarriedMoves(NamedTuple):
 
     ``total`` is the power when last settled. ``free_watts`` (directions, types) and ``steepest`` (directions, wind
     speeds) bound what a direction can gain (``bound``); rough trials ``visit`` those first that could gain most.
-    ``pair_losses`` and what was ``learnt`` about them are for estimates (``carried_estimate``).
+    ``pair_losses``, what they make for every turbine (``pair_sum``) and what was ``learnt`` about them are for
+    estimates (``carried_estimate``).
     """
 
     type_index: IntArray
@@ -103,6 +104,7 @@ class CarriedMoves(NamedTuple):
     bound: FloatArray
     visit: IntArray
     pair_losses: PairLosses
+    pair_sum: FloatArray
     learnt: FloatArray
 
 
@@ -138,7 +140,8 @@ def new_carried_moves(
         np.zeros(each, np.int32), np.zeros(directions, np.int64),
         np.zeros(each, np.int64), np.zeros(directions, np.int64), np.zeros(1, np.int64), np.zeros(notes),
         np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(1),
-        *_bounds(farm), np.zeros(directions), np.zeros(directions, np.int64), losses, np.zeros(LEARNT),
+        *_bounds(farm), np.zeros(directions), np.zeros(directions, np.int64), losses,
+        np.zeros(n), np.zeros(LEARNT),
     )  # fmt: skip
 
 

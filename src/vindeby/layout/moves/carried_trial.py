@@ -10,13 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from vindeby.layout.moves.carried_estimate import (
-    REFUSED,
-    estimated_gain,
-    is_to_be_learnt_from,
-    learn,
-    most_gain,
-)
+from vindeby.layout.moves.carried_estimate import estimated_gain, learn
 from vindeby.layout.moves.carried_pairs import ROUGH, find_pairs
 from vindeby.layout.moves.carried_steps import (
     COST,
@@ -158,28 +152,25 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
     @kernel(identity, counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y, needed=-inf):  # type: ignore[no-untyped-def]
         """A gain that is clearly not above what is ``needed`` is a rough one."""
-        rough, learning, estimate = needed > -inf, False, 0.0
+        rough, estimate = needed > -inf, 0.0
         estimated = rough and moves.pair_losses.loss.size > 0
         if estimated:
-            estimate = estimated_gain(moves, moved, x, y)
-            learning = is_to_be_learnt_from(moves)
-            if not learning and most_gain(moves, estimate) < needed:
-                moves.learnt[REFUSED] += 1.0
-                return most_gain(moves, estimate)
+            estimate, refused = estimated_gain(moves, moved, x, y, needed)
+            if refused:
+                return estimate
         while True:
             moves.noted[0] = 0
             for d in range(wind.cosine.size):
                 forget_trial(moves, d)
                 moves.new_along[d], moves.new_across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
             find_pairs(moves, moved, x, y, rough)
-            clear = CLEAR * moves.total[0] / min(moves.counted, PER_TURBINES)
-            enough = -inf if learning else needed - clear
+            enough = needed - CLEAR * moves.total[0] / min(moves.counted, PER_TURBINES)
             total = gained_in_all(data, machines, wind, moves, moved, enough, rough)
-            if learning or (estimated and not rough and total > needed):
-                learn(moves, estimate, total)
-                learning = False
-            if not rough or total < needed - clear:
-                return total
+            if not rough or total < enough:
+                break
             rough = False
+        if estimated and not rough:
+            learn(moves, estimate, total, needed)
+        return total
 
     return gained
