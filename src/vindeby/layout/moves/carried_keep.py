@@ -21,13 +21,6 @@ def _position(members, count, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _put_deficit(moves, d, i, k, q, deficit):  # type: ignore[no-untyped-def]
-    moves.deficit[d, i, k, q] = deficit
-    moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
-    moves.spot[d, i, COST] += deficit * moves.steepest[d, k]
-
-
-@inlined
 def _unlist(moves, d, moved):  # type: ignore[no-untyped-def]
     """Forget who reached the moved turbine, and whom it reached."""
     for q in range(moves.target_count[d, moved]):
@@ -64,7 +57,10 @@ def _list(moves, d, moved):  # type: ignore[no-untyped-def]
         at = moves.target_count[d, i]
         moves.targets[d, i, at] = moved
         for k in range(moves.deficit.shape[2]):
-            _put_deficit(moves, d, i, k, at, moves.note[moves.first_note_on_moved[d] + k * count + q])
+            deficit = moves.note[moves.first_note_on_moved[d] + k * count + q]
+            moves.deficit[d, i, k, at] = deficit
+            moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
+            moves.spot[d, i, COST] += deficit * moves.steepest[d, k]
         moves.target_count[d, i] = at + 1
 
 
@@ -82,10 +78,14 @@ def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
         if moves.state[d, i] != 2 or moves.first_note[d, i] < 0:
             continue
         count = moves.new_target_count[d] if i == moved else moves.target_count[d, i]
-        moves.spot[d, i, STRONGEST] = moves.spot[d, i, COST] = 0.0
+        deficits, first, strongest, cost = moves.deficit[d, i], moves.first_note[d, i], 0.0, 0.0
         for k in range(row.shape[1]):
             for q in range(count):
-                _put_deficit(moves, d, i, k, q, moves.note[moves.first_note[d, i] + k * count + q])
+                deficit = moves.note[first + k * count + q]
+                deficits[k, q] = deficit
+                strongest = max(strongest, deficit)
+                cost += deficit * moves.steepest[d, k]
+        moves.spot[d, i, STRONGEST], moves.spot[d, i, COST] = strongest, cost
 
 
 def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None]:
