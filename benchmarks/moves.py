@@ -1,10 +1,10 @@
 """What a trial of annealing costs where thrust depends on the wind, by size of the farm.
 
-python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--fine] [--judge 2000]
+python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--seeds 1] [--fine] [--judge 2000]
 
 Gaussian wakes (``bastankhah-2014``), 40 D^2 per turbine, 4 D spacing; 24 directions of one speed each, or with
 ``--fine`` 360 directions of 23 speeds each, all of them in every trial. To compare two versions, run it with each:
-``PYTHONPATH=OTHER/src``.
+``PYTHONPATH=OTHER/src``. With several ``--seeds``, each from a random start of its own, means are printed.
 
 With ``--judge`` a walk of so many trials is made move by move, and every move is evaluated in full beside: how many
 are refused by an estimate from pairs, how much refused moves lose, how far a rough gain is off, and how many moves were
@@ -72,10 +72,11 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
             done += 1
             needed = chance * temperature(hot, cold, done, trials)
             if estimates:
-                learnt = moves.learnt.copy()
-                moves.learnt[SEEN] = 0  # a rough trial to its end
-                rough = kernels.gained(*common, *move, np.inf)
-                moves.learnt[:] = learnt
+                learnt, free = moves.learnt.copy(), moves.free_watts.copy()
+                moves.learnt[SEEN] = 0  # whatever its estimate
+                moves.free_watts[:] += 1e9  # to its end: no direction is given up
+                rough = kernels.gained(*common, *move, 1e8)
+                moves.learnt[:], moves.free_watts[:] = learnt, free
             told = kernels.gained(*common, *move, needed)
             full = kernels.gained(*common, *move, -np.inf)
             if estimates:
@@ -101,22 +102,31 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=2000)
     parser.add_argument("--fine", action="store_true")
     parser.add_argument("--judge", type=int, default=0, metavar="TRIALS")
+    parser.add_argument("--seeds", type=int, default=1)
     given = parser.parse_args()
-    print("| turbines | states | whole, us | trial, us | AEP, GWh |\n| ---: |" + " ---: |" * 4)
+    print(
+        "| turbines | states | whole, us | trial, us | AEP, GWh | its standard error |\n| ---: |"
+        + " ---: |" * 5
+    )
     for turbines in given.sizes:
         problem = case(turbines, fine=given.fine)
         start = RandomStart().run(problem, 0).layout
         search = Annealing(given.evaluations, 0.003, "all").prepare(problem)
         Annealing(5000, 0.003, "all").run(problem, 0, start)  # compile
+        trials, energies = [], []
+        for seed in range(given.seeds):
+            own = RandomStart().run(problem, seed).layout
+            begin = time.process_time()
+            result = search(seed, own)
+            trials.append(1e6 * (time.process_time() - begin) / result.evaluations)
+            energies.append(result.aep_gwh)
         begin = time.process_time()
-        result = search(0, start)
-        middle = time.process_time()
         problem.aep(start)
-        whole = time.process_time() - middle
-        trial = (middle - begin) / result.evaluations
-        states = len(problem.farm.states.speed)
+        whole = time.process_time() - begin
+        states, error = len(problem.farm.states.speed), np.std(energies) / sqrt(given.seeds)
         print(
-            f"| {turbines} | {states} | {1e6 * whole:.0f} | {1e6 * trial:.1f} | {result.aep_gwh:.3f} |",
+            f"| {turbines} | {states} | {1e6 * whole:.0f} | {np.mean(trials):.1f} | "
+            f"{np.mean(energies):.3f} | {error:.1f} |",
             flush=True,
         )
         if given.judge:

@@ -184,6 +184,22 @@ def test_what_a_pair_loses_is_what_two_turbines_alone_lose() -> None:
             assert both > 0.0
 
 
+def test_between_points_of_the_table_a_pair_loses_what_lies_between() -> None:
+    farm = farm_of(*WAYS[0])
+    x = y = np.array([0.0, 3000.0])
+    losses = new_carried_moves(farm, x, y, np.array([0, 1]), 1, TRIALS).pair_losses
+
+    def at(column: float, row: float) -> float:
+        return loss_of(losses, 0, 1, column / losses.per_m, row / losses.per_m, True)  # type: ignore[no-any-return, no-untyped-call]
+
+    for column, row in ((3, 12), (-17, 9), (17, -10)):
+        right, up = 0.25, 0.125
+        corners = [at(column, row), at(column + 1, row), at(column, row + 1), at(column + 1, row + 1)]
+        shares = [(1 - right) * (1 - up), right * (1 - up), (1 - right) * up, right * up]
+        assert np.ptp(corners) > 0.1 * max(corners)
+        assert at(column + right, row + up) == pytest.approx(np.dot(corners, shares), rel=1e-6)
+
+
 def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     farm = farm_of(*WAYS[0])
     rng = np.random.default_rng(3)
@@ -212,6 +228,21 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     assert kept > 50
     assert missed <= 0.02 * kept
     assert moves.learnt[REFUSED] > 0.4 * moves.learnt[SEEN]
+    # What pairs lose where they stand is carried on, too.
+    assert moves.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
+    settle(farm.data, farm.machines, farm.wind, moves)
+    assert moves.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
+
+
+def pair_sums(moves: CarriedMoves) -> list[float]:
+    """What every turbine that counts has to do with all others."""
+
+    def pair(i: int, j: int) -> float:
+        one, other = moves.type_index[i], moves.type_index[j]
+        east, north = moves.x[j] - moves.x[i], moves.y[j] - moves.y[i]
+        return loss_of(moves.pair_losses, one, other, east, north, j < COUNTED)  # type: ignore[no-any-return, no-untyped-call]
+
+    return [sum(pair(i, j) for j in range(TURBINES) if j != i) for i in range(COUNTED)]
 
 
 def test_few_trials_are_made_without_estimates() -> None:

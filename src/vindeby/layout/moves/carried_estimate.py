@@ -1,72 +1,126 @@
 """What a move gains, estimated from pairs of turbines, for ``carried_moves`` to refuse most moves by.
 
 The estimate adds up what the moved turbine and each of the others take from each other as if they stood alone
-(``pair_losses``). How near that comes depends on the wakes and the layout, so it is learnt on the way, from moves that
-are kept and, now and then, from one that is evaluated whatever its estimate. A move is refused by its estimate where a
-gain that is ``ROOM`` times as much better than estimated as any of late would not do.
+(``pair_losses``). Of every turbine, what it has to do with the others where it stands is kept (``pair_sum``), so that
+only the new place is looked up, and no further than until the move is refused: pairs only lose.
+
+How near an estimate comes depends on the wakes and the layout, so it is learnt on the way, from moves that were worked
+out in full: those that are kept or nearly so, and among them, now and then, one that its estimate would have refused.
+A move is refused by its estimate where that is below what is needed by ``ROOM`` times as much as for any such move of
+late.
 """
 
 from __future__ import annotations
+
+from math import inf
 
 from vindeby.layout.moves.pair_losses import pair_loss
 from vindeby.wake.compiling.compiled import inlined
 
 __all__ = [
     "LEARNT",
-    "MARGIN",
     "REFUSED",
     "SEEN",
-    "TRUSTED",
     "estimated_gain",
-    "is_to_be_learnt_from",
     "learn",
-    "most_gain",
+    "move_pair_sums",
+    "sum_pairs",
 ]
 
 FIRST, EVERY = 100, 32
 """The first so many moves are evaluated whatever their estimates, then one in so many."""
-TRUSTED = 0.6
-"""A loss is taken for at least this share of its estimate; the margin that is learnt stands on top of it."""
+NEARLY = 0.001
+"""A move that misses what is needed by this share of the mean power of a turbine is learnt from like one that does."""
 ROOM = 1.5
 """The margin is so many times what was seen to be needed."""
+FIRST_MARGIN, LEAST_MARGIN = 0.02, 0.0075
+"""The margin at first, and at least: shares of the mean power of a turbine."""
 FADING = 0.99
 """How much of the margin is left with every move that is evaluated whatever its estimate: layouts change."""
 SEEN, REFUSED, MARGIN, LEARNT = 0, 1, 2, 3
-"""Of ``learnt``: how many moves were estimated, and how many refused by that; the margin (W). How many these are."""
+"""Of ``learnt``: how many moves were estimated, and how many refused by that; the margin, as a share of the mean power
+of a turbine. How many these are."""
 
 
 @inlined
-def estimated_gain(moves, moved, x, y):  # type: ignore[no-untyped-def]
-    """The gain (W) of a turbine moved to a place, from pairs."""
-    total, types = 0.0, moves.reaches.types
-    one, px, py = moves.type_index[moved], moves.x[moved], moves.y[moved]
+def _pair(moves, one, other, x, y):  # type: ignore[no-untyped-def]
+    """What turbine ``one``, at a place, and turbine ``other`` lose to each other (W)."""
+    return pair_loss(
+        moves.pair_losses,
+        moves.reaches.types,
+        moves.type_index[one],
+        moves.type_index[other],
+        moves.x[other] - x,
+        moves.y[other] - y,
+        other < moves.counted,
+    )
+
+
+@inlined
+def sum_pairs(moves):  # type: ignore[no-untyped-def]
+    """What every turbine that may move has to do with all others; nothing without tables."""
+    for i in range(moves.counted if moves.pair_losses.loss.size > 0 else 0):
+        total = 0.0
+        for j in range(moves.x.size):
+            if j != i:
+                total += _pair(moves, i, j, moves.x[i], moves.y[i])
+        moves.pair_sum[i] = total
+
+
+@inlined
+def move_pair_sums(moves, moved, x, y):  # type: ignore[no-untyped-def]
+    """The same after a kept move, when the layout has the new place and ``x`` and ``y`` are the old one."""
+    if moves.pair_losses.loss.size == 0:
+        return
+    total = 0.0
     for j in range(moves.x.size):
         if j != moved:
-            other, east, north, counts = moves.type_index[j], moves.x[j], moves.y[j], j < moves.counted
-            total += pair_loss(moves.pair_losses, types, one, other, east - px, north - py, counts)
-            total -= pair_loss(moves.pair_losses, types, one, other, east - x, north - y, counts)
-    return total
+            new = _pair(moves, moved, j, moves.x[moved], moves.y[moved])
+            total += new
+            if j < moves.counted:
+                moves.pair_sum[j] += new - _pair(moves, moved, j, x, y)
+    moves.pair_sum[moved] = total
 
 
 @inlined
-def is_to_be_learnt_from(moves):  # type: ignore[no-untyped-def]
+def _is_to_be_learnt_from(moves):  # type: ignore[no-untyped-def]
     """Whether the next move is to be evaluated whatever its estimate; counts them."""
     moves.learnt[SEEN] += 1.0
     seen = int(moves.learnt[SEEN])
+    if seen == 1:
+        moves.learnt[MARGIN] = FIRST_MARGIN
     if seen <= FIRST or seen % EVERY == 0:
-        moves.learnt[MARGIN] *= FADING
+        moves.learnt[MARGIN] = max(LEAST_MARGIN, FADING * moves.learnt[MARGIN])
         return True
     return False
 
 
 @inlined
-def learn(moves, estimate, gain):  # type: ignore[no-untyped-def]
-    """Compare an estimated loss with what came of it."""
-    if estimate < 0.0:
-        moves.learnt[MARGIN] = max(moves.learnt[MARGIN], ROOM * (gain - TRUSTED * estimate))
+def _lowest_estimate(moves, needed):  # type: ignore[no-untyped-def]
+    """The estimate (W) below which a move is not expected to gain what is needed."""
+    return needed - moves.learnt[MARGIN] * moves.total[0] / moves.counted
 
 
 @inlined
-def most_gain(moves, estimate):  # type: ignore[no-untyped-def]
-    """The gain (W) that a move with this estimate is not expected to be above."""
-    return TRUSTED * estimate + moves.learnt[MARGIN]
+def estimated_gain(moves, moved, x, y, needed):  # type: ignore[no-untyped-def]
+    """The gain (W) of a turbine moved to a place, from pairs, and whether the move is refused by it.
+
+    Of a refused move it is as much as was added up until it was refused.
+    """
+    lowest = -inf if _is_to_be_learnt_from(moves) else _lowest_estimate(moves, needed)
+    total = moves.pair_sum[moved]
+    for j in range(moves.x.size):
+        if j != moved:
+            total -= _pair(moves, moved, j, x, y)
+            if total < lowest:
+                moves.learnt[REFUSED] += 1.0
+                return total, True
+    return total, False
+
+
+@inlined
+def learn(moves, estimate, gain, needed):  # type: ignore[no-untyped-def]
+    """Compare an estimate with the gain of a move that was worked out in full."""
+    mean = moves.total[0] / moves.counted
+    if gain > needed - NEARLY * mean:
+        moves.learnt[MARGIN] = max(moves.learnt[MARGIN], ROOM * (min(gain, needed) - estimate) / mean)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vindeby.layout.moves.carried_estimate import move_pair_sums
 from vindeby.layout.moves.carried_steps import ACROSS, ALONG, COST, NEW, NEW_WATTS, STRONGEST, WATTS
 from vindeby.wake.compiling.compiled import inlined, kernel
 
@@ -17,13 +18,6 @@ def _position(members, count, i):  # type: ignore[no-untyped-def]
         if members[q] == i:
             return q
     return count - 1
-
-
-@inlined
-def _put_deficit(moves, d, i, k, q, deficit):  # type: ignore[no-untyped-def]
-    moves.deficit[d, i, k, q] = deficit
-    moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
-    moves.spot[d, i, COST] += deficit * moves.steepest[d, k]
 
 
 @inlined
@@ -63,7 +57,10 @@ def _list(moves, d, moved):  # type: ignore[no-untyped-def]
         at = moves.target_count[d, i]
         moves.targets[d, i, at] = moved
         for k in range(moves.deficit.shape[2]):
-            _put_deficit(moves, d, i, k, at, moves.note[moves.first_note_on_moved[d] + k * count + q])
+            deficit = moves.note[moves.first_note_on_moved[d] + k * count + q]
+            moves.deficit[d, i, k, at] = deficit
+            moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
+            moves.spot[d, i, COST] += deficit * moves.steepest[d, k]
         moves.target_count[d, i] = at + 1
 
 
@@ -81,10 +78,14 @@ def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
         if moves.state[d, i] != 2 or moves.first_note[d, i] < 0:
             continue
         count = moves.new_target_count[d] if i == moved else moves.target_count[d, i]
-        moves.spot[d, i, STRONGEST] = moves.spot[d, i, COST] = 0.0
+        deficits, first, strongest, cost = moves.deficit[d, i], moves.first_note[d, i], 0.0, 0.0
         for k in range(row.shape[1]):
             for q in range(count):
-                _put_deficit(moves, d, i, k, q, moves.note[moves.first_note[d, i] + k * count + q])
+                deficit = moves.note[first + k * count + q]
+                deficits[k, q] = deficit
+                strongest = max(strongest, deficit)
+                cost += deficit * moves.steepest[d, k]
+        moves.spot[d, i, STRONGEST], moves.spot[d, i, COST] = strongest, cost
 
 
 def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None]:
@@ -93,10 +94,12 @@ def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None
     @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         """Follows ``gained`` of the same move."""
+        old_x, old_y = moves.x[moved], moves.y[moved]
         moves.x[moved], moves.y[moved] = x, y
         if moves.noted[0] < 0:
             settle(data, machines, wind, moves)
             return
+        move_pair_sums(moves, moved, old_x, old_y)
         for d in range(wind.cosine.size):
             if not moves.idle[d]:
                 _take_over(moves, d, moved)

@@ -38,7 +38,8 @@ __all__ = ["CarriedMoves", "can_carry", "carried_kernels", "new_carried_moves"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-ShortIntArray = npt.NDArray[np.int32]
+ShortIntArray = npt.NDArray[np.int16]
+"""Numbers of turbines: ``MOST_BYTES`` allows for fewer than 6000."""
 
 MOST_BYTES = 256 * 2**20
 """The deficits of all pairs may take so much memory."""
@@ -62,7 +63,8 @@ class CarriedMoves(NamedTuple):
 
     ``total`` is the power when last settled. ``free_watts`` (directions, types) and ``steepest`` (directions, wind
     speeds) bound what a direction can gain (``bound``); rough trials ``visit`` those first that could gain most.
-    ``pair_losses`` and what was ``learnt`` about them are for estimates (``carried_estimate``).
+    ``pair_losses``, what they make for every turbine (``pair_sum``) and what was ``learnt`` about them are for
+    estimates (``carried_estimate``).
     """
 
     type_index: IntArray
@@ -103,6 +105,7 @@ class CarriedMoves(NamedTuple):
     bound: FloatArray
     visit: IntArray
     pair_losses: PairLosses
+    pair_sum: FloatArray
     learnt: FloatArray
 
 
@@ -130,15 +133,16 @@ def new_carried_moves(
     return CarriedMoves(
         np.array(type_index, np.int64), counted, np.array(x), np.array(y), reaches, idle,
         np.zeros((*each, SPOT)), np.zeros((*each, 8, most)),
-        np.zeros(pairs, np.int32), np.zeros(each, np.int64), np.zeros(pairs, np.int32), np.zeros(each, np.int64),
+        np.zeros(pairs, np.int16), np.zeros(each, np.int64), np.zeros(pairs, np.int16), np.zeros(each, np.int64),
         np.zeros((*each, most, n)), np.tile(np.arange(n), (directions, 1)),
-        np.zeros(each, np.int8), np.zeros(each, np.int32), np.zeros(directions, np.int64),
+        np.zeros(each, np.int8), np.zeros(each, np.int16), np.zeros(directions, np.int64),
         np.zeros(directions), np.zeros(directions),
-        np.zeros(each, np.int32), np.zeros(directions, np.int64),
-        np.zeros(each, np.int32), np.zeros(directions, np.int64),
+        np.zeros(each, np.int16), np.zeros(directions, np.int64),
+        np.zeros(each, np.int16), np.zeros(directions, np.int64),
         np.zeros(each, np.int64), np.zeros(directions, np.int64), np.zeros(1, np.int64), np.zeros(notes),
-        np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(1),
-        *_bounds(farm), np.zeros(directions), np.zeros(directions, np.int64), losses, np.zeros(LEARNT),
+        np.zeros(n, np.int16), np.zeros(n, np.int16), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(1),
+        *_bounds(farm), np.zeros(directions), np.zeros(directions, np.int64), losses,
+        np.zeros(n), np.zeros(LEARNT),
     )  # fmt: skip
 
 

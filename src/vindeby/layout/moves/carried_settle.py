@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vindeby.layout.moves.carried_estimate import sum_pairs
 from vindeby.layout.moves.carried_pairs import is_in_reach
 from vindeby.layout.moves.carried_steps import (
     ACROSS,
@@ -108,6 +109,7 @@ def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
                     total += watts
                 cast(data, machines, moves, d, a, states)
         moves.total[0] = total
+        sum_pairs(moves)
         return total
 
     return settle

@@ -8,15 +8,9 @@ above what is needed is worked out in full.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, sqrt
 
-from vindeby.layout.moves.carried_estimate import (
-    REFUSED,
-    estimated_gain,
-    is_to_be_learnt_from,
-    learn,
-    most_gain,
-)
+from vindeby.layout.moves.carried_estimate import estimated_gain, learn
 from vindeby.layout.moves.carried_pairs import ROUGH, find_pairs
 from vindeby.layout.moves.carried_steps import (
     COST,
@@ -45,8 +39,8 @@ PER_THRUST = 3.0
 """By how much of itself a wake changes, about, with the thrust coefficient."""
 CLEAR, PER_TURBINES = 20.0 * ROUGH, 50
 """By how much of the mean power of a turbine a rough gain must be below what is needed; in farms of more turbines than
-``PER_TURBINES`` by as many times more, as more small deficits are left out. Measured: a rough gain was off by less than
-a tenth of that at 50 turbines, by less than a third at 200 in a trial that was not ended early."""
+``PER_TURBINES`` by more, with the root of their number, as more small deficits are left out. Measured: a rough gain was
+off by less than a tenth of that at 50 turbines, by a third at 200, in trials that were not ended early."""
 RECOVERED = 1.25
 """A turbine's wakes taken away may give others so much more than what they take at most: their own wakes change."""
 LEFT = 1e-6
@@ -138,6 +132,12 @@ def _order_directions(moves, moved):  # type: ignore[no-untyped-def]
     return left
 
 
+@inlined
+def _clear(moves):  # type: ignore[no-untyped-def]
+    """By how much (W) a rough gain must be below what is needed."""
+    return CLEAR * sqrt(max(moves.counted / PER_TURBINES, 1.0)) * moves.total[0] / moves.counted
+
+
 def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
     """Make the loop."""
     gained_in = _make_gained_in(model)
@@ -158,28 +158,27 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
     @kernel(identity, counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]
         """A gain that is clearly not above what is ``needed`` is a rough one."""
-        rough, learning, estimate = needed > -inf, False, 0.0
+        rough, estimate = needed > -inf, 0.0
         estimated = rough and moves.pair_losses.loss.size > 0
         if estimated:
-            estimate = estimated_gain(moves, moved, x, y)
-            learning = is_to_be_learnt_from(moves)
-            if not learning and most_gain(moves, estimate) < needed:
-                moves.learnt[REFUSED] += 1.0
-                return most_gain(moves, estimate)
+            estimate, refused = estimated_gain(moves, moved, x, y, needed)
+            if refused:
+                return estimate
+            # A rough trial would most likely be followed by a full one.
+            rough = estimate < needed
         while True:
             moves.noted[0] = 0
             for d in range(wind.cosine.size):
                 forget_trial(moves, d)
                 moves.new_along[d], moves.new_across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
             find_pairs(moves, moved, x, y, rough)
-            clear = CLEAR * moves.total[0] / min(moves.counted, PER_TURBINES)
-            enough = -inf if learning else needed - clear
+            enough = needed - _clear(moves)
             total = gained_in_all(data, machines, wind, moves, moved, enough, rough)
-            if learning or (estimated and not rough and total > needed):
-                learn(moves, estimate, total)
-                learning = False
-            if not rough or total < needed - clear:
-                return total
+            if not rough or total < enough:
+                break
             rough = False
+        if estimated and not rough:
+            learn(moves, estimate, total, needed)
+        return total
 
     return gained

@@ -24,12 +24,21 @@ ONE_MOVE, FROM_TABLES = 1.7, 0.1
 evaluated from tables: shares of what a whole layout takes without tables. Measured with 20 to 250 turbines."""
 
 
+CARRIED_LAST = 500
+"""After so many kept moves, sums that are carried on from move to move are made anew, for what rounding did to them."""
+
+
 class Mover(NamedTuple):
     """A layout in which single turbines are moved, the loops that do it, and a name for loops made of them."""
 
     moves: Moves | SteadyMoves | CarriedMoves
     kernels: MoveKernels
     identity: str
+
+    @property
+    def lasting(self) -> int:
+        """After how many kept moves a walk settles the layout anew, when a batch of draws is through."""
+        return CARRIED_LAST if isinstance(self.moves, CarriedMoves) else 0
 
 
 def is_cheaper_whole(farm: WindFarm, turbines: int) -> bool:

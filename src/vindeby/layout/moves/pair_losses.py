@@ -35,20 +35,23 @@ POINTS_PER_DIAMETER = 6.0
 
 
 class PairLosses(NamedTuple):
-    """``loss`` (pairs of types, rows to the north, columns from west to east): what both turbines lose (W).
+    """``loss`` (pairs of types, points): what both turbines lose (W), by ``rows`` to the north.
 
-    Then, where some do not count, as many tables of what the turbine at the centre loses. It stands in column
-    ``centre`` of row 0; there are ``per_m`` points per metre. Tables without points tell nothing.
+    Each has ``columns`` from west to east. Then, where some do not count, as many tables of what the turbine at the
+    centre loses. It stands in column ``centre`` of row 0; there are ``per_m`` points per metre. Tables without points
+    tell nothing.
     """
 
     loss: npt.NDArray[np.float32]
+    rows: int
+    columns: int
     per_m: float
     centre: int
 
 
 def no_pair_losses() -> PairLosses:
     """Tables that tell nothing."""
-    return PairLosses(np.zeros((1, 0, 0), np.float32), 0.0, 0)
+    return PairLosses(np.zeros((1, 0), np.float32), 0, 0, 0.0, 0)
 
 
 def pair_losses_of(
@@ -71,7 +74,7 @@ def pair_losses_of(
     thrust = np.array([turbine.thrust_coefficient_at(farm.wind.speed) for turbine in farm.turbines])
     power = np.array([turbine.power_at(farm.wind.speed) for turbine in farm.turbines])
     _fill_kernel(farm.model)(farm.data, farm.machines, farm.wind, reaches, thrust, power, step, centre, loss)
-    return PairLosses(loss, 1.0 / step, centre)
+    return PairLosses(loss.reshape(layers, -1), loss.shape[1], loss.shape[2], 1.0 / step, centre)
 
 
 def _make_lost(model: WakeModel) -> Callable[..., float]:
@@ -142,11 +145,13 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
 
 
 @inlined
-def _between(table, row, column, up, right):  # type: ignore[no-untyped-def]
-    """A number between four points."""
-    below = (1.0 - right) * table[row, column] + right * table[row, column + 1]
-    above = (1.0 - right) * table[row + 1, column] + right * table[row + 1, column + 1]
-    return (1.0 - up) * below + up * above
+def _between(table, columns, at, up, right):  # type: ignore[no-untyped-def]
+    """A number between four points, of which ``at`` is the first."""
+    one = np.uint64(1)
+    below = table[at] + right * (table[at + one] - table[at])
+    at += columns
+    above = table[at] + right * (table[at + one] - table[at])
+    return below + up * (above - below)
 
 
 @inlined
@@ -159,11 +164,13 @@ def pair_loss(losses, types, one, other, east, north, counts):  # type: ignore[n
     if turned:
         east, north, one, other = -east, -north, other, one
     along, up = east * losses.per_m + losses.centre, north * losses.per_m
-    column, row, pair = int(along), int(up), one * types + other
-    if along < 0.0 or column + 1 >= losses.loss.shape[2] or row + 1 >= losses.loss.shape[1]:
+    if not (0.0 <= along < losses.columns - 1 and up < losses.rows - 1):
         return 0.0
-    both = _between(losses.loss[pair], row, column, up - row, along - column)
+    # Places in tables are unsigned: loops need not look whether one counts from the end.
+    column, row, columns = np.uint64(along), np.uint64(up), np.uint64(losses.columns)
+    pair, at, up, along = one * types + other, row * columns + column, up - row, along - column
+    both = _between(losses.loss[pair], columns, at, up, along)
     if counts:
         return both
-    on_one = _between(losses.loss[types * types + pair], row, column, up - row, along - column)
+    on_one = _between(losses.loss[types * types + pair], columns, at, up, along)
     return both - on_one if turned else on_one

@@ -32,7 +32,7 @@ from vindeby.wake.compiling.compiled import kernel, scalar
 __all__ = ["Walk", "walk"]
 
 BATCH = 4096
-"""Draws made at a time; sums that are carried on from move to move are made anew after each."""
+"""Draws made at a time; between two batches, sums that are carried on from move to move may be made anew."""
 SURE = 1.0 + 1e-12
 """Squares of distances that differ by this factor are not taken for each other by rounding."""
 DRAWS_PER_TRIAL = 100
@@ -144,18 +144,21 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     type_index = np.append(start.types, problem.neighbours.types)
-    moves, kernels, identity = mover_of(farm, place[0], place[1], type_index, problem.counted, how.budget)
+    mover = mover_of(farm, place[0], place[1], type_index, problem.counted, how.budget)
+    moves, kernels, identity = mover
     swaps = Swaps(problem, seed)
     draw, try_all = _draws(many, seed, how), _walk_kernel(kernels, identity, swaps.wanted)
     best, best_types = place[:, :many].copy(), start.types.copy()
     wind = farm.wind_near(limits.origin)
     energy = most = kernels.settle(farm.data, farm.machines, wind, moves)
     hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
-    trials = 0
+    trials = kept = 0
     for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
-        trials, most = try_all(
+        if kept >= mover.lasting:
+            energy, kept = kernels.settle(farm.data, farm.machines, wind, moves), 0
+        trials, kept, energy, most = try_all(
             farm.data, farm.machines, wind, moves, limits.areas, limits.zone, limits.need,
-            draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, most,
+            draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, kept, energy, most,
         )  # fmt: skip
         if trials >= how.budget:
             break
@@ -246,7 +249,9 @@ def _note(moves, best, best_types):  # type: ignore[no-untyped-def]
 
 
 @cache
-def _walk_kernel(kernels: MoveKernels, identity: str, swapping: bool) -> Callable[..., tuple[int, float]]:
+def _walk_kernel(
+    kernels: MoveKernels, identity: str, swapping: bool
+) -> Callable[..., tuple[int, int, float, float]]:
     """The walk of a farm; only in one of several types turbines swap types."""
     settle, gained, keep = kernels
     identity = f"{identity} swapping" if swapping else identity
@@ -270,10 +275,14 @@ def _walk_kernel(kernels: MoveKernels, identity: str, swapping: bool) -> Callabl
         budget,
         best,
         best_types,
+        kept,
+        energy,
         most,
     ):
-        """Try all moves drawn, or until the budget is spent; returns the trials so far and the most energy (W)."""
-        energy = settle(data, machines, wind, moves)
+        """Try all moves drawn, or until the budget is spent.
+
+        Returns the trials so far, the moves kept since sums were last made anew, the energy and the most of it (W).
+        """
         for t in range(draws.shape[0]):
             i = int(draws[t, 0])
             if swapping and others[t] >= 0:
@@ -299,12 +308,13 @@ def _walk_kernel(kernels: MoveKernels, identity: str, swapping: bool) -> Callabl
             trials += 1
             if gain > slack:
                 keep(data, machines, wind, moves, i, px, py)
+                kept += 1
                 energy += gain
                 if energy > most:
                     most = energy
                     _note(moves, best, best_types)
             if trials == budget:
                 break
-        return trials, most
+        return trials, kept, energy, most
 
     return try_all
