@@ -1,0 +1,133 @@
+"""The race of auto: whose turn it is, and which climbs are made from lattices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from vindeby.errors import TaskError
+from vindeby.layout import Layout, Problem
+from vindeby.layout.method import Method, Result
+from vindeby.layout.portfolio.budget import Budget
+from vindeby.layout.portfolio.candidates import Candidate, Candidates, Tools
+from vindeby.layout.portfolio.climbs import Climbs
+from vindeby.layout.portfolio.race import WIDENING, Race
+from vindeby.layout.portfolio.starts import Start
+
+Climbed = list[tuple[str, float]]
+"""From which start, with which widening."""
+
+
+class Everywhere:
+    """A problem in which every layout is allowed and worth its first coordinate."""
+
+    name = "anywhere"
+
+    def aep(self, layout: Layout) -> float:
+        return float(layout.x[0])
+
+    def is_feasible(self, layout: Layout) -> bool:
+        return bool(len(layout.x))
+
+
+class FakeTools:
+    """Starts give layouts of a given worth, or fail."""
+
+    problem = Everywhere()
+
+    def __init__(self, worth: dict[str, float | None]) -> None:
+        self.worth, self.made = worth, list[str]()
+
+    def search(self, method: Method) -> Callable[[int, None], Result]:
+        def run(seed: int, start: None) -> Result:
+            name = str(method)
+            worth = self.worth[name]
+            if worth is None:
+                raise TaskError(f"no room for {name}")
+            self.made.append(name)
+            return Result(Layout.of([worth], [0.0]), worth, "budget", 1)
+
+        return run
+
+
+class FakeClimbs:
+    """Every climb takes one evaluation and adds what is said for its start and widening."""
+
+    def __init__(self, found: Candidates, gains: dict[tuple[str, float], float]) -> None:
+        self.found, self.gains, self.climbed = found, gains, Climbed()
+
+    def climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> Candidate:
+        key = candidate.start, widening
+        self.climbed.append(key)
+        self.found.budget.end("iteration", 1, 1.0)
+        reached = candidate._replace(aep_gwh=candidate.aep_gwh + self.gains.get(key, 0.0))
+        self.found.take(reached)
+        return reached
+
+
+def raced(
+    worth: dict[str, float | None], gains: dict[tuple[str, float], float], evaluations: int = 20
+) -> tuple[list[str], Climbed]:
+    """What was made and climbed from within a budget."""
+    tools, budget = FakeTools(worth), Budget(evaluations=evaluations)
+    found = Candidates(cast("Problem", tools.problem), budget)
+    climbs = FakeClimbs(found, gains)
+    starts = [Start(name, cast("Method", name), 1.0) for name in worth]
+    seeds = count()
+    race = Race(cast("Tools", tools), starts, found, cast("Climbs", climbs), lambda: next(seeds))
+    race.run(1.0)
+    return tools.made, climbs.climbed
+
+
+EQUAL: dict[str, float | None] = {"lattice": 1000.0, "smart-start": 1000.0, "random-start": 1000.0}
+
+
+def test_lattices_have_every_second_turn_and_are_climbed_from_twice_while_that_pays() -> None:
+    made, climbed = raced(EQUAL, {("lattice", WIDENING): 1.0})
+    assert climbed[:6] == [
+        ("lattice", 1.0),
+        ("smart-start", WIDENING),
+        ("lattice", WIDENING),
+        ("random-start", WIDENING),
+        ("lattice", 1.0),
+        ("smart-start", WIDENING),
+    ]
+    assert made[:5] == ["lattice", "smart-start", "random-start", "lattice", "smart-start"]
+    assert climbed.count(("lattice", WIDENING)) >= 2
+
+
+def test_wide_wakes_are_not_tried_again_from_lattices_if_they_led_to_a_poorer_layout() -> None:
+    _, climbed = raced(EQUAL, {("lattice", 1.0): 1.0})
+    assert climbed.count(("lattice", WIDENING)) == 1
+    assert climbed.count(("lattice", 1.0)) >= 3
+
+
+def test_where_others_stay_far_below_lattices_have_all_turns_and_no_wide_wakes() -> None:
+    made, climbed = raced({**EQUAL, "lattice": 1100.0}, {("lattice", WIDENING): 50.0})
+    assert ("lattice", WIDENING) not in climbed
+    assert made.count("smart-start") == made.count("random-start") == 1
+    assert made.count("lattice") >= 5
+
+
+def test_a_start_that_fails_has_no_further_turn_and_all_that_fail_are_named() -> None:
+    made, _ = raced({**EQUAL, "smart-start": None}, {})
+    assert "smart-start" not in made
+    assert {"lattice", "random-start"} == set(made)
+    with pytest.raises(TaskError, match=r"farm anywhere: auto found no start; .*no room for lattice"):
+        raced(dict.fromkeys(EQUAL), {})
+
+
+def test_without_lattices_the_others_take_turns() -> None:
+    made, climbed = raced({"smart-start": 1.0, "random-start": 1.0}, {})
+    assert made[:4] == ["smart-start", "random-start", "smart-start", "random-start"]
+    assert {widening for _, widening in climbed} == {WIDENING}
+
+
+def test_the_race_keeps_to_its_share() -> None:
+    made: list[Any] = [len(raced(EQUAL, {}, evaluations)[1]) for evaluations in (6, 60)]
+    assert made[0] <= 6
+    assert np.all(np.diff(made) > 0)
