@@ -47,6 +47,7 @@ class FakeTools:
             name = str(method)
             worth = self.worth[name]
             if worth is None:
+                self.made.append(f"no {name}")
                 raise TaskError(f"no room for {name}")
             self.made.append(name)
             return Result(Layout.of([worth], [0.0]), worth, "budget", 1)
@@ -115,8 +116,8 @@ def test_where_others_stay_far_below_lattices_have_all_turns_and_no_wide_wakes()
 
 def test_a_start_that_fails_has_no_further_turn_and_all_that_fail_are_named() -> None:
     made, _ = raced({**EQUAL, "smart-start": None}, {})
-    assert "smart-start" not in made
-    assert {"lattice", "random-start"} == set(made)
+    assert {"lattice", "no smart-start", "random-start"} == set(made)
+    assert made.count("no smart-start") == 1
     with pytest.raises(TaskError, match=r"farm anywhere: auto found no start; .*no room for lattice"):
         raced(dict.fromkeys(EQUAL), {})
 
