@@ -24,7 +24,8 @@ from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
 from vindeby.layout.moves.carried_moves import CarriedMoves
 from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.relocating import Walk, _draws, allowed, temperature
+from vindeby.layout.moves.walk_plan import Walk, draws
+from vindeby.layout.moves.walk_rules import allowed, temperature
 from vindeby.wake import TableSite, Turbine, UniformSite, WindFarm
 
 DIAMETER_M = 198.0
@@ -60,7 +61,7 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     each = energy / many
     hot, cold = 0.003 * each, 0.0003 * each
     west, south, east, north = problem.boundary.bounds
-    draw = _draws(many, 0, Walk(trials, hypot(east - west, north - south), 0.1, 2.5))
+    draw = draws(many, 0, Walk(trials, hypot(east - west, north - south), 0.1, 2.5))
     lost, off, missed, kept, done, estimates = [], [], 0, 0, 0, moves.pair_losses.loss.size > 0
     while done < trials:
         kernels.settle(*common)

@@ -17,7 +17,8 @@ from vindeby.layout import Annealing, Boundary, Method, Problem, RandomSearch, R
 from vindeby.layout.climbing.thinning import thinned
 from vindeby.layout.moves import carried_moves, relocating
 from vindeby.layout.moves.moving import is_cheaper_whole
-from vindeby.layout.moves.relocating import Walk, walk
+from vindeby.layout.moves.relocating import walk
+from vindeby.layout.moves.walk_plan import Walk
 from vindeby.layout.moves.walk_stages import Stage, stages_of
 from vindeby.layout.portfolio.work import trial_work
 from vindeby.wake import TableSite, TimeSeriesSite, Turbine, WeibullSite, WindFarm, iea37_335mw

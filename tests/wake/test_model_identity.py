@@ -15,7 +15,7 @@ from numba.core import config
 from numba.extending import register_jitable
 
 from vindeby.errors import ArgumentError
-from vindeby.layout.moves import one_move, relocating, steady_moves
+from vindeby.layout.moves import one_move, steady_moves, walk_loop
 from vindeby.layout.placing import grid_wakes, unwaked_sources
 from vindeby.layout.placing.step import placing_kernel
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
@@ -198,8 +198,8 @@ def _loops(model: WakeModel) -> list[Any]:
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
         unwaked_sources._fill_kernel(model), placing_kernel(model, True), placing_kernel(model, False), *moves, *steady,
         *steady_moves.steady_kernels(model, False),
-        *(relocating._walk_kernel(moves, model.identity, swapping) for swapping in (False, True)),
-        relocating._walk_kernel(steady, f"{model.identity} steady", False),
+        *(walk_loop.walk_kernel(moves, model.identity, swapping) for swapping in (False, True)),
+        walk_loop.walk_kernel(steady, f"{model.identity} steady", False),
         *(() if model.widths is None else by_width_kernels(model)),
         *(loop for locality in LOCALITIES for loop in _local_loops(model, locality)),
     ]  # fmt: skip
