@@ -5,10 +5,10 @@
 
 The configurations are those of ``layouts.py``: ten farms with a type each, 360 directions and 23 wind speeds. Each gets
 ``--seconds`` CPU seconds of one core; with 720 all ten take two hours, or one on 2 cores: start it twice, with other
-configurations. Most of the time goes to smart starts and lattices with one seed after the other, each refined by a long
-gradient with many shakes; then single turbines of the best are relocated. What is found is written after every layout,
-and a second call with more seconds goes on where the first ended, so that the file only ever gets better. ``--table``
-evaluates every layout in the file again.
+configurations. Most of the time goes to new searches with one seed after the other: smart starts and lattices, each
+refined by a long gradient with many shakes, and ``auto``; in what is left, single turbines of the best are relocated.
+What is found is written after every layout, and a second call with more seconds goes on where the first ended, so that
+the file only ever gets better. ``--table`` evaluates every layout in the file again.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from typing import Any
 
 import energy_island
 
-from vindeby.layout import Gradient, Hopping, Lattice, Layout, Problem, SmartStart
+from vindeby.layout import Auto, Gradient, Hopping, Lattice, Layout, Problem, Result, Search, SmartStart
 
 START = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
 REGULAR = Lattice(trials=300)
-"""The start of three seeds in four."""
 KEPT = Path(__file__).with_suffix(".json")
 LONG = Gradient(1500)
+PORTFOLIO = Auto(seconds=40.0)
 SEEDS = 0.85
-"""The share of the time for new starts."""
+"""The share of the time for new searches."""
 
 Entry = dict[str, Any]
 
@@ -44,23 +44,33 @@ def search(index: int, seconds: float, path: Path) -> None:
     """Spend what is left of the time on one configuration."""
     entry = kept(path).get(str(index)) or new_entry(index)
     question = energy_island.problem(*configuration(index))
-    refine = LONG.prepare(question)
+    refine, portfolio = LONG.prepare(question), PORTFOLIO.prepare(question)
+    if not entry["x"]:
+        start = START.run(question, 0)
+        entry["smart_start_gwh"] = start.aep_gwh
+        entry["gradient_gwh"] = Gradient().run(question, 0, start.layout).aep_gwh
     while entry["seconds"] < seconds:
         began, seed = time.process_time(), entry["seeds"]
-        if entry["seconds"] < SEEDS * seconds:
-            start = (REGULAR if seed % 4 else START).run(question, seed)
-            if seed == 0:
-                entry["smart_start_gwh"] = start.aep_gwh
-                entry["gradient_gwh"] = Gradient().run(question, seed, start.layout).aep_gwh
-            found = refine(seed, start.layout)
+        anew = entry["seconds_anew"] < SEEDS * seconds
+        if anew:
+            found = new_search(question, seed, refine, portfolio)
             entry["seeds"] += 1
         else:
             found = Hopping(1).run(question, entry["hops"], best_layout(entry))
             entry["hops"] += 1
         if found.aep_gwh > entry["aep_gwh"] and question.is_feasible(found.layout):
             entry.update(aep_gwh=found.aep_gwh, x=found.layout.x.tolist(), y=found.layout.y.tolist())
-        entry["seconds"] += time.process_time() - began
+        spent = time.process_time() - began
+        entry["seconds"] += spent
+        entry["seconds_anew"] += spent if anew else 0.0
         keep(path, index, entry)
+
+
+def new_search(question: Problem, seed: int, refine: Search, portfolio: Search) -> Result:
+    """The smart start, a lattice or, for every second seed, the portfolio."""
+    if seed % 2:
+        return portfolio(seed, None)
+    return refine(seed, (REGULAR if seed % 4 else START).run(question, seed).layout)
 
 
 def kept(path: Path) -> dict[str, Entry]:
@@ -82,7 +92,7 @@ def best_layout(entry: Entry) -> Layout:
 
 def new_entry(index: int) -> Entry:
     farm, kind = configuration(index)
-    spent = {"seconds": 0.0, "seeds": 0, "hops": 0}
+    spent = {"seconds": 0.0, "seconds_anew": 0.0, "seeds": 0, "hops": 0}
     return {"farm": farm, "type": kind, **spent, "aep_gwh": 0.0, "x": [], "y": []}
 
 
