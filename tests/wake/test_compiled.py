@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import vindeby
+from vindeby.wake.compiling import compiled
+from vindeby.wake.compiling.compiled import kernel
 
 SCRIPT = """
 import numpy as np
@@ -59,20 +64,65 @@ def test_several_processes_may_compile_at_once(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", SCRIPT], env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
-    assert [job.communicate(timeout=240)[0].split()[2] for job in jobs] == [str(tmp_path / "vindeby")] * 3
+    printed = [job.communicate(timeout=240)[0].split() for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0, 0]
+    assert [folder for _, _, folder in printed] == [str(tmp_path / "vindeby")] * 3
+    assert sorted(misses for _, misses, _ in printed) == [
+        "0",
+        "0",
+        "1",
+    ]  # one compiled, the others waited for it
     assert not [f.name for f in (tmp_path / "vindeby").iterdir() if f.suffix != ".nbc"]
     assert run(NUMBA_CACHE_DIR=str(tmp_path))[:2] == ["1", "0"]
 
 
-def test_a_change_of_a_model_is_a_change_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from vindeby.wake.compiling import compiled
+def test_only_a_change_of_what_a_loop_is_made_of_has_it_compiled_again(tmp_path: Path) -> None:
+    package = tmp_path / "vindeby"
+    shutil.copytree(Path(vindeby.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def misses() -> str:
+        paths = {
+            "NUMBA_CACHE_DIR": str(tmp_path),
+            "PYTHONPATH": str(tmp_path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        return run(**paths)[1]
+
+    def change(file: str, old: str, new: str) -> None:
+        text = (package / file).read_text()
+        assert text.count(old) == 1
+        (package / file).write_text(text.replace(old, new))
+
+    assert [misses(), misses()] == ["1", "0"]
+    change("wake/models/jensen.py", "from __future__", "# another comment\nfrom __future__")
+    change("wake/models/overlap.py", "@cache\ndef", "ANOTHER = 1\n\n\n@cache\ndef")
+    assert misses() == "0"
+    change("wake/models/overlap.py", "PER_SIGMA = 32.0", "PER_SIGMA = 31.0")
+    assert misses() == "1"
+    change("wake/compiling/compiled.py", '"error_model": "numpy"', '"error_model": "python"')
+    assert misses() == "1"
+
+
+def test_what_cannot_be_described_is_known_by_all_files_it_could_come_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unknown:
+        pass
+
+    unknown = Unknown()
+
+    @kernel("unknown")
+    def loop() -> object:
+        return unknown
 
     (tmp_path / "model.py").write_text("growth = 0.04")
-    before = compiled._digest_of_sources(tmp_path)
+    monkeypatch.setattr(compiled, "_WAKE", tmp_path)
+    before = compiled._digest_of_loop(loop)
+    compiled._digest_of_sources.cache_clear()
+    assert compiled._digest_of_loop(loop) == before
     compiled._digest_of_sources.cache_clear()
     (tmp_path / "model.py").write_text("growth = 0.05")
-    assert compiled._digest_of_sources(tmp_path) != before
+    assert compiled._digest_of_loop(loop) != before
     compiled._digest_of_sources.cache_clear()
 
 

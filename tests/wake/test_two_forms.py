@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from numba.core.lowering import Lower
 from numba.core.runtime import _nrt_python, rtsys
 
 from vindeby.wake.compiling.compiled import kernel, scalar, uncounted
@@ -79,3 +82,35 @@ def test_a_part_that_counts_no_references_leaves_them_as_they_were() -> None:
     _nrt_python.memsys_disable_stats()
     assert out.tolist() == [11 * (3 + 6 + 10), 11 * (1 + 2 + 3)]
     assert after.alloc - before.alloc == after.free - before.free >= 30
+
+
+@pytest.mark.parametrize("make", [scalar, uncounted])
+def test_loops_take_a_function_without_what_only_python_needs(
+    make: Callable[[Callable[..., Any]], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def create(of: str) -> Callable[..., None]:
+        original = getattr(Lower, of)
+
+        def noted(lower: Lower, *args: Any, **named: Any) -> None:
+            made.append(f"{of} {lower.func_ir.func_id.func_name}")
+            original(lower, *args, **named)
+
+        return noted
+
+    for of in ("create_cpython_wrapper", "create_cfunc_wrapper"):
+        monkeypatch.setattr(Lower, of, create(of))
+
+    @make
+    def twice(array: FloatArray) -> float:
+        return 2.0 * float(array[0])
+
+    @kernel("this-process-wrappers")
+    def loop(array: FloatArray) -> float:
+        return float(twice(array))
+
+    assert loop(np.array([3.0])) == 6.0
+    assert made == ["create_cpython_wrapper loop[this-process-wrappers]"]
+    assert twice(np.array([3.0])) == 6.0  # Python has a form of its own
+    assert loop(np.array([4.0])) == 8.0

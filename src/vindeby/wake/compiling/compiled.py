@@ -3,7 +3,7 @@
 Compiling takes seconds, so compiled code is kept on disk. Numba's own cache does not fit here: it looks only
 at the file a function stands in, so a loop would survive a change of the wake model it calls, and it cannot
 recognise a loop that was made for one model by a function (see ``direct``). This cache takes as key a digest
-of *all* source the machine code was made from, the identity of the wake model (``code_digest``), the versions, the
+of *all* code the machine code was made from (``code_digest``), the identity of the wake model, the versions, the
 processor and the argument types; one file per key, written beside and renamed, so any number of processes may
 compile at once. Loading such a file executes it, so the folder and the file must belong to this user or to root, and
 others must not be able to write to them. Whatever is wrong with the folder or a file in it (missing, read-only, full,
@@ -30,7 +30,8 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
 from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.two_forms import in_two_forms
+from vindeby.wake.compiling.one_compiles import CompilingLock
+from vindeby.wake.compiling.two_forms import ONLY_FOR_LOOPS, in_two_forms, with_form_for_loops
 
 __all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar", "uncounted", "unfused"]
 
@@ -69,7 +70,11 @@ def uncounted(function: Function) -> Function:
     Every view of an array is counted twice, at its beginning and its end, which can take longer than the work on it.
     The part must neither make nor return an array.
     """
-    compiled: Function = numba.njit(_nrt=False, **_OPTIONS)(_named_by_closure(function))
+    named_function = _named_by_closure(function)
+    for_loops = numba.njit(_nrt=False, **_OPTIONS, **ONLY_FOR_LOOPS)(named_function)
+    compiled: Function = with_form_for_loops(
+        numba.njit(_nrt=False, **_OPTIONS)(named_function), lambda _: for_loops
+    )
     return compiled
 
 
@@ -113,11 +118,10 @@ def kernel(
     """
 
     def decorate(function: Function) -> Function:
-        dispatcher = numba.njit(nogil=True, _nrt=counts_references, forceinline=inline, **_OPTIONS)(
-            named(function, identity)
-        )
+        options = {**_OPTIONS, "_nrt": counts_references, "forceinline": inline, "no_cfunc_wrapper": True}
+        dispatcher = numba.njit(nogil=True, **options)(named(function, identity))
         if THIS_PROCESS not in identity:
-            dispatcher._cache = _Cache(function, identity)  # noqa: SLF001  there is no public way in
+            _keep_on_disk(dispatcher, identity)
         compiled: Function = dispatcher
         return compiled
 
@@ -145,6 +149,21 @@ def _part_of(file: Path) -> Path:
     return package / file.relative_to(package).parts[0] if inside else file.parent
 
 
+def _digest_of_loop(dispatcher: Any) -> bytes:
+    """A digest of all that a loop is compiled from, and of how it is compiled.
+
+    If something in it cannot be described (see ``code_digest``), all files count from which it could come.
+    """
+    found = digest_of(dispatcher)
+    digest = hashlib.sha256(_digest_of_sources(Path(__file__).parent))
+    if found.unknown:
+        digest.update(_digest_of_sources(_WAKE))
+        digest.update(_digest_of_sources(_part_of(Path(inspect.getfile(dispatcher.py_func)))))
+    else:
+        digest.update(found.text.encode())
+    return digest.digest()
+
+
 @cache
 def _digest_of_sources(folder: Path) -> bytes:
     digest = hashlib.sha256()
@@ -167,19 +186,33 @@ def _refuse_untrusted(status: os.stat_result) -> None:
         raise PermissionError("others may write here: machine code is neither read nor kept")
 
 
+def _keep_on_disk(dispatcher: Any, identity: str) -> None:
+    kept = dispatcher._cache = _Cache(dispatcher, identity)  # noqa: SLF001  there is no public way in
+    compile_now = dispatcher.compile
+
+    def compile_alone(signature: Any) -> Any:
+        try:
+            return compile_now(signature)
+        finally:
+            kept.let_others_go_on()
+
+    dispatcher.compile = compile_alone
+
+
 class _Cache(NullCache):  # type: ignore[misc]
     """One function's machine code on disk; the interface is Numba's."""
 
-    def __init__(self, function: Callable[..., Any], identity: str) -> None:
-        self._function = function
+    def __init__(self, dispatcher: Any, identity: str) -> None:
+        self._dispatcher = dispatcher
         self._identity = identity
+        self._lock: CompilingLock | None = None
 
     @cached_property
     def _made_from(self) -> bytes:
-        digest = hashlib.sha256(_digest_of_sources(_WAKE))
-        digest.update(_digest_of_sources(_part_of(Path(inspect.getfile(self._function)))))
+        function = self._dispatcher.py_func
+        digest = hashlib.sha256(_digest_of_loop(self._dispatcher))
         versions = (numba.__version__, platform.python_version())
-        names = (self._identity, self._function.__module__, self._function.__qualname__)
+        names = (self._identity, function.__module__, function.__qualname__)
         digest.update(repr(versions + names).encode())
         return digest.digest()
 
@@ -188,28 +221,32 @@ class _Cache(NullCache):  # type: ignore[misc]
         if folder is None:
             return None
         digest = hashlib.sha256(self._made_from + repr((str(signature), codegen.magic_tuple())).encode())
-        return folder / f"{self._function.__name__}-{digest.hexdigest()[:32]}.nbc"
+        return folder / f"{self._dispatcher.py_func.__name__}-{digest.hexdigest()[:32]}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Give the machine code for these argument types, or None: then it is compiled."""
         target_context.refresh()
-        try:
-            path = self._path(sig, target_context.codegen())
-            if path is None:
-                return None
-            data = _read_trusted(path)
-            return CompileResult._rebuild(target_context, *pickle.loads(data))  # noqa: S301, SLF001
-        except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
+        path = self._path(sig, target_context.codegen())
+        if path is None:
             return None
+        loaded = _loaded(path, target_context)
+        if loaded is None and _is_ready(path.parent):
+            self._lock = CompilingLock(path)
+            loaded = _loaded(path, target_context) if self._lock.take() else None
+        return loaded
+
+    def let_others_go_on(self) -> None:
+        """The machine code is there, or there will be none from here."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep the machine code, if there is a place that lets us."""
+        path = self._path(sig, cres.codegen)
+        if path is None or cres.library.has_dynamic_globals or not _is_ready(path.parent):
+            return
         try:
-            path = self._path(sig, cres.codegen)
-            if path is None or cres.library.has_dynamic_globals:
-                return
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _refuse_untrusted(path.parent.stat())
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as stream:
@@ -220,3 +257,20 @@ class _Cache(NullCache):  # type: ignore[misc]
                 raise
         except OSError:
             return
+
+
+def _loaded(path: Path, target_context: Any) -> Any:
+    try:
+        return CompileResult._rebuild(target_context, *pickle.loads(_read_trusted(path)))  # noqa: S301, SLF001
+    except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
+        return None
+
+
+def _is_ready(folder: Path) -> bool:
+    """Whether machine code may be kept in this folder, which is made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _refuse_untrusted(folder.stat())
+    except OSError:
+        return False
+    return True

@@ -23,6 +23,7 @@ from vindeby.wake.compiling.code_names import (
     is_compiled_when_used,
 )
 from vindeby.wake.compiling.compiled import named
+from vindeby.wake.compiling.two_forms import ONLY_FOR_LOOPS, with_form_for_loops
 
 __all__ = ["Copies"]
 
@@ -60,12 +61,9 @@ class Copies:
             name: self.of(value) for name, value in original.__kwdefaults__.items()
         }
         copy.__module__, copy.__qualname__ = original.__module__, original.__qualname__
-        compiled = type(dispatcher)(
-            named(copy, self._identity),
-            locals=dict(dispatcher.locals),
-            targetoptions=dict(dispatcher.targetoptions),
-            pipeline_class=dispatcher._compiler.pipeline_class,  # noqa: SLF001
-        )
+        named(copy, self._identity)
+        for_loops = _compiled_like(dispatcher, copy, ONLY_FOR_LOOPS)
+        compiled = with_form_for_loops(_compiled_like(dispatcher, copy, {}), lambda _: for_loops)
         self._made[id(dispatcher)] = compiled  # before what it refers to, which may be itself
         self._fill(original, scope, cells)
         return compiled
@@ -92,3 +90,12 @@ class Copies:
             if attribute is not MISSING:
                 setattr(copy, name, self.of(attribute, names))
         return copy
+
+
+def _compiled_like(dispatcher: Any, function: FunctionType, further_options: dict[str, bool]) -> Any:
+    return type(dispatcher)(
+        function,
+        locals=dict(dispatcher.locals),
+        targetoptions={**dispatcher.targetoptions, **further_options},
+        pipeline_class=dispatcher._compiler.pipeline_class,  # noqa: SLF001
+    )

@@ -1,0 +1,95 @@
+"""Of processes that need the same machine code, one compiles and the others wait; nothing makes them wait for ever."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from vindeby.wake.compiling import one_compiles
+from vindeby.wake.compiling.compiled import kernel
+from vindeby.wake.compiling.one_compiles import CompilingLock
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from vindeby.wake.compiling.one_compiles import CompilingLock
+lock = CompilingLock(Path(sys.argv[1]))
+lock.take()
+print("held", flush=True)
+time.sleep(1000)
+"""
+
+
+def test_a_lock_is_free_again_and_leaves_no_file(tmp_path: Path) -> None:
+    for _ in range(2):
+        lock = CompilingLock(tmp_path / "loop.nbc")
+        assert not lock.take()
+        assert [file.name for file in tmp_path.iterdir()] == ["loop.compiling"]
+        lock.release()
+        lock.release()
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_lock_of_a_process_that_was_killed_is_free(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLDS, str(tmp_path / "loop.nbc")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        holder.kill()
+    lock = CompilingLock(tmp_path / "loop.nbc")
+    assert not lock.take()
+    lock.release()
+
+
+def test_a_process_forked_meanwhile_does_not_keep_the_lock(tmp_path: Path) -> None:
+    lock = CompilingLock(tmp_path / "loop.nbc")
+    lock.take()
+    assert lock._descriptor is not None
+    copy = os.dup(lock._descriptor)  # as a forked process has it
+    waiting = os.open(tmp_path / "loop.compiling", os.O_RDWR)
+    lock.release()
+    fcntl.flock(waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(waiting)
+    os.close(copy)
+
+
+def test_who_has_waited_too_long_compiles_and_leaves_the_lock_to_its_holder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one_compiles, "LONGEST_WAIT_S", 0.2)
+    holder, late = CompilingLock(tmp_path / "loop.nbc"), CompilingLock(tmp_path / "loop.nbc")
+    holder.take()
+    began = time.monotonic()
+    assert late.take()
+    assert time.monotonic() - began >= 0.2
+    late.release()
+    assert CompilingLock(tmp_path / "loop.nbc").take()
+    holder.release()
+
+
+def test_where_there_can_be_no_lock_nobody_waits(tmp_path: Path) -> None:
+    lock = CompilingLock(tmp_path / "missing" / "loop.nbc")
+    assert not lock.take()
+    lock.release()
+
+
+def test_a_loop_that_cannot_be_compiled_lets_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(one_compiles, "LONGEST_WAIT_S", 0.2)
+
+    @kernel("wrong")
+    def loop(number: float) -> object:
+        return number.nothing  # type: ignore[attr-defined]
+
+    tmp_path.chmod(0o700)
+    with pytest.raises(Exception, match="nothing"):
+        loop(1.0)
+    assert not list(tmp_path.iterdir())
