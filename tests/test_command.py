@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,3 +113,47 @@ def test_the_first_command_in_an_environment_is_started_and_the_next_is_a_copy(
     assert servers.get() is not server
     assert server._process.returncode == 0
     servers.end()
+
+
+def test_a_copy_has_no_hold_on_the_connection_of_its_server(
+    server: Server, script: Path, tmp_path: Path
+) -> None:
+    """What a command leaves running would otherwise keep the connection open after the server has ended."""
+    script.write_text(
+        f"#!{sys.executable}\n"
+        "import os, pathlib\n"
+        "descriptors = [pathlib.Path('/proc/self/fd', name) for name in os.listdir('/proc/self/fd')]\n"
+        "print([os.readlink(path) for path in descriptors if path.is_socket()])\n"
+    )
+    assert server.run(tmp_path, (), 60.0).stdout == "[]\n"
+
+
+def test_of_too_many_servers_the_one_ends_that_was_not_used_for_longest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[str] = []
+
+    class Named:
+        def __init__(self) -> None:
+            self.name, self.busy = os.environ["VINDEBY_MARK"], threading.Lock()
+
+        def end(self) -> None:
+            ended.append(self.name)
+
+    monkeypatch.setattr(command, "Server", Named)
+    monkeypatch.setattr(command, "_MOST_SERVERS", 2)
+    servers = command._Servers()
+
+    def use(name: str) -> None:
+        monkeypatch.setenv("VINDEBY_MARK", name)
+        servers.get()
+
+    for name in ("a", "a", "b", "b", "a", "c"):  # the first in an environment has no server
+        use(name)
+    assert ended == []
+    use("c")
+    assert ended == ["b"]
+    use("b")
+    assert ended == ["b", "a"]
+    servers.end()
+    assert ended == ["b", "a", "c", "b"]
