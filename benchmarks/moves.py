@@ -62,7 +62,7 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     hot, cold = 0.003 * each, 0.0003 * each
     west, south, east, north = problem.boundary.bounds
     draw = draws(many, 0, Walk(trials, hypot(east - west, north - south), 0.1, 2.5))
-    lost, off, missed, kept, done, estimates = [], [], 0, 0, 0, moves.pair_losses.loss.size > 0
+    lost, off, missed, kept, done, estimates = [], [], 0, 0, 0, moves.estimates.pair_losses.loss.size > 0
     while done < trials:
         kernels.settle(*common)
         for turbine, to_east, to_north, chance in draw()[: trials - done]:
@@ -73,11 +73,11 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
             done += 1
             needed = chance * temperature(hot, cold, done, trials)
             if estimates:
-                learnt, free = moves.learnt.copy(), moves.free_watts.copy()
-                moves.learnt[SEEN] = 0  # whatever its estimate
-                moves.free_watts[:] += 1e9  # to its end: no direction is given up
+                learnt, free = moves.estimates.learnt.copy(), moves.bounds.free_watts.copy()
+                moves.estimates.learnt[SEEN] = 0  # whatever its estimate
+                moves.bounds.free_watts[:] += 1e9  # to its end: no direction is given up
                 rough = kernels.gained(*common, *move, 1e8)
-                moves.learnt[:], moves.free_watts[:] = learnt, free
+                moves.estimates.learnt[:], moves.bounds.free_watts[:] = learnt, free
             told = kernels.gained(*common, *move, needed)
             full = kernels.gained(*common, *move, -np.inf)
             if estimates:
@@ -88,7 +88,7 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
             else:
                 lost.append(-full / each)
                 missed += full > needed
-    refused = moves.learnt[REFUSED] / max(moves.learnt[SEEN], 1.0)
+    refused = moves.estimates.learnt[REFUSED] / max(moves.estimates.learnt[SEEN], 1.0)
     print(
         f"  {done} trials: {refused:.1%} refused by their estimate, {kept / done:.1%} kept, {missed} missed; "
         f"refused moves lose {np.quantile(lost, 0.5):.2%} (median), 99 % more than {np.quantile(lost, 0.01):.3%}; "

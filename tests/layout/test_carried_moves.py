@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vindeby.layout.moves import carried_moves
+from vindeby.layout.moves import carried_moves, carried_state
 from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
 from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
 from vindeby.layout.moves.carried_trial import CLEAR
@@ -133,7 +133,7 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
 
 
 def test_moves_that_change_more_than_can_be_noted_are_settled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(carried_moves, "NOTES_PER_TURBINE", 0)
+    monkeypatch.setattr(carried_state, "NOTES_PER_TURBINE", 0)
     farm = farm_of(*WAYS[0])
     x, y = np.linspace(0.0, 4000.0, TURBINES), np.linspace(0.0, 100.0, TURBINES)
     moves = new_carried_moves(farm, x, y, np.zeros(TURBINES, int), COUNTED)
@@ -167,7 +167,7 @@ def test_what_a_pair_loses_is_what_two_turbines_alone_lose() -> None:
     alone = WindFarm(farm.site, farm.turbines, farm.model, tabulate=False)
     x = y = np.array([0.0, 3000.0])
     moves = new_carried_moves(farm, x, y, np.array([0, 1]), 1, TRIALS)
-    step = 1.0 / moves.pair_losses.per_m
+    step = 1.0 / moves.estimates.pair_losses.per_m
     for one, other in ((0, 0), (0, 1), (1, 0)):
         free = [alone.aep(np.zeros(1), np.zeros(1), np.array([kind])) for kind in (one, other)]
         for column, row in ((3, 12), (-17, 9), (22, 0), (-13, 0), (0, -11), (30, -25), (-8, -40)):
@@ -176,7 +176,7 @@ def test_what_a_pair_loses_is_what_two_turbines_alone_lose() -> None:
             each = alone.turbine_aep(np.array([0.0, east]), np.array([0.0, north]), types)
             both, on_one = sum(free) - sum(each), free[0] - each[0]
             found = [
-                mean_power_to_aep_gwh(loss_of(moves.pair_losses, one, other, east, north, counts))  # type: ignore[no-untyped-call]
+                mean_power_to_aep_gwh(loss_of(moves.estimates.pair_losses, one, other, east, north, counts))  # type: ignore[no-untyped-call]
                 for counts in (True, False)
             ]
             # Deficits below 1e-4 are left out.
@@ -187,7 +187,7 @@ def test_what_a_pair_loses_is_what_two_turbines_alone_lose() -> None:
 def test_between_points_of_the_table_a_pair_loses_what_lies_between() -> None:
     farm = farm_of(*WAYS[0])
     x = y = np.array([0.0, 3000.0])
-    losses = new_carried_moves(farm, x, y, np.array([0, 1]), 1, TRIALS).pair_losses
+    losses = new_carried_moves(farm, x, y, np.array([0, 1]), 1, TRIALS).estimates.pair_losses
 
     def at(column: float, row: float) -> float:
         return loss_of(losses, 0, 1, column / losses.per_m, row / losses.per_m, True)  # type: ignore[no-any-return, no-untyped-call]
@@ -227,11 +227,11 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     assert mean_power_to_aep_gwh(energy) == pytest.approx(whole(farm, moves), rel=1e-9)
     assert kept > 50
     assert missed <= 0.02 * kept
-    assert moves.learnt[REFUSED] > 0.4 * moves.learnt[SEEN]
+    assert moves.estimates.learnt[REFUSED] > 0.4 * moves.estimates.learnt[SEEN]
     # What pairs lose where they stand is carried on, too.
-    assert moves.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
+    assert moves.estimates.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
     settle(farm.data, farm.machines, farm.wind, moves)
-    assert moves.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
+    assert moves.estimates.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
 
 
 def pair_sums(moves: CarriedMoves) -> list[float]:
@@ -240,12 +240,12 @@ def pair_sums(moves: CarriedMoves) -> list[float]:
     def pair(i: int, j: int) -> float:
         one, other = moves.type_index[i], moves.type_index[j]
         east, north = moves.x[j] - moves.x[i], moves.y[j] - moves.y[i]
-        return loss_of(moves.pair_losses, one, other, east, north, j < COUNTED)  # type: ignore[no-any-return, no-untyped-call]
+        return loss_of(moves.estimates.pair_losses, one, other, east, north, j < COUNTED)  # type: ignore[no-any-return, no-untyped-call]
 
     return [sum(pair(i, j) for j in range(TURBINES) if j != i) for i in range(COUNTED)]
 
 
 def test_few_trials_are_made_without_estimates() -> None:
     farm, x = farm_of(*WAYS[0]), np.array([0.0, 3000.0])
-    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, 5000).pair_losses.loss.size == 0
-    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, TRIALS).pair_losses.loss.shape[0] == 4
+    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, 5000).estimates.pair_losses.loss.size == 0
+    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, TRIALS).estimates.pair_losses.loss.shape[0] == 4

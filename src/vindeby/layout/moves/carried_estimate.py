@@ -13,19 +13,28 @@ late.
 from __future__ import annotations
 
 from math import inf
+from typing import NamedTuple
 
-from vindeby.layout.moves.pair_losses import pair_loss
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.layout.moves.carried_pairs import Reaches
+from vindeby.layout.moves.pair_losses import PairLosses, pair_loss, pair_losses_of
+from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined
 
 __all__ = [
-    "LEARNT",
     "REFUSED",
     "SEEN",
+    "Estimates",
     "estimated_gain",
+    "estimates_of",
     "learn",
     "move_pair_sums",
     "sum_pairs",
 ]
+
+FloatArray = npt.NDArray[np.float64]
 
 FIRST, EVERY = 100, 32
 """The first so many moves are evaluated whatever their estimates, then one in so many."""
@@ -42,11 +51,27 @@ SEEN, REFUSED, MARGIN, LEARNT = 0, 1, 2, 3
 of a turbine. How many these are."""
 
 
+class Estimates(NamedTuple):
+    """Tables of what pairs lose, what that makes for every turbine (``pair_sum``), and what was ``learnt`` of it."""
+
+    pair_losses: PairLosses
+    pair_sum: FloatArray
+    learnt: FloatArray
+
+
+def estimates_of(
+    farm: WindFarm, x: FloatArray, y: FloatArray, counted: int, reaches: Reaches, trials: int
+) -> Estimates:
+    """Tables for a layout and about so many trials; too few go without."""
+    losses = pair_losses_of(farm, x, y, counted == len(x), reaches, trials)
+    return Estimates(losses, np.zeros(len(x)), np.zeros(LEARNT))
+
+
 @inlined
 def _pair(moves, one, other, x, y):  # type: ignore[no-untyped-def]
     """What turbine ``one``, at a place, and turbine ``other`` lose to each other (W)."""
     return pair_loss(
-        moves.pair_losses,
+        moves.estimates.pair_losses,
         moves.reaches.types,
         moves.type_index[one],
         moves.type_index[other],
@@ -59,18 +84,19 @@ def _pair(moves, one, other, x, y):  # type: ignore[no-untyped-def]
 @inlined
 def sum_pairs(moves):  # type: ignore[no-untyped-def]
     """What every turbine that may move has to do with all others; nothing without tables."""
-    for i in range(moves.counted if moves.pair_losses.loss.size > 0 else 0):
+    for i in range(moves.counted if moves.estimates.pair_losses.loss.size > 0 else 0):
         total = 0.0
         for j in range(moves.x.size):
             if j != i:
                 total += _pair(moves, i, j, moves.x[i], moves.y[i])
-        moves.pair_sum[i] = total
+        moves.estimates.pair_sum[i] = total
 
 
 @inlined
 def move_pair_sums(moves, moved, x, y):  # type: ignore[no-untyped-def]
     """The same after a kept move, when the layout has the new place and ``x`` and ``y`` are the old one."""
-    if moves.pair_losses.loss.size == 0:
+    estimates = moves.estimates
+    if estimates.pair_losses.loss.size == 0:
         return
     total = 0.0
     for j in range(moves.x.size):
@@ -78,19 +104,20 @@ def move_pair_sums(moves, moved, x, y):  # type: ignore[no-untyped-def]
             new = _pair(moves, moved, j, moves.x[moved], moves.y[moved])
             total += new
             if j < moves.counted:
-                moves.pair_sum[j] += new - _pair(moves, moved, j, x, y)
-    moves.pair_sum[moved] = total
+                estimates.pair_sum[j] += new - _pair(moves, moved, j, x, y)
+    estimates.pair_sum[moved] = total
 
 
 @inlined
 def _is_to_be_learnt_from(moves):  # type: ignore[no-untyped-def]
     """Whether the next move is to be evaluated whatever its estimate; counts them."""
-    moves.learnt[SEEN] += 1.0
-    seen = int(moves.learnt[SEEN])
+    estimates = moves.estimates
+    estimates.learnt[SEEN] += 1.0
+    seen = int(estimates.learnt[SEEN])
     if seen == 1:
-        moves.learnt[MARGIN] = FIRST_MARGIN
+        estimates.learnt[MARGIN] = FIRST_MARGIN
     if seen <= FIRST or seen % EVERY == 0:
-        moves.learnt[MARGIN] = max(LEAST_MARGIN, FADING * moves.learnt[MARGIN])
+        estimates.learnt[MARGIN] = max(LEAST_MARGIN, FADING * estimates.learnt[MARGIN])
         return True
     return False
 
@@ -98,7 +125,7 @@ def _is_to_be_learnt_from(moves):  # type: ignore[no-untyped-def]
 @inlined
 def _lowest_estimate(moves, needed):  # type: ignore[no-untyped-def]
     """The estimate (W) below which a move is not expected to gain what is needed."""
-    return needed - moves.learnt[MARGIN] * moves.total[0] / moves.counted
+    return needed - moves.estimates.learnt[MARGIN] * moves.settled.total[0] / moves.counted
 
 
 @inlined
@@ -108,12 +135,12 @@ def estimated_gain(moves, moved, x, y, needed):  # type: ignore[no-untyped-def]
     Of a refused move it is as much as was added up until it was refused.
     """
     lowest = -inf if _is_to_be_learnt_from(moves) else _lowest_estimate(moves, needed)
-    total = moves.pair_sum[moved]
+    total = moves.estimates.pair_sum[moved]
     for j in range(moves.x.size):
         if j != moved:
             total -= _pair(moves, moved, j, x, y)
             if total < lowest:
-                moves.learnt[REFUSED] += 1.0
+                moves.estimates.learnt[REFUSED] += 1.0
                 return total, True
     return total, False
 
@@ -121,6 +148,8 @@ def estimated_gain(moves, moved, x, y, needed):  # type: ignore[no-untyped-def]
 @inlined
 def learn(moves, estimate, gain, needed):  # type: ignore[no-untyped-def]
     """Compare an estimate with the gain of a move that was worked out in full."""
-    mean = moves.total[0] / moves.counted
+    mean = moves.settled.total[0] / moves.counted
     if gain > needed - NEARLY * mean:
-        moves.learnt[MARGIN] = max(moves.learnt[MARGIN], ROOM * (min(gain, needed) - estimate) / mean)
+        moves.estimates.learnt[MARGIN] = max(
+            moves.estimates.learnt[MARGIN], ROOM * (min(gain, needed) - estimate) / mean
+        )

@@ -23,69 +23,72 @@ def _position(members, count, i):  # type: ignore[no-untyped-def]
 @inlined
 def _unlist(moves, d, moved):  # type: ignore[no-untyped-def]
     """Forget who reached the moved turbine, and whom it reached."""
-    for q in range(moves.target_count[d, moved]):
-        j = moves.targets[d, moved, q]
-        last = moves.source_count[d, j] - 1
-        moves.sources[d, j, _position(moves.sources[d, j], last + 1, moved)] = moves.sources[d, j, last]
-        moves.source_count[d, j] = last
-    for q in range(moves.source_count[d, moved]):
-        i = moves.sources[d, moved, q]
-        last = moves.target_count[d, i] - 1
-        at = _position(moves.targets[d, i], last + 1, moved)
-        moves.targets[d, i, at] = moves.targets[d, i, last]
-        for k in range(moves.deficit.shape[2]):
-            moves.spot[d, i, COST] -= moves.deficit[d, i, k, at] * moves.steepest[d, k]
-            moves.deficit[d, i, k, at] = moves.deficit[d, i, k, last]
-        moves.target_count[d, i] = last
+    settled = moves.settled
+    for q in range(settled.target_count[d, moved]):
+        j = settled.targets[d, moved, q]
+        last = settled.source_count[d, j] - 1
+        settled.sources[d, j, _position(settled.sources[d, j], last + 1, moved)] = settled.sources[d, j, last]
+        settled.source_count[d, j] = last
+    for q in range(settled.source_count[d, moved]):
+        i = settled.sources[d, moved, q]
+        last = settled.target_count[d, i] - 1
+        at = _position(settled.targets[d, i], last + 1, moved)
+        settled.targets[d, i, at] = settled.targets[d, i, last]
+        for k in range(settled.deficit.shape[2]):
+            settled.spot[d, i, COST] -= settled.deficit[d, i, k, at] * moves.bounds.steepest[d, k]
+            settled.deficit[d, i, k, at] = settled.deficit[d, i, k, last]
+        settled.target_count[d, i] = last
 
 
 @inlined
 def _list(moves, d, moved):  # type: ignore[no-untyped-def]
     """Who reaches the moved turbine now, and whom it reaches."""
-    count = moves.new_target_count[d]
-    moves.target_count[d, moved] = count
+    settled, trial = moves.settled, moves.trial
+    count = trial.target_count[d]
+    settled.target_count[d, moved] = count
     for q in range(count):
-        j = moves.new_targets[d, q]
-        moves.targets[d, moved, q] = j
-        moves.sources[d, j, moves.source_count[d, j]] = moved
-        moves.source_count[d, j] += 1
-    count = moves.new_source_count[d]
-    moves.source_count[d, moved] = count
+        j = trial.targets[d, q]
+        settled.targets[d, moved, q] = j
+        settled.sources[d, j, settled.source_count[d, j]] = moved
+        settled.source_count[d, j] += 1
+    count = trial.source_count[d]
+    settled.source_count[d, moved] = count
     for q in range(count):
-        i = moves.new_sources[d, q]
-        moves.sources[d, moved, q] = i
-        at = moves.target_count[d, i]
-        moves.targets[d, i, at] = moved
-        for k in range(moves.deficit.shape[2]):
-            deficit = moves.note[moves.first_note_on_moved[d] + k * count + q]
-            moves.deficit[d, i, k, at] = deficit
-            moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
-            moves.spot[d, i, COST] += deficit * moves.steepest[d, k]
-        moves.target_count[d, i] = at + 1
+        i = trial.sources[d, q]
+        settled.sources[d, moved, q] = i
+        at = settled.target_count[d, i]
+        settled.targets[d, i, at] = moved
+        for k in range(settled.deficit.shape[2]):
+            deficit = moves.notes.deficit[moves.notes.first_on_moved[d] + k * count + q]
+            settled.deficit[d, i, k, at] = deficit
+            settled.spot[d, i, STRONGEST] = max(settled.spot[d, i, STRONGEST], deficit)
+            settled.spot[d, i, COST] += deficit * moves.bounds.steepest[d, k]
+        settled.target_count[d, i] = at + 1
 
 
 @inlined
 def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
     """The sums and wakes of all that the trial touched in one direction, as they were listed then."""
-    for a in range(moves.touched_count[d]):
-        i = moves.touched[d, a]
-        moves.spot[d, i, WATTS] = moves.spot[d, i, NEW_WATTS]
-        row = moves.wind[d, i]
+    settled, trial, notes = moves.settled, moves.trial, moves.notes
+    for a in range(trial.touched_count[d]):
+        i = trial.touched[d, a]
+        settled.spot[d, i, WATTS] = settled.spot[d, i, NEW_WATTS]
+        row = settled.wind[d, i]
         # Wakes that stay as they are were made with the wind speed and thrust that they had.
-        for what in range(NEW if moves.state[d, i] == 2 else NEW // 2):
+        for what in range(NEW if trial.state[d, i] == 2 else NEW // 2):
             for k in range(row.shape[1]):
                 row[what, k] = row[NEW + what, k]
-        if moves.state[d, i] != 2 or moves.first_note[d, i] < 0:
+        if trial.state[d, i] != 2 or notes.first[d, i] < 0:
             continue
-        count = moves.new_target_count[d] if i == moved else moves.target_count[d, i]
-        deficits, first, strongest, cost = moves.deficit[d, i], moves.first_note[d, i], 0.0, 0.0
+        count = trial.target_count[d] if i == moved else settled.target_count[d, i]
+        deficits, first, strongest, cost = settled.deficit[d, i], notes.first[d, i], 0.0, 0.0
         for k in range(row.shape[1]):
             for q in range(count):
-                deficit = moves.note[first + k * count + q]
+                deficit = notes.deficit[first + k * count + q]
                 deficits[k, q] = deficit
                 strongest = max(strongest, deficit)
-                cost += deficit * moves.steepest[d, k]
-        moves.spot[d, i, STRONGEST], moves.spot[d, i, COST] = strongest, cost
+                cost += deficit * moves.bounds.steepest[d, k]
+        settled.spot[d, i, STRONGEST], settled.spot[d, i, COST] = strongest, cost
 
 
 def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None]:
@@ -94,20 +97,19 @@ def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None
     @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
         """Follows ``gained`` of the same move."""
+        settled = moves.settled
         old_x, old_y = moves.x[moved], moves.y[moved]
         moves.x[moved], moves.y[moved] = x, y
-        if moves.noted[0] < 0:
+        if moves.notes.used[0] < 0:
             settle(data, machines, wind, moves)
             return
         move_pair_sums(moves, moved, old_x, old_y)
         for d in range(wind.cosine.size):
-            if not moves.idle[d]:
+            if not settled.idle[d]:
                 _take_over(moves, d, moved)
                 _unlist(moves, d, moved)
                 _list(moves, d, moved)
-                moves.spot[d, moved, ALONG], moves.spot[d, moved, ACROSS] = (
-                    moves.new_along[d],
-                    moves.new_across[d],
-                )
+                settled.spot[d, moved, ALONG] = moves.trial.along[d]
+                settled.spot[d, moved, ACROSS] = moves.trial.across[d]
 
     return keep

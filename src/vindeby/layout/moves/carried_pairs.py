@@ -173,31 +173,32 @@ def widest_angle(reaches, pair, distance):  # type: ignore[no-untyped-def]
 @inlined
 def find_pairs(moves, moved, x, y, rough):  # type: ignore[no-untyped-def]
     """List by direction whom the moved turbine would reach at a place, and who would reach it."""
-    first, facing = moves.reaches.first, moves.reaches.facing
-    for d in range(moves.idle.size):
-        moves.new_target_count[d] = moves.new_source_count[d] = 0
+    settled, trial, reaches = moves.settled, moves.trial, moves.reaches
+    first, facing = reaches.first, reaches.facing
+    for d in range(settled.idle.size):
+        trial.target_count[d] = trial.source_count[d] = 0
     for j in range(moves.x.size):
         if j == moved:
             continue
         east, north = moves.x[j] - x, moves.y[j] - y
         bearing, distance = bearing_of(east, north), sqrt(east * east + north * north)
         to = SECTORS + bearing
-        wide = widest_angle(moves.reaches, _pair_of(moves, moved, j, rough), distance)
+        wide = widest_angle(reaches, _pair_of(moves, moved, j, rough), distance)
         for s in range(first[int(to - wide)], first[int(to + wide) + 1]):
             d = facing[s]
-            far = moves.spot[d, j, 0] - moves.new_along[d]
+            far = settled.spot[d, j, 0] - trial.along[d]
             if is_downwind(far, j, moved) and is_in_reach(
-                moves, moved, j, far, moves.spot[d, j, 1] - moves.new_across[d], rough
+                moves, moved, j, far, settled.spot[d, j, 1] - trial.across[d], rough
             ):
-                moves.new_targets[d, moves.new_target_count[d]] = j
-                moves.new_target_count[d] += 1
+                trial.targets[d, trial.target_count[d]] = j
+                trial.target_count[d] += 1
         to += 0.5 * SECTORS
-        wide = widest_angle(moves.reaches, _pair_of(moves, j, moved, rough), distance)
+        wide = widest_angle(reaches, _pair_of(moves, j, moved, rough), distance)
         for s in range(first[int(to - wide)], first[int(to + wide) + 1]):
             d = facing[s]
-            far = moves.new_along[d] - moves.spot[d, j, 0]
+            far = trial.along[d] - settled.spot[d, j, 0]
             if is_downwind(far, moved, j) and is_in_reach(
-                moves, j, moved, far, moves.new_across[d] - moves.spot[d, j, 1], rough
+                moves, j, moved, far, trial.across[d] - settled.spot[d, j, 1], rough
             ):
-                moves.new_sources[d, moves.new_source_count[d]] = j
-                moves.new_source_count[d] += 1
+                trial.sources[d, trial.source_count[d]] = j
+                trial.source_count[d] += 1

@@ -44,17 +44,18 @@ def _sort(spot, order):  # type: ignore[no-untyped-def]
 @inlined
 def _list_targets(moves, d, a):  # type: ignore[no-untyped-def]
     """Whom the turbine at ``a`` of the order reaches, and how far they are; returns how many."""
-    order, i, count = moves.order[d], moves.order[d, a], 0
+    settled = moves.settled
+    order, i, count = settled.order[d], settled.order[d, a], 0
     for b in range(a + 1, order.size):
         j = order[b]
-        far = moves.spot[d, j, ALONG] - moves.spot[d, i, ALONG]
-        aside = moves.spot[d, j, ACROSS] - moves.spot[d, i, ACROSS]
+        far = settled.spot[d, j, ALONG] - settled.spot[d, i, ALONG]
+        aside = settled.spot[d, j, ACROSS] - settled.spot[d, i, ACROSS]
         if is_in_reach(moves, i, j, far, aside, False):
-            moves.far[count], moves.aside[count], moves.targets[d, i, count] = far, aside, j
+            moves.room.far[count], moves.room.aside[count], settled.targets[d, i, count] = far, aside, j
             count += 1
-            moves.sources[d, j, moves.source_count[d, j]] = i
-            moves.source_count[d, j] += 1
-    moves.target_count[d, i] = count
+            settled.sources[d, j, settled.source_count[d, j]] = i
+            settled.source_count[d, j] += 1
+    settled.target_count[d, i] = count
     return count
 
 
@@ -67,48 +68,52 @@ def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
     @inlined
     def cast(data, machines, moves, d, a, states):  # type: ignore[no-untyped-def]
         """The wakes of the turbine at ``a`` of the order on those after it."""
-        i, count = moves.order[d, a], _list_targets(moves, d, a)
-        row, targets = moves.wind[d, i], moves.targets[d, i]
+        settled = moves.settled
+        i, count = settled.order[d, a], _list_targets(moves, d, a)
+        row, targets = settled.wind[d, i], settled.targets[d, i]
         fill_deficits(
             data, machines, moves, moves.type_index[i], targets, count, states.turbulence, row[THRUST],
-            moves.note, 0,
+            moves.notes.deficit, 0,
         )  # fmt: skip
-        moves.spot[d, i, STRONGEST] = moves.spot[d, i, COST] = 0.0
+        settled.spot[d, i, STRONGEST] = settled.spot[d, i, COST] = 0.0
         for k in range(states.speed.size):
             for q in range(count):
-                deficit = moves.note[k * count + q]
-                moves.spot[d, i, STRONGEST] = max(moves.spot[d, i, STRONGEST], deficit)
-                moves.spot[d, i, COST] += deficit * moves.steepest[d, k]
-                moves.deficit[d, i, k, q] = deficit
-                moves.wind[d, targets[q], SUMMED, k] += term(deficit * scale(row[SPEED, k], states.speed[k]))
+                deficit = moves.notes.deficit[k * count + q]
+                settled.spot[d, i, STRONGEST] = max(settled.spot[d, i, STRONGEST], deficit)
+                settled.spot[d, i, COST] += deficit * moves.bounds.steepest[d, k]
+                settled.deficit[d, i, k, q] = deficit
+                settled.wind[d, targets[q], SUMMED, k] += term(
+                    deficit * scale(row[SPEED, k], states.speed[k])
+                )
 
     @kernel(identity, counts_references=False)
     def settle(data, machines, wind, moves):  # type: ignore[no-untyped-def]
+        settled = moves.settled
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
             forget_trial(moves, d)
-            if moves.idle[d]:
+            if settled.idle[d]:
                 continue
             states = wind_from(wind, d)
             for i in range(n):
-                moves.spot[d, i, ALONG], moves.spot[d, i, ACROSS] = turn(
+                settled.spot[d, i, ALONG], settled.spot[d, i, ACROSS] = turn(
                     wind.cosine[d], wind.sine[d], moves.x[i], moves.y[i]
                 )
-                moves.source_count[d, i] = 0
+                settled.source_count[d, i] = 0
                 for k in range(states.speed.size):
-                    moves.wind[d, i, SUMMED, k] = 0.0
-            _sort(moves.spot[d], moves.order[d])
+                    settled.wind[d, i, SUMMED, k] = 0.0
+            _sort(settled.spot[d], settled.order[d])
             for a in range(n):
-                i = moves.order[d, a]
-                row = moves.wind[d, i]
+                i = settled.order[d, a]
+                row = settled.wind[d, i]
                 for k in range(states.speed.size):
                     row[HIGHEST, k] = row[SUMMED, k]
                 watts = settle_one(machines, moves.type_index[i], states, row, 0)
-                moves.spot[d, i, WATTS] = watts
+                settled.spot[d, i, WATTS] = watts
                 if i < moves.counted:
                     total += watts
                 cast(data, machines, moves, d, a, states)
-        moves.total[0] = total
+        settled.total[0] = total
         sum_pairs(moves)
         return total
 

@@ -49,9 +49,10 @@ def is_downwind(far: float, i: int, j: int) -> bool:
 @inlined
 def forget_trial(moves, d):  # type: ignore[no-untyped-def]
     """All turbines are as before."""
-    for q in range(moves.touched_count[d]):
-        moves.state[d, moves.touched[d, q]] = 0
-    moves.touched_count[d] = 0
+    trial = moves.trial
+    for q in range(trial.touched_count[d]):
+        trial.state[d, trial.touched[d, q]] = 0
+    trial.touched_count[d] = 0
 
 
 def make_settle_one(model: WakeModel) -> Callable[..., float]:
@@ -95,7 +96,7 @@ def make_fill_deficits(model: WakeModel) -> Callable[..., None]:
                 target = moves.type_index[listed[q]]
                 hub = machines.hub_height[target]
                 out[at + q] = deficit(
-                    data, moves.far[q], moves.aside[q], hub - height, hub + height, diameter,
+                    data, moves.room.far[q], moves.room.aside[q], hub - height, hub + height, diameter,
                     machines.diameter[target], ct, ti,
                 )  # fmt: skip
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, sqrt
 
+from vindeby.layout.moves.carried_bounds import order_directions
 from vindeby.layout.moves.carried_estimate import estimated_gain, learn
 from vindeby.layout.moves.carried_pairs import ROUGH, find_pairs
 from vindeby.layout.moves.carried_steps import (
-    COST,
     HIGHEST,
     NEW,
     NEW_WATTS,
@@ -41,8 +41,6 @@ CLEAR, PER_TURBINES = 20.0 * ROUGH, 50
 """By how much of the mean power of a turbine a rough gain must be below what is needed; in farms of more turbines than
 ``PER_TURBINES`` by more, with the root of their number, as more small deficits are left out. Measured: a rough gain was
 off by less than a tenth of that at 50 turbines, by a third at 200, in trials that were not ended early."""
-RECOVERED = 1.25
-"""A turbine's wakes taken away may give others so much more than what they take at most: their own wakes change."""
 LEFT = 1e-6
 """A sum of squares that has fallen to this share of its highest is summed up anew: its root would show the rounding."""
 
@@ -86,24 +84,25 @@ def _make_gained_in(model: WakeModel) -> Callable[..., float]:
     @inlined
     def gained_in(data, machines, moves, d, moved, states, rough):  # type: ignore[no-untyped-def]
         """The gain (W) in one direction."""
+        settled, trial = moves.settled, moves.trial
         total, a = 0.0, 0
         take_out(moves, d, moved, states, rough)
-        while a < moves.touched_count[d]:
-            i = moves.touched[d, a]
-            row = moves.wind[d, i]
+        while a < trial.touched_count[d]:
+            i = trial.touched[d, a]
+            row = settled.wind[d, i]
             if i == moved or (squares and _is_little_left(row)):
                 sum_up(data, machines, moves, d, i, moved, states)
             watts = settle_one(machines, moves.type_index[i], states, row, NEW)
-            moves.spot[d, i, NEW_WATTS] = watts
+            settled.spot[d, i, NEW_WATTS] = watts
             if i < moves.counted:
-                total += watts - moves.spot[d, i, WATTS]
+                total += watts - settled.spot[d, i, WATTS]
             change, most = differs(row, states.speed, ROUGH if rough else SAME)
             if i == moved:
                 change = 2
             if change:
                 # Whom it reaches now: the moved turbine may be among those that it would reach.
-                moves.state[d, i] = 2
-                if i == moved or not (rough and most * moves.spot[d, i, STRONGEST] < ROUGH):
+                trial.state[d, i] = 2
+                if i == moved or not (rough and most * settled.spot[d, i, STRONGEST] < ROUGH):
                     count = list_targets(moves, d, i, moved, most, rough)
                     cast(data, machines, moves, d, i, moved, change, count, states)
             a += 1
@@ -113,29 +112,9 @@ def _make_gained_in(model: WakeModel) -> Callable[..., float]:
 
 
 @inlined
-def _order_directions(moves, moved):  # type: ignore[no-untyped-def]
-    """Those first that could gain most; returns what all could, at most.
-
-    A turbine can gain what wakes take from it, and others what its wakes take from them.
-    """
-    left = 0.0
-    for d in range(moves.visit.size):
-        spot = moves.spot[d, moved]
-        bound = moves.free_watts[d, moves.type_index[moved]] - spot[WATTS] + RECOVERED * spot[COST]
-        moves.bound[d] = bound
-        left += bound
-        b = d
-        while b > 0 and moves.bound[moves.visit[b - 1]] < bound:
-            moves.visit[b] = moves.visit[b - 1]
-            b -= 1
-        moves.visit[b] = d
-    return left
-
-
-@inlined
 def _clear(moves):  # type: ignore[no-untyped-def]
     """By how much (W) a rough gain must be below what is needed."""
-    return CLEAR * sqrt(max(moves.counted / PER_TURBINES, 1.0)) * moves.total[0] / moves.counted
+    return CLEAR * sqrt(max(moves.counted / PER_TURBINES, 1.0)) * moves.settled.total[0] / moves.counted
 
 
 def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
@@ -145,11 +124,11 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
     @inlined
     def gained_in_all(data, machines, wind, moves, moved, needed, rough):  # type: ignore[no-untyped-def]
         """The gain in all directions; a rough trial ends when those to come cannot make up for it."""
-        left, total = _order_directions(moves, moved), 0.0
+        left, total = order_directions(moves, moved), 0.0
         for a in range(wind.cosine.size):
-            d = moves.visit[a]
-            if not moves.idle[d]:
-                left -= moves.bound[d]
+            d = moves.bounds.visit[a]
+            if not moves.settled.idle[d]:
+                left -= moves.bounds.bound[d]
                 total += gained_in(data, machines, moves, d, moved, wind_from(wind, d), rough)
                 if rough and total + left < needed:
                     return total + left
@@ -159,7 +138,7 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
     def gained(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]
         """A gain that is clearly not above what is ``needed`` is a rough one."""
         rough, estimate = needed > -inf, 0.0
-        estimated = rough and moves.pair_losses.loss.size > 0
+        estimated = rough and moves.estimates.pair_losses.loss.size > 0
         if estimated:
             estimate, refused = estimated_gain(moves, moved, x, y, needed)
             if refused:
@@ -167,10 +146,10 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
             # A rough trial would most likely be followed by a full one.
             rough = estimate < needed
         while True:
-            moves.noted[0] = 0
+            moves.notes.used[0] = 0
             for d in range(wind.cosine.size):
                 forget_trial(moves, d)
-                moves.new_along[d], moves.new_across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
+                moves.trial.along[d], moves.trial.across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
             find_pairs(moves, moved, x, y, rough)
             enough = needed - _clear(moves)
             total = gained_in_all(data, machines, wind, moves, moved, enough, rough)

@@ -26,15 +26,16 @@ __all__ = ["list_targets", "make_cast", "make_sum_up", "make_take_out"]
 @inlined
 def touch(moves, d, j, along):  # type: ignore[no-untyped-def]
     """A turbine whose sum changes begins with the one it had, and is listed by where it stands."""
-    if moves.state[d, j] == 0:
-        moves.state[d, j] = 1
-        b = moves.touched_count[d]
-        moves.touched_count[d] = b + 1
-        while b > 0 and is_downwind(moves.keys[b - 1] - along, moves.touched[d, b - 1], j):
-            moves.keys[b], moves.touched[d, b] = moves.keys[b - 1], moves.touched[d, b - 1]
+    trial, room = moves.trial, moves.room
+    if trial.state[d, j] == 0:
+        trial.state[d, j] = 1
+        b = trial.touched_count[d]
+        trial.touched_count[d] = b + 1
+        while b > 0 and is_downwind(room.keys[b - 1] - along, trial.touched[d, b - 1], j):
+            room.keys[b], trial.touched[d, b] = room.keys[b - 1], trial.touched[d, b - 1]
             b -= 1
-        moves.keys[b], moves.touched[d, b] = along, j
-        row = moves.wind[d, j]
+        room.keys[b], trial.touched[d, b] = along, j
+        row = moves.settled.wind[d, j]
         for k in range(row.shape[1]):
             row[NEW + SUMMED, k] = row[SUMMED, k]
             row[NEW + HIGHEST, k] = row[HIGHEST, k]
@@ -43,40 +44,42 @@ def touch(moves, d, j, along):  # type: ignore[no-untyped-def]
 @inlined
 def _room(moves, pairs):  # type: ignore[no-untyped-def]
     """Where notes of so many pairs begin; without room for them they are not noted."""
-    most = moves.wind.shape[3]
-    unnoted = moves.note.size - moves.x.size * most
-    first = moves.noted[0]
+    notes = moves.notes
+    most = moves.settled.wind.shape[3]
+    unnoted = notes.deficit.size - moves.x.size * most
+    first = notes.used[0]
     if first < 0 or first + pairs * most > unnoted:
-        moves.noted[0] = -1
+        notes.used[0] = -1
         return unnoted
-    moves.noted[0] = first + pairs * most
+    notes.used[0] = first + pairs * most
     return first
 
 
 @inlined
 def _list_sources(moves, d, i, moved):  # type: ignore[no-untyped-def]
     """Those that reach ``i`` with the move, how far from them it is; returns how many."""
-    place, side, count = moves.spot[d, i, ALONG], moves.spot[d, i, ACROSS], 0
+    settled, trial, room = moves.settled, moves.trial, moves.room
+    place, side, count = settled.spot[d, i, ALONG], settled.spot[d, i, ACROSS], 0
     if i == moved:
-        place, side = moves.new_along[d], moves.new_across[d]
-        count = moves.new_source_count[d]
+        place, side = trial.along[d], trial.across[d]
+        count = trial.source_count[d]
         for q in range(count):
-            moves.listed[q] = moves.new_sources[d, q]
+            room.listed[q] = trial.sources[d, q]
     else:
-        for q in range(moves.source_count[d, i]):
-            if moves.sources[d, i, q] != moved:
-                moves.listed[count] = moves.sources[d, i, q]
+        for q in range(settled.source_count[d, i]):
+            if settled.sources[d, i, q] != moved:
+                room.listed[count] = settled.sources[d, i, q]
                 count += 1
-        for q in range(moves.new_target_count[d]):
-            if moves.new_targets[d, q] == i:
-                moves.listed[count] = moved
+        for q in range(trial.target_count[d]):
+            if trial.targets[d, q] == i:
+                room.listed[count] = moved
                 count += 1
     for q in range(count):
-        j = moves.listed[q]
-        along, across = moves.spot[d, j, ALONG], moves.spot[d, j, ACROSS]
+        j = room.listed[q]
+        along, across = settled.spot[d, j, ALONG], settled.spot[d, j, ACROSS]
         if j == moved:
-            along, across = moves.new_along[d], moves.new_across[d]
-        moves.far[q], moves.aside[q] = place - along, side - across
+            along, across = trial.along[d], trial.across[d]
+        room.far[q], room.aside[q] = place - along, side - across
     return count
 
 
@@ -88,18 +91,19 @@ def make_sum_up(model: WakeModel) -> Callable[..., None]:
     @inlined
     def sum_up(data, machines, moves, d, i, moved, states):  # type: ignore[no-untyped-def]
         """The sum of a turbine from all that reach it; deficits on the moved one are noted."""
+        settled, notes, room = moves.settled, moves.notes, moves.room
         count = _list_sources(moves, d, i, moved)
-        first = moves.note.size - moves.x.size * moves.wind.shape[3]
+        first = notes.deficit.size - moves.x.size * settled.wind.shape[3]
         if i == moved:
-            first = moves.first_note_on_moved[d] = _room(moves, count)
-        row, target = moves.wind[d, i], moves.type_index[i]
+            first = notes.first_on_moved[d] = _room(moves, count)
+        row, target = settled.wind[d, i], moves.type_index[i]
         hub, rotor = machines.hub_height[target], machines.diameter[target]
         for k in range(states.speed.size):
             row[NEW + SUMMED, k] = 0.0
         for q in range(count):
-            j = moves.listed[q]
-            source, cast = moves.type_index[j], moves.wind[d, j]
-            new = NEW if moves.state[d, j] == 2 else 0
+            j = room.listed[q]
+            source, cast = moves.type_index[j], settled.wind[d, j]
+            new = NEW if moves.trial.state[d, j] == 2 else 0
             height, diameter = machines.hub_height[source], machines.diameter[source]
             last = last_turbulence = -1.0
             value = 0.0
@@ -108,17 +112,9 @@ def make_sum_up(model: WakeModel) -> Callable[..., None]:
                 if ct != last or ti != last_turbulence:
                     last, last_turbulence = ct, ti
                     value = deficit(
-                        data,
-                        moves.far[q],
-                        moves.aside[q],
-                        hub - height,
-                        hub + height,
-                        diameter,
-                        rotor,
-                        ct,
-                        ti,
+                        data, room.far[q], room.aside[q], hub - height, hub + height, diameter, rotor, ct, ti
                     )
-                moves.note[first + k * count + q] = value
+                notes.deficit[first + k * count + q] = value
                 row[NEW + SUMMED, k] += term(value * scale(cast[new + SPEED, k], states.speed[k]))
         for k in range(states.speed.size):
             row[NEW + HIGHEST, k] = row[NEW + SUMMED, k]
@@ -132,27 +128,28 @@ def list_targets(moves, d, i, moved, most, rough):  # type: ignore[no-untyped-de
 
     All that it reaches, or in a rough trial those where a change of its deficits by ``most`` of them counts.
     """
+    settled, trial, room = moves.settled, moves.trial, moves.room
     if i == moved:
-        count = moves.new_target_count[d]
+        count = trial.target_count[d]
         for q in range(count):
-            j = moves.new_targets[d, q]
-            moves.listed[q], moves.positions[q] = j, q
-            moves.far[q] = moves.spot[d, j, ALONG] - moves.new_along[d]
-            moves.aside[q] = moves.spot[d, j, ACROSS] - moves.new_across[d]
+            j = trial.targets[d, q]
+            room.listed[q], room.positions[q] = j, q
+            room.far[q] = settled.spot[d, j, ALONG] - trial.along[d]
+            room.aside[q] = settled.spot[d, j, ACROSS] - trial.across[d]
         return count
     count = 0
-    place, side = moves.spot[d, i, ALONG], moves.spot[d, i, ACROSS]
-    for q in range(moves.target_count[d, i]):
+    place, side = settled.spot[d, i, ALONG], settled.spot[d, i, ACROSS]
+    for q in range(settled.target_count[d, i]):
         if rough:
             largest = 0.0
-            for k in range(moves.deficit.shape[2]):
-                largest = max(largest, moves.deficit[d, i, k, q])
+            for k in range(settled.deficit.shape[2]):
+                largest = max(largest, settled.deficit[d, i, k, q])
             if largest * most < ROUGH:
                 continue
-        j = moves.targets[d, i, q]
-        moves.listed[count], moves.positions[count] = j, q
-        moves.far[count] = moves.spot[d, j, ALONG] - place
-        moves.aside[count] = moves.spot[d, j, ACROSS] - side
+        j = settled.targets[d, i, q]
+        room.listed[count], room.positions[count] = j, q
+        room.far[count] = settled.spot[d, j, ALONG] - place
+        room.aside[count] = settled.spot[d, j, ACROSS] - side
         count += 1
     return count
 
@@ -165,27 +162,28 @@ def make_cast(model: WakeModel) -> Callable[..., None]:
     @inlined
     def cast(data, machines, moves, d, i, moved, change, count, states):  # type: ignore[no-untyped-def]
         """The wakes of a turbine, new for old, in the sums of those listed; of the moved one, the new ones."""
-        row, was, listed = moves.wind[d, i], moves.deficit[d, i], moves.listed
+        settled, notes = moves.settled, moves.notes
+        row, was, listed = settled.wind[d, i], settled.deficit[d, i], moves.room.listed
         first = -1
         if change == 2:
             first = _room(moves, count)
             fill_deficits(
                 data, machines, moves, moves.type_index[i], listed, count, states.turbulence, row[NEW + THRUST],
-                moves.note, first,
+                notes.deficit, first,
             )  # fmt: skip
-        moves.first_note[d, i] = first
+        notes.first[d, i] = first
         for q in range(count):
             j = listed[q]
             if j == moved:
                 continue
-            touch(moves, d, j, moves.spot[d, j, ALONG])
-            target = moves.wind[d, j]
+            touch(moves, d, j, settled.spot[d, j, ALONG])
+            target = settled.wind[d, j]
             for k in range(states.speed.size):
                 old, free = 0.0, states.speed[k]
-                before = was[k, moves.positions[q]]
+                before = was[k, moves.room.positions[q]]
                 if i != moved:
                     old = term(before * scale(row[SPEED, k], free))
-                now = moves.note[first + k * count + q] if change == 2 else before
+                now = notes.deficit[first + k * count + q] if change == 2 else before
                 target[NEW + SUMMED, k] += term(now * scale(row[NEW + SPEED, k], free)) - old
 
     return cast
@@ -199,14 +197,15 @@ def make_take_out(model: WakeModel) -> Callable[..., None]:
     @inlined
     def take_out(moves, d, moved, states, rough):  # type: ignore[no-untyped-def]
         """Take the moved turbine's wakes out of the sums of those that it reached; list it where it would stand."""
-        touch(moves, d, moved, moves.new_along[d])
-        row, was = moves.wind[d, moved], moves.deficit[d, moved]
-        for q in range(moves.target_count[d, moved]):
-            j = moves.targets[d, moved, q]
+        settled = moves.settled
+        touch(moves, d, moved, moves.trial.along[d])
+        row, was = settled.wind[d, moved], settled.deficit[d, moved]
+        for q in range(settled.target_count[d, moved]):
+            j = settled.targets[d, moved, q]
             if rough and was[0, q] < ROUGH:
                 continue
-            touch(moves, d, j, moves.spot[d, j, ALONG])
+            touch(moves, d, j, settled.spot[d, j, ALONG])
             for k in range(states.speed.size):
-                moves.wind[d, j, NEW + SUMMED, k] -= term(was[k, q] * scale(row[SPEED, k], states.speed[k]))
+                settled.wind[d, j, NEW + SUMMED, k] -= term(was[k, q] * scale(row[SPEED, k], states.speed[k]))
 
     return take_out

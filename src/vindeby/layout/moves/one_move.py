@@ -19,12 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.moves.move_state import FreeWinds, Moves, Trial, free_winds
 from vindeby.layout.moves.move_steps import (
-    FreeWinds,
-    Moves,
-    Trial,
     almost_empty,
-    free_winds,
     make_add_wake,
     make_differs,
     make_remove_old_wakes,
