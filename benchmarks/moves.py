@@ -1,10 +1,11 @@
 """What a trial of annealing costs where thrust depends on the wind, by size of the farm.
 
-python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--seeds 1] [--fine] [--judge 2000]
+python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--seeds 1] [--fine] [--local] [--judge 2000]
 
 Gaussian wakes (``bastankhah-2014``), 40 D^2 per turbine, 4 D spacing; 24 directions of one speed each, or with
-``--fine`` 360 directions of 23 speeds each, all of them in every trial. To compare two versions, run it with each:
-``PYTHONPATH=OTHER/src``. With several ``--seeds``, each from a random start of its own, means are printed.
+``--fine`` 360 directions of 23 speeds each, all of them in every trial. With ``--local`` the wind differs from place to
+place: a grid of speedups between 0.9 and 1.1, other ones in each of 12 sectors. To compare two versions, run it with
+each: ``PYTHONPATH=OTHER/src``. With several ``--seeds``, each from a random start of its own, means are printed.
 
 With ``--judge`` a walk of so many trials is made move by move, and every move is evaluated in full beside: how many
 are refused by an estimate from pairs, how much refused moves lose, how far a rough gain is off, and how many moves were
@@ -26,26 +27,37 @@ from vindeby.layout.moves.carried_moves import CarriedMoves
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.walk_plan import Walk, draws
 from vindeby.layout.moves.walk_rules import allowed, temperature
-from vindeby.wake import TableSite, Turbine, UniformSite, WindFarm
+from vindeby.wake import GriddedSite, Site, TableSite, Turbine, UniformSite, WindFarm, WindGrid
 
 DIAMETER_M = 198.0
 
 
-def case(turbines: int, *, fine: bool) -> Problem:
+def local(site: Site, side: float) -> GriddedSite:
+    """The wind of a site with hills: a point per 1.5 km or so, and one at each corner."""
+    at = np.linspace(0.0, side, max(4, round(side / 1500.0)))
+    sectors = np.arange(12) * 30.0
+    phase = np.deg2rad(sectors)
+    east, north = at[:, None, None] / 4000.0, at[None, :, None] / 3000.0
+    speedup = 1.0 + 0.05 * np.sin(east + phase) + 0.05 * np.cos(north - 2.0 * phase)
+    return GriddedSite(site, WindGrid(at, at, direction=sectors, speedup=speedup))
+
+
+def case(turbines: int, *, fine: bool, gridded: bool = False) -> Problem:
     """A square farm."""
     directions = 360 if fine else 24
     rose = 1.5 + np.cos(np.arange(directions) * 2.0 * np.pi / directions - 4.0)
     rose /= rose.sum()
+    site: Site
     if fine:
         speeds = np.arange(3.0, 26.0)
         chance = speeds * np.exp(-((speeds / 11.0) ** 2))
         site = TableSite(np.outer(rose, chance / chance.sum()), speeds)
-    farm = WindFarm(
-        site if fine else UniformSite(rose, wind_speed=9.5),
-        Turbine.generic("10 MW", 10.0, DIAMETER_M, 119.0),
-        "bastankhah-2014",
-    )
+    else:
+        site = UniformSite(rose, wind_speed=9.5)
     side = DIAMETER_M * sqrt(40.0 * turbines)
+    if gridded:
+        site = local(site, side)
+    farm = WindFarm(site, Turbine.generic("10 MW", 10.0, DIAMETER_M, 119.0), "bastankhah-2014")
     square = ((0.0, 0.0), (side, 0.0), (side, side), (0.0, side))
     return Problem(farm, Boundary([square]), turbines, 4.0 * DIAMETER_M, f"{turbines}")
 
@@ -54,7 +66,9 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     """Print what the trials of a walk would have been, evaluated in full; in shares of the mean energy of a turbine."""
     limits, many = Limits(problem, start.types), problem.n_turbines
     farm, place = problem.farm, np.stack([start.x, start.y]) - limits.origin[:, None]
-    moves, kernels, _ = mover_of(farm, place[0], place[1], start.types, problem.counted, trials)
+    moves, kernels, _ = mover_of(
+        farm, place[0], place[1], start.types, problem.counted, trials, limits.origin
+    )
     assert isinstance(moves, CarriedMoves)
     common = farm.data, farm.machines, farm.wind_near(limits.origin), moves
     energy = kernels.settle(*common)
@@ -62,7 +76,8 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     hot, cold = 0.003 * each, 0.0003 * each
     west, south, east, north = problem.boundary.bounds
     draw = draws(many, 0, Walk(trials, hypot(east - west, north - south), 0.1, 2.5))
-    lost, off, missed, kept, done, estimates = [], [], 0, 0, 0, moves.estimates.pair_losses.loss.size > 0
+    lost, off, missed, kept, done = [], [], 0, 0, 0
+    learnt, bounds = moves.estimates.learnt, (moves.bounds.free_watts, moves.bounds.highest)
     while done < trials:
         kernels.settle(*common)
         for turbine, to_east, to_north, chance in draw()[: trials - done]:
@@ -72,27 +87,27 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
                 continue
             done += 1
             needed = chance * temperature(hot, cold, done, trials)
-            if estimates:
-                learnt, free = moves.estimates.learnt.copy(), moves.bounds.free_watts.copy()
-                moves.estimates.learnt[SEEN] = 0  # whatever its estimate
-                moves.bounds.free_watts[:] += 1e9  # to its end: no direction is given up
-                rough = kernels.gained(*common, *move, 1e8)
-                moves.estimates.learnt[:], moves.bounds.free_watts[:] = learnt, free
+            kept_so = [(array, array.copy()) for array in (learnt, *bounds)]
+            learnt[SEEN] = 0  # whatever its estimate
+            for array in bounds:
+                array += 1e12  # to its end: no direction is given up
+            rough = kernels.gained(*common, *move, 1e8)
+            for array, was in kept_so:
+                array[:] = was
             told = kernels.gained(*common, *move, needed)
             full = kernels.gained(*common, *move, -np.inf)
-            if estimates:
-                off.append(abs(rough - full) / each)
+            off.append(abs(rough - full) / each)
             if told > needed:
                 kernels.keep(*common, *move)
                 kept += 1
             else:
                 lost.append(-full / each)
                 missed += full > needed
-    refused = moves.estimates.learnt[REFUSED] / max(moves.estimates.learnt[SEEN], 1.0)
+    refused = learnt[REFUSED] / max(learnt[SEEN], 1.0)
     print(
         f"  {done} trials: {refused:.1%} refused by their estimate, {kept / done:.1%} kept, {missed} missed; "
         f"refused moves lose {np.quantile(lost, 0.5):.2%} (median), 99 % more than {np.quantile(lost, 0.01):.3%}; "
-        + (f"rough gains are off by up to {np.max(off):.3%}" if off else "no estimates"),
+        f"rough gains are off by up to {np.max(off):.3%}",
         flush=True,
     )
 
@@ -102,6 +117,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[30, 50, 80, 200])
     parser.add_argument("--evaluations", type=int, default=2000)
     parser.add_argument("--fine", action="store_true")
+    parser.add_argument("--local", action="store_true")
     parser.add_argument("--judge", type=int, default=0, metavar="TRIALS")
     parser.add_argument("--seeds", type=int, default=1)
     given = parser.parse_args()
@@ -110,7 +126,7 @@ def main() -> None:
         + " ---: |" * 5
     )
     for turbines in given.sizes:
-        problem = case(turbines, fine=given.fine)
+        problem = case(turbines, fine=given.fine, gridded=given.local)
         start = RandomStart().run(problem, 0).layout
         search = Annealing(given.evaluations, 0.003, "all").prepare(problem)
         Annealing(5000, 0.003, "all").run(problem, 0, start)  # compile

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from vindeby.layout.moves.carried_estimate import move_pair_sums
 from vindeby.layout.moves.carried_steps import ACROSS, ALONG, COST, NEW, NEW_WATTS, STRONGEST, WATTS
+from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake.compiling.compiled import inlined, kernel
+from vindeby.wake.loops.wind_access import Locality
 
 __all__ = ["make_keep"]
 
@@ -91,8 +93,9 @@ def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
         settled.spot[d, i, STRONGEST], settled.spot[d, i, COST] = strongest, cost
 
 
-def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None]:
+def make_keep(locality: Locality, identity: str, settle: Callable[..., float]) -> Callable[..., None]:
     """Make the loop; ``settle`` is for moves that changed more than there is room to note."""
+    take_over_wind = own_winds(locality).take_over
 
     @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
@@ -109,6 +112,7 @@ def make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None
                 _take_over(moves, d, moved)
                 _unlist(moves, d, moved)
                 _list(moves, d, moved)
+                take_over_wind(moves, d, moved)
                 settled.spot[d, moved, ALONG] = moves.trial.along[d]
                 settled.spot[d, moved, ACROSS] = moves.trial.across[d]
 

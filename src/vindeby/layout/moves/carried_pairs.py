@@ -18,6 +18,7 @@ from vindeby.layout.moves.carried_steps import is_downwind
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
+from vindeby.wake.loops.wind import Wind
 
 __all__ = [
     "ROUGH",
@@ -59,15 +60,17 @@ class Reaches(NamedTuple):
     first: npt.NDArray[np.int32]
 
 
-def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray, idle: npt.NDArray[np.bool_]) -> Reaches:
-    """The tables, up to twice the size of the layout."""
+def reaches_of(
+    farm: WindFarm, wind: Wind, x: FloatArray, y: FloatArray, idle: npt.NDArray[np.bool_]
+) -> Reaches:
+    """The tables, up to twice the size of the layout; ``wind`` is the strongest that blows anywhere."""
     size = 2.0 * float(np.hypot(np.ptp(x), np.ptp(y))) + 1000.0
     thrust = np.array([turbine.thrust_range()[1] for turbine in farm.turbines])
     edge = np.zeros((2 * len(thrust) ** 2, POINTS))
     _edge_kernel(farm.model)(
-        farm.data, farm.machines, thrust, float(farm.wind.turbulence.max()), size / POINTS, edge
+        farm.data, farm.machines, thrust, float(wind.turbulence.max()), size / POINTS, edge
     )
-    blown_to = np.arctan2(-farm.wind.sine, -farm.wind.cosine) % (2.0 * pi)
+    blown_to = np.arctan2(-wind.sine, -wind.cosine) % (2.0 * pi)
     facing = np.argsort(blown_to, kind="stable")
     facing = facing[~idle[facing]]
     sector = np.minimum((blown_to[facing] * (SECTORS / (2.0 * pi))).astype(int), SECTORS - 1)

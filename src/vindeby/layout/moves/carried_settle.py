@@ -21,11 +21,12 @@ from vindeby.layout.moves.carried_steps import (
     make_fill_deficits,
     make_settle_one,
 )
+from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.rotation import turn
-from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import wind_from
+from vindeby.wake.loops.wind_access import Locality, together_of
 
 __all__ = ["make_settle"]
 
@@ -59,15 +60,16 @@ def _list_targets(moves, d, a):  # type: ignore[no-untyped-def]
     return count
 
 
-def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
+def make_settle(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
     """Make the loop."""
-    fill_deficits, settle_one = make_fill_deficits(model), make_settle_one(model)
-    together = superposition_of(model)
+    fill_deficits, settle_one = make_fill_deficits(model), make_settle_one(model, locality)
+    together, own = together_of(model, locality), own_winds(locality)
+    wind_at, fill = own.settled, own.fill
     term, scale = together.term, together.scale
 
     @inlined
     def cast(data, machines, moves, d, a, states):  # type: ignore[no-untyped-def]
-        """The wakes of the turbine at ``a`` of the order on those after it."""
+        """The wakes of the turbine at ``a`` of the order, with its own free wind, on those after it."""
         settled = moves.settled
         i, count = settled.order[d, a], _list_targets(moves, d, a)
         row, targets = settled.wind[d, i], settled.targets[d, i]
@@ -100,6 +102,7 @@ def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
                     wind.cosine[d], wind.sine[d], moves.x[i], moves.y[i]
                 )
                 settled.source_count[d, i] = 0
+                fill(wind, d, moves, moves.type_index[i], moves.x[i], moves.y[i], d * n + i)
                 for k in range(states.speed.size):
                     settled.wind[d, i, SUMMED, k] = 0.0
             _sort(settled.spot[d], settled.order[d])
@@ -108,11 +111,12 @@ def make_settle(model: WakeModel, identity: str) -> Callable[..., float]:
                 row = settled.wind[d, i]
                 for k in range(states.speed.size):
                     row[HIGHEST, k] = row[SUMMED, k]
-                watts = settle_one(machines, moves.type_index[i], states, row, 0)
+                own_states = wind_at(moves, d, states, i)
+                watts = settle_one(machines, moves.type_index[i], own_states, row, 0)
                 settled.spot[d, i, WATTS] = watts
                 if i < moves.counted:
                     total += watts
-                cast(data, machines, moves, d, a, states)
+                cast(data, machines, moves, d, a, own_states)
         settled.total[0] = total
         sum_pairs(moves)
         return total

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.moves.carried_steps import SPOT
-from vindeby.wake import WindFarm
+from vindeby.wake.loops.wind import Wind
 
 __all__ = ["Notes", "Room", "SettledLayout", "TrialChanges"]
 
@@ -45,11 +45,11 @@ class SettledLayout(NamedTuple):
     total: FloatArray
 
     @classmethod
-    def empty(cls, farm: WindFarm, n: int) -> SettledLayout:
-        """Room for ``n`` turbines."""
-        directions, most = len(farm.wind.cosine), farm.wind.most
+    def empty(cls, wind: Wind, n: int) -> SettledLayout:
+        """Room for ``n`` turbines; ``wind`` is the strongest that blows anywhere."""
+        directions, most = len(wind.cosine), wind.most
         each, pairs = (directions, n), (directions, n, n)
-        idle = np.array([not farm.wind.weight[a:b].any() for a, b in pairwise(farm.wind.first)])
+        idle = np.array([not wind.weight[a:b].any() for a, b in pairwise(wind.first)])
         return cls(
             idle, np.zeros((*each, SPOT)), np.zeros((*each, 8, most)),
             np.zeros(pairs, np.int16), np.zeros(each, np.int64), np.zeros(pairs, np.int16), np.zeros(each, np.int64),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.wind_access import Locality, together_of
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = [
@@ -55,13 +55,16 @@ def forget_trial(moves, d):  # type: ignore[no-untyped-def]
     trial.touched_count[d] = 0
 
 
-def make_settle_one(model: WakeModel) -> Callable[..., float]:
+def make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., float]:
     """Make the step for a turbine whose wakes are summed."""
-    wind_speed = superposition_of(model).wind_speed
+    wind_speed = together_of(model, locality).wind_speed
 
     @inlined
     def settle_one(machines, type_index, states, row, new):  # type: ignore[no-untyped-def]
-        """Wind speeds and thrusts of a turbine, in its ``row`` from ``new`` on; returns its mean power."""
+        """Wind speeds and thrusts of a turbine, in its ``row`` from ``new`` on; returns its mean power.
+
+        ``states`` are its own free wind.
+        """
         power = 0.0
         for k in range(states.speed.size):
             speed = wind_speed(states.speed[k], max(row[new + SUMMED, k], 0.0))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, sqrt
 
-from vindeby.layout.moves.carried_bounds import order_directions
-from vindeby.layout.moves.carried_estimate import estimated_gain, learn
+from vindeby.layout.moves.carried_bounds import make_order_directions
+from vindeby.layout.moves.carried_estimate import learn, make_estimated_gain
 from vindeby.layout.moves.carried_pairs import ROUGH, find_pairs
 from vindeby.layout.moves.carried_steps import (
     HIGHEST,
@@ -26,15 +26,17 @@ from vindeby.layout.moves.carried_steps import (
     make_settle_one,
 )
 from vindeby.layout.moves.carried_wakes import list_targets, make_cast, make_sum_up, make_take_out
+from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.wind import wind_from
+from vindeby.wake.loops.wind_access import Locality
 
 __all__ = ["make_gained"]
 
 SAME = 1e-10
-"""A thrust coefficient, or a fraction of the free wind speed, that differs by so little casts the same wakes."""
+"""A thrust coefficient, or a fraction of a turbine's free wind speed, that differs by no more casts the same wakes."""
 PER_THRUST = 3.0
 """By how much of itself a wake changes, about, with the thrust coefficient."""
 CLEAR, PER_TURBINES = 20.0 * ROUGH, 50
@@ -76,27 +78,29 @@ def _is_little_left(row):  # type: ignore[no-untyped-def]
     return few
 
 
-def _make_gained_in(model: WakeModel) -> Callable[..., float]:
-    sum_up, settle_one, cast = make_sum_up(model), make_settle_one(model), make_cast(model)
-    take_out, differs = make_take_out(model), _make_differs(model.reference == "source")
-    squares = model.superposition == "squares"
+def _make_gained_in(model: WakeModel, locality: Locality) -> Callable[..., float]:
+    sum_up, settle_one = make_sum_up(model, locality), make_settle_one(model, locality)
+    cast, take_out = make_cast(model, locality), make_take_out(model, locality)
+    differs, own = _make_differs(model.reference == "source"), own_winds(locality)
+    wind_at, wind_tried, squares = own.settled, own.tried, model.superposition == "squares"
 
     @inlined
     def gained_in(data, machines, moves, d, moved, states, rough):  # type: ignore[no-untyped-def]
         """The gain (W) in one direction."""
         settled, trial = moves.settled, moves.trial
         total, a = 0.0, 0
-        take_out(moves, d, moved, states, rough)
+        take_out(moves, d, moved, wind_at(moves, d, states, moved), rough)
         while a < trial.touched_count[d]:
             i = trial.touched[d, a]
             row = settled.wind[d, i]
             if i == moved or (squares and _is_little_left(row)):
                 sum_up(data, machines, moves, d, i, moved, states)
-            watts = settle_one(machines, moves.type_index[i], states, row, NEW)
+            free = wind_tried(moves, d, states, i, moved)
+            watts = settle_one(machines, moves.type_index[i], free, row, NEW)
             settled.spot[d, i, NEW_WATTS] = watts
             if i < moves.counted:
                 total += watts - settled.spot[d, i, WATTS]
-            change, most = differs(row, states.speed, ROUGH if rough else SAME)
+            change, most = differs(row, free.speed, ROUGH if rough else SAME)
             if i == moved:
                 change = 2
             if change:
@@ -104,7 +108,7 @@ def _make_gained_in(model: WakeModel) -> Callable[..., float]:
                 trial.state[d, i] = 2
                 if i == moved or not (rough and most * settled.spot[d, i, STRONGEST] < ROUGH):
                     count = list_targets(moves, d, i, moved, most, rough)
-                    cast(data, machines, moves, d, i, moved, change, count, states)
+                    cast(data, machines, moves, d, i, moved, change, count, free)
             a += 1
         return total
 
@@ -117,14 +121,16 @@ def _clear(moves):  # type: ignore[no-untyped-def]
     return CLEAR * sqrt(max(moves.counted / PER_TURBINES, 1.0)) * moves.settled.total[0] / moves.counted
 
 
-def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
+def make_gained(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
     """Make the loop."""
-    gained_in = _make_gained_in(model)
+    gained_in, own = _make_gained_in(model, locality), own_winds(locality)
+    order_directions, fill_tried = make_order_directions(own.most_watts), own.fill_tried
+    estimated_gain = make_estimated_gain(locality != "uniform")
 
     @inlined
     def gained_in_all(data, machines, wind, moves, moved, needed, rough):  # type: ignore[no-untyped-def]
         """The gain in all directions; a rough trial ends when those to come cannot make up for it."""
-        left, total = order_directions(moves, moved), 0.0
+        left, total = order_directions(wind, moves, moved), 0.0
         for a in range(wind.cosine.size):
             d = moves.bounds.visit[a]
             if not moves.settled.idle[d]:
@@ -145,6 +151,7 @@ def make_gained(model: WakeModel, identity: str) -> Callable[..., float]:
                 return estimate
             # A rough trial would most likely be followed by a full one.
             rough = estimate < needed
+        fill_tried(wind, moves, moved, x, y)
         while True:
             moves.notes.used[0] = 0
             for d in range(wind.cosine.size):

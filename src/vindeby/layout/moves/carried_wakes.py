@@ -16,9 +16,10 @@ from vindeby.layout.moves.carried_steps import (
     is_downwind,
     make_fill_deficits,
 )
+from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.wind_access import Locality, together_of
 
 __all__ = ["list_targets", "make_cast", "make_sum_up", "make_take_out"]
 
@@ -83,9 +84,9 @@ def _list_sources(moves, d, i, moved):  # type: ignore[no-untyped-def]
     return count
 
 
-def make_sum_up(model: WakeModel) -> Callable[..., None]:
+def make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step for a turbine whose wakes are all gathered again."""
-    deficit, together = model.deficit, superposition_of(model)
+    deficit, together, wind_tried = model.deficit, together_of(model, locality), own_winds(locality).tried
     term, scale = together.term, together.scale
 
     @inlined
@@ -103,19 +104,19 @@ def make_sum_up(model: WakeModel) -> Callable[..., None]:
         for q in range(count):
             j = room.listed[q]
             source, cast = moves.type_index[j], settled.wind[d, j]
-            new = NEW if moves.trial.state[d, j] == 2 else 0
+            new, free = NEW if moves.trial.state[d, j] == 2 else 0, wind_tried(moves, d, states, j, moved)
             height, diameter = machines.hub_height[source], machines.diameter[source]
             last = last_turbulence = -1.0
             value = 0.0
             for k in range(states.speed.size):
-                ct, ti = cast[new + THRUST, k], states.turbulence[k]
+                ct, ti = cast[new + THRUST, k], free.turbulence[k]
                 if ct != last or ti != last_turbulence:
                     last, last_turbulence = ct, ti
                     value = deficit(
                         data, room.far[q], room.aside[q], hub - height, hub + height, diameter, rotor, ct, ti
                     )
                 notes.deficit[first + k * count + q] = value
-                row[NEW + SUMMED, k] += term(value * scale(cast[new + SPEED, k], states.speed[k]))
+                row[NEW + SUMMED, k] += term(value * scale(cast[new + SPEED, k], free.speed[k]))
         for k in range(states.speed.size):
             row[NEW + HIGHEST, k] = row[NEW + SUMMED, k]
 
@@ -154,14 +155,17 @@ def list_targets(moves, d, i, moved, most, rough):  # type: ignore[no-untyped-de
     return count
 
 
-def make_cast(model: WakeModel) -> Callable[..., None]:
+def make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step for a turbine whose wakes change."""
-    fill_deficits, together = make_fill_deficits(model), superposition_of(model)
+    fill_deficits, together = make_fill_deficits(model), together_of(model, locality)
     term, scale = together.term, together.scale
 
     @inlined
     def cast(data, machines, moves, d, i, moved, change, count, states):  # type: ignore[no-untyped-def]
-        """The wakes of a turbine, new for old, in the sums of those listed; of the moved one, the new ones."""
+        """The wakes of a turbine, new for old, in the sums of those listed; of the moved one, the new ones.
+
+        ``states`` are its own free wind.
+        """
         settled, notes = moves.settled, moves.notes
         row, was, listed = settled.wind[d, i], settled.deficit[d, i], moves.room.listed
         first = -1
@@ -189,14 +193,17 @@ def make_cast(model: WakeModel) -> Callable[..., None]:
     return cast
 
 
-def make_take_out(model: WakeModel) -> Callable[..., None]:
+def make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step that takes the moved turbine away."""
-    together = superposition_of(model)
+    together = together_of(model, locality)
     term, scale = together.term, together.scale
 
     @inlined
     def take_out(moves, d, moved, states, rough):  # type: ignore[no-untyped-def]
-        """Take the moved turbine's wakes out of the sums of those that it reached; list it where it would stand."""
+        """Take the moved turbine's wakes out of the sums of those that it reached; list it where it would stand.
+
+        ``states`` are its free wind where it stood.
+        """
         settled = moves.settled
         touch(moves, d, moved, moves.trial.along[d])
         row, was = settled.wind[d, moved], settled.deficit[d, moved]

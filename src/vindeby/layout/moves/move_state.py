@@ -12,7 +12,7 @@ from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row
 from vindeby.wake.loops.wind_access import Locality, OwnWind
 
-__all__ = ["FreeWinds", "Moves", "Trial", "free_winds"]
+__all__ = ["FreeWinds", "Moves", "Trial", "free_winds", "row_of"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -80,7 +80,8 @@ def _nothing_to_fill(wind, d, moves, t, x, y, row):  # type: ignore[no-untyped-d
 
 
 @inlined
-def _row_of(free, count, row):  # type: ignore[no-untyped-def]
+def row_of(free, count, row):  # type: ignore[no-untyped-def]
+    """The free wind in one row of ``free``."""
     return OwnWind(
         free.speed[row, :count], free.weight[row, :count], free.turbulence[row, :count],
         free.cosine[row], free.sine[row],
@@ -89,7 +90,7 @@ def _row_of(free, count, row):  # type: ignore[no-untyped-def]
 
 @inlined
 def _own_settled(moves, d, states, i):  # type: ignore[no-untyped-def]
-    return _row_of(moves.free, states.speed.size, d * moves.x.size + i)
+    return row_of(moves.free, states.speed.size, d * moves.x.size + i)
 
 
 @inlined
@@ -97,7 +98,7 @@ def _own_tried(moves, trial, states, i):  # type: ignore[no-untyped-def]
     row = trial.d * moves.x.size + i
     if i == trial.moved:
         row = moves.free.cosine.size - 1
-    return _row_of(moves.free, states.speed.size, row)
+    return row_of(moves.free, states.speed.size, row)
 
 
 _FILL_ROW = make_fill_row(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
@@ -53,11 +54,18 @@ def is_cheaper_whole(farm: WindFarm, turbines: int) -> bool:
 
 
 def mover_of(
-    farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int, trials: int = 0
+    farm: WindFarm,
+    x: FloatArray,
+    y: FloatArray,
+    type_index: IntArray,
+    counted: int,
+    trials: int = 0,
+    origin: Sequence[float] | FloatArray | None = None,
 ) -> Mover:
     """Make a layout (neighbours after its turbines, near the origin) ready for moves; ``settle`` it first.
 
-    ``trials``: about how many moves will be tried that need some gain.
+    ``trials``: about how many moves will be tried that need some gain. ``origin``: where places are counted from, for
+    estimates where the wind differs from place to place; they are left out without it.
     """
     model = farm.model
     if farm.locality == "uniform" and is_steady(farm):
@@ -67,8 +75,10 @@ def mover_of(
             steady, steady_kernels(model, len(farm.turbines) == 1), f"{model.identity} steady{several}"
         )
     if can_carry(farm, len(x)):
-        carried = new_carried_moves(farm, x, y, type_index, counted, trials)
-        return Mover(carried, carried_kernels(model), f"{model.identity} carried")
+        carried = new_carried_moves(farm, x, y, type_index, counted, trials, origin)
+        return Mover(
+            carried, carried_kernels(model, farm.locality), f"{identity_of(model, farm.locality)} carried"
+        )
     return Mover(
         new_moves(farm, x, y, type_index, counted),
         move_kernels(model, farm.locality),

@@ -8,7 +8,7 @@ rounding stays below 1e-10 of the energy. Nothing is carried on from move to mov
 a whole evaluation.
 
 The loops stand on the wake model's functions, as those of ``vindeby.wake.loops.direct`` do, for models that add no
-turbulence. Where the free wind is the same everywhere, ``carried_moves`` does the same faster.
+turbulence. ``carried_moves`` does the same faster, but for wakes that follow the turned wind and too many pairs.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.wind import Wind
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["PairLosses", "no_pair_losses", "pair_loss", "pair_losses_of"]
@@ -55,9 +56,9 @@ def no_pair_losses() -> PairLosses:
 
 
 def pair_losses_of(
-    farm: WindFarm, x: FloatArray, y: FloatArray, all_count: bool, reaches: Reaches, trials: int
+    farm: WindFarm, wind: Wind, x: FloatArray, y: FloatArray, all_count: bool, reaches: Reaches, trials: int
 ) -> PairLosses:
-    """Tables for turbines in and around a layout, as fine as pays for so many trials.
+    """Tables for turbines in and around a layout, in a wind, as fine as pays for so many trials.
 
     Where wakes add as squares, what they take does not add up from pairs: with ``nygaard-2022`` one move in eight was
     refused by its estimate, too few for what a table takes.
@@ -71,9 +72,9 @@ def pair_losses_of(
     step = max(diameter / POINTS_PER_DIAMETER, sqrt(2.0 * wide * high / points))
     centre = int(wide / step) + 2
     loss = np.zeros((layers, int(high / step) + 3, 2 * centre + 1), np.float32)
-    thrust = np.array([turbine.thrust_coefficient_at(farm.wind.speed) for turbine in farm.turbines])
-    power = np.array([turbine.power_at(farm.wind.speed) for turbine in farm.turbines])
-    _fill_kernel(farm.model)(farm.data, farm.machines, farm.wind, reaches, thrust, power, step, centre, loss)
+    thrust = np.array([turbine.thrust_coefficient_at(wind.speed) for turbine in farm.turbines])
+    power = np.array([turbine.power_at(wind.speed) for turbine in farm.turbines])
+    _fill_kernel(farm.model)(farm.data, farm.machines, wind, reaches, thrust, power, step, centre, loss)
     return PairLosses(loss.reshape(layers, -1), loss.shape[1], loss.shape[2], 1.0 / step, centre)
 
 

@@ -1,0 +1,277 @@
+"""Moves carried on from one to the next where every place has its own free wind."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.physics.gridded_sites import GRID_X, GRID_Y, HEIGHT, SECTORS, SOUTH, WEST, Local
+from tests.physics.oracle import FREQUENCY, WEIBULL_A, WEIBULL_K
+from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomSearch
+from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
+from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
+from vindeby.layout.moves.carried_trial import CLEAR
+from vindeby.layout.moves.free_energy import free_watts_at
+from vindeby.layout.moves.moving import mover_of
+from vindeby.layout.moves.one_move import Moves
+from vindeby.layout.moves.strongest_wind import strongest_wind
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake import (
+    GriddedSite,
+    Neighbours,
+    Site,
+    TimeSeriesSite,
+    Turbine,
+    WeibullSite,
+    WindFarm,
+    WindGrid,
+)
+from vindeby.wake.compiling.compiled import kernel
+from vindeby.wake.models import model_named
+
+# Compiling the loops for a model takes long; these two put wakes together in different ways, and of the second, whose
+# wakes grow with turbulence, deficits are fractions of the free wind of the turbine that is in the wake.
+WAYS = [
+    ("bastankhah-2014", "linear", "source"),
+    ("nygaard-2022", "squares", "free"),
+    *(
+        [
+            ("bastankhah-2014", "squares", "source"),
+            ("bastankhah-2014", "linear", "free"),
+            ("iea37", "squares", "free"),
+        ]
+        if os.environ.get("VINDEBY_FULL")
+        else []
+    ),
+]
+SITES = ["weibull", "speedup", "nearest", "time series"]
+TURBINES, COUNTED, MOVED = 9, 8, 7
+"""The eighth is one of the same farm that stands already, the last one a neighbour."""
+NEAREST_M = 460.0
+"""Of two that stand nearer and abreast to the bit, rounding decides which is in the other's wake: see
+``test_carried_moves``."""
+TYPES = np.array([0, 1, 0, 1, 0, 0, 1, 1, 1])
+
+
+def site_of(kind: str) -> Site:
+    """Speedups by direction, probabilities and turbulence by place or not; one sector of ``nearest`` never blows."""
+    local = Local(weibull=kind in ("weibull", "nearest"), turbulence=kind != "speedup")
+    arrays = local.arrays()
+    interpolation: Any = "nearest" if kind == "nearest" else "linear"
+    if kind == "nearest":
+        arrays["sector_frequency"][..., 2] = 0.0
+    rose: Site | None = None
+    if kind == "speedup":
+        rose = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K, 0.1)
+    elif kind == "time series":
+        rng = np.random.default_rng(8)
+        rose = TimeSeriesSite(rng.uniform(4.0, 14.0, 30), np.repeat(np.arange(10) * 36.0, 3), 0.08)
+    grid = WindGrid(GRID_X - WEST, GRID_Y - SOUTH, height=HEIGHT, direction=SECTORS, **arrays)
+    return GriddedSite(rose, grid, interpolation, interpolation)
+
+
+@cache
+def farm_of(way: tuple[str, str, str], kind: str) -> WindFarm:
+    """Two types of different heights, whose thrust changes with the wind."""
+    types = [Turbine.generic("small", 5.0, 126.0, 90.0), Turbine.generic("large", 10.0, 180.0, 120.0)]
+    together: dict[str, Any] = {"superposition": way[1], "reference": way[2]}
+    states: dict[str, Any] = {"directions": np.arange(12) * 30.0, "speeds": (6.0, 9.0, 12.0)}
+    return WindFarm(
+        site_of(kind),
+        types,
+        replace(model_named(way[0]), tabulate=False, **together),
+        neighbours=Neighbours([150.0], [2900.0], [1]),
+        **({} if kind == "time series" else states),
+    )
+
+
+def common(farm: WindFarm) -> tuple[Any, ...]:
+    """What the loops are given first."""
+    return farm.data, farm.machines, farm.wind_near((0.0, 0.0))
+
+
+def whole_or_settled(farm: WindFarm, moves: CarriedMoves) -> float:
+    """The energy by the engine or, where that depends on where the middle of the layout is, settled anew."""
+    apart = np.hypot(moves.x - moves.x[:, None], moves.y - moves.y[:, None])[np.triu_indices(TURBINES, 1)]
+    if apart.min() >= NEAREST_M:
+        return farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.type_index[:COUNTED])
+    anew = new_carried_moves(farm, moves.x, moves.y, moves.type_index, COUNTED)
+    return float(mean_power_to_aep_gwh(carried_kernels(farm.model, "local").settle(*common(farm), anew)))
+
+
+# Some on a grid, so that turbines stand abreast to the bit, and on the edges of the wind's grid.
+places = st.one_of(
+    st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda at: (750.0 * at[0], 750.0 * at[1])),
+    st.tuples(st.floats(0.0, 3000.0), st.floats(0.0, 3000.0)),
+)
+histories = st.lists(
+    st.tuples(st.integers(0, MOVED - 1), places, st.sampled_from(["keep", "keep", "refuse", "swap"])),
+    min_size=1,
+    max_size=20,
+)
+
+
+@pytest.mark.parametrize("way", WAYS, ids="-".join)
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(kind=st.sampled_from(SITES), history=histories)
+def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
+    way: tuple[str, str, str], kind: str, history: list[tuple[int, tuple[float, float], str]]
+) -> None:
+    farm = farm_of(way, kind)
+    x = np.array([*(700.0 * (i % 4) for i in range(COUNTED)), 150.0])
+    y = np.array([*(900.0 * (i // 4) + 13.0 * i for i in range(COUNTED)), 2900.0])
+    moves = new_carried_moves(farm, x, y, TYPES, COUNTED)
+    settle, gained, keep = carried_kernels(farm.model, "local")
+    energy = settle(*common(farm), moves)
+    assert mean_power_to_aep_gwh(energy) == pytest.approx(whole_or_settled(farm, moves), rel=1e-10)
+    for i, (px, py), what in history:
+        if np.hypot(np.delete(moves.x, i) - px, np.delete(moves.y, i) - py).min() < 130.0:
+            continue  # one rotor in another
+        if what == "swap":  # as ``swapping`` does it
+            j = (i + 1) % MOVED
+            moves.type_index[[i, j]] = moves.type_index[[j, i]]
+            energy = settle(*common(farm), moves)
+        else:
+            move = (*common(farm), moves, i, px, py)
+            clear = CLEAR * energy / COUNTED
+            gain, before = gained(*move, -np.inf), (moves.x[i], moves.y[i])
+            # Refused are moves that gain too little, by a rough trial only if it cannot be wrong, with room to spare.
+            assert gained(*move, gain + 3.0 * clear) < gain + 3.0 * clear
+            assert gained(*move, gain + 0.8 * clear) == gain
+            if what == "keep":
+                keep(*move)
+                energy += gain
+            else:
+                moves.x[i], moves.y[i] = px, py
+                there = whole_or_settled(farm, moves)
+                moves.x[i], moves.y[i] = before
+                assert mean_power_to_aep_gwh(energy + gain) == pytest.approx(there, rel=1e-9)
+        assert mean_power_to_aep_gwh(energy) == pytest.approx(whole_or_settled(farm, moves), rel=1e-9)
+
+
+def test_the_strongest_wind_is_nowhere_exceeded_and_somewhere_reached() -> None:
+    rng = np.random.default_rng(2)
+    for kind in SITES:
+        farm = farm_of(WAYS[0], kind)
+        strongest = strongest_wind(farm.wind)
+        x, y = (
+            np.append(rng.uniform(0.0, 3000.0, 400), at.ravel())
+            for at in np.meshgrid(GRID_X - WEST, GRID_Y - SOUTH)
+        )
+        of_types = [farm_states(farm, x, y, kind_of) for kind_of in (0, 1)]
+        for name in ("speed", "weight", "turbulence"):
+            found = np.max([states[name].max(axis=0) for states in of_types], axis=0)
+            most = getattr(strongest, name)
+            assert (found <= most * (1.0 + 1e-12)).all()
+            # Any scale may be with any shape: probabilities are bounded, not reached.
+            assert found == pytest.approx(most, rel=0.5 if name == "weight" else 1e-9)
+
+
+def farm_states(farm: WindFarm, x: Any, y: Any, kind: int) -> dict[str, Any]:
+    """The free wind at places, by place and state in the order of ``farm.wind``."""
+    free = farm.free_wind(x, y, kind)
+    step = farm.states.step
+    order = slice(None) if step is None else step
+    arrays = (free.speed, free.probability, free.turbulence)
+    return {
+        name: values.reshape(len(x), -1)[:, order]
+        for name, values in zip(("speed", "weight", "turbulence"), arrays, strict=True)
+    }
+
+
+TRIALS = 400_000
+
+
+@kernel("test_carried_local_wind")
+def free_watts(free, t, x, y):  # type: ignore[no-untyped-def]
+    return free_watts_at(free, t, x, y)  # type: ignore[no-untyped-call]
+
+
+def test_the_free_energy_of_a_place_is_what_a_turbine_alone_has_there() -> None:
+    farm = farm_of(WAYS[0], "weibull")
+    x = y = np.array([800.0, 2000.0])
+    table = new_carried_moves(farm, x, y, TYPES[:2], 2, TRIALS, (0.0, 0.0)).estimates.free_energy
+    assert (table.west, table.south) == (499.0, 499.0)  # a quarter beyond the layout, and a metre
+    for kind, column, row in ((0, 0, 0), (1, 7, 3), (0, 30, 38), (1, 12, 25)):
+        px, py = table.west + column / table.per_m, table.south + row / table.per_m
+        alone = farm.free_aep_at([px], [py], [kind])
+        assert mean_power_to_aep_gwh(free_watts(table, kind, px, py)) == pytest.approx(alone, rel=1e-6)  # type: ignore[no-untyped-call]
+        # Half-way to the next point, and beyond the table that of its edge.
+        there = farm.free_aep_at([px + 0.5 / table.per_m], [py], [kind])
+        between = free_watts(table, kind, px + 0.5 / table.per_m, py)  # type: ignore[no-untyped-call]
+        assert mean_power_to_aep_gwh(between) == pytest.approx(there, rel=1e-3)
+        edge = free_watts(table, kind, table.west, py)  # type: ignore[no-untyped-call]
+        assert free_watts(table, kind, table.west - 900.0, py) == edge  # type: ignore[no-untyped-call]
+
+
+def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
+    farm = farm_of(WAYS[0], "speedup")
+    rng = np.random.default_rng(3)
+    x, y = (np.append(rng.uniform(0.0, 3000.0, COUNTED), at) for at in (150.0, 2900.0))
+    moves = new_carried_moves(farm, x, y, TYPES, COUNTED, TRIALS, (0.0, 0.0))
+    settle, gained, keep = carried_kernels(farm.model, "local")
+    energy = settle(*common(farm), moves)
+    needed, kept, missed = -0.0005 * energy / COUNTED, 0, 0
+    for _ in range(1500):
+        i = int(rng.integers(MOVED))
+        px, py = rng.uniform(0.0, 3000.0, 2)
+        if rng.random() < 0.5:
+            px, py = np.clip([moves.x[i], moves.y[i]] + 100.0 * rng.normal(size=2), 0.0, 3000.0)
+        if np.hypot(np.delete(moves.x, i) - px, np.delete(moves.y, i) - py).min() < NEAREST_M:
+            continue
+        move = (*common(farm), moves, i, px, py)
+        full, told = gained(*move, -np.inf), gained(*move, needed)
+        missed += full > needed > told
+        if told > needed:
+            assert told == full
+            keep(*move)
+            energy += told
+            kept += 1
+    there = farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.type_index[:COUNTED])
+    assert mean_power_to_aep_gwh(energy) == pytest.approx(there, rel=1e-9)
+    assert kept > 50
+    assert missed <= 0.02 * kept
+    assert moves.estimates.learnt[REFUSED] > 0.4 * moves.estimates.learnt[SEEN]
+
+
+def test_without_an_origin_moves_in_local_wind_are_not_estimated() -> None:
+    farm, x = farm_of(WAYS[0], "speedup"), np.array([500.0, 2500.0])
+    assert new_carried_moves(farm, x, x, TYPES[:2], 2, TRIALS).estimates.pair_losses.loss.size == 0
+    assert new_carried_moves(farm, x, x, TYPES[:2], 2, TRIALS, (0.0, 0.0)).estimates.pair_losses.loss.size > 0
+
+
+AREA = Boundary([[(0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0)]])
+
+
+@pytest.mark.parametrize("method", [Annealing(1500), RandomSearch(1500)], ids=["annealing", "random-search"])
+def test_a_walk_in_local_wind_never_ends_below_its_start_nor_differs_from_itself(method: Any) -> None:
+    farm = farm_of(WAYS[0], "weibull")
+    problem = Problem(farm, AREA, 7, 500.0, types=TYPES[:7].tolist())
+    start = Layout(
+        np.array([300.0, 1100.0, 1900.0, 2700.0, 300.0, 1100.0, 1900.0]),
+        np.array([400.0] * 4 + [1300.0] * 3),
+        TYPES[:7],
+    )
+    found = method.run(problem, 4, start)
+    assert problem.is_feasible(found.layout)
+    assert found.aep_gwh > problem.aep(start)
+    assert found.aep_gwh == problem.aep(found.layout)
+    again = method.run(problem, 4, start)
+    assert (again.x.tobytes(), again.y.tobytes()) == (found.x.tobytes(), found.y.tobytes())
+
+
+def test_all_kinds_of_local_wind_are_carried_on_but_for_wakes_that_follow_the_turned_wind() -> None:
+    where = np.array([500.0, 900.0]), np.array([500.0, 900.0]), np.zeros(2, int), 2
+    for kind in SITES:
+        assert isinstance(mover_of(farm_of(WAYS[0], kind), *where).moves, CarriedMoves)
+    turned = WindFarm(
+        Local(turned=True).site(), Turbine.generic("ten", 10.0, 178.0, 119.0), "bastankhah-2014"
+    )
+    assert isinstance(mover_of(turned, *where).moves, Moves)
