@@ -16,8 +16,8 @@ from pathlib import Path
 
 __all__ = ["LONGEST_WAIT_S", "CompilingLock"]
 
-LONGEST_WAIT_S = 300.0
-"""The largest loop takes less than a minute; its holder may be stopped, or share its processor with many others."""
+LONGEST_WAIT_S = 120.0
+"""The largest loop takes less than a minute on a free processor; its holder may be stopped for as long as it likes."""
 
 _BETWEEN_LOOKS_S = 0.05
 
