@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -17,11 +18,14 @@ from vindeby.assembly.foreign_farm import ForeignFarm
 from vindeby.assembly.foreign_farm import Layout as Places
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Auto, Boundary, Layout, Problem, RandomStart, Result, SmartStart
+from vindeby.layout import Auto, Boundary, Gradient, Layout, Problem, RandomStart, Result, SmartStart
 from vindeby.layout.portfolio.budget import Budget
+from vindeby.layout.portfolio.candidates import Candidate, Candidates, Tools
+from vindeby.layout.portfolio.climbs import Climbs
 from vindeby.layout.portfolio.curve import POINTS, Curve
 from vindeby.layout.portfolio.starts import starts_for
-from vindeby.wake import Turbine, WindFarm, WindStates
+from vindeby.layout.portfolio.work import GRADIENT
+from vindeby.wake import Turbine, WeibullSite, WindFarm, WindStates
 
 FloatArray = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 CURVE = ("curve_seconds", "curve_evaluations", "curve_aep_gwh")
@@ -203,11 +207,13 @@ def test_a_budget_in_seconds_learns_what_work_takes() -> None:
     budget.end("trial", 15, 1.5)
     assert budget.pieces("trial", 0.1, 1.0) == 80  # 8 s, 0.1 s each
     assert budget.pieces("trial", 0.1, 0.1) == 0
+    assert budget.share("trial", 0.5) == pytest.approx(0.01)  # 0.1 s each, whatever the rules say
     assert (budget.used, budget.evaluations) == (0.2, 2.5)
 
 
 def test_a_budget_in_evaluations_asks_no_clock() -> None:
     budget = Budget(evaluations=100, clock=lambda: 0.0)
+    assert budget.share("trial", 0.3) == 0.003
     assert budget.pieces("trial", 0.3, 0.5) == 166
     budget.end("trial", 7, 40.0)
     assert (budget.pieces("trial", 0.3, 0.5), budget.used) == (33, 0.4)
@@ -246,3 +252,36 @@ def test_a_campaign_keeps_the_curve_in_its_records(tmp_path: Path) -> None:
         assert record.attrs["repeatable"]
         assert record.attrs["search"] == "auto"
         assert record.attrs["best_start"] in {"random-start", "lattice", "smart-start"}
+
+
+def test_quick_climbs_are_in_few_states_and_count_what_a_layout_is_worth_in_all() -> None:
+    farm = round_farm().farm
+    fine = WindFarm(
+        WeibullSite((1.0,), (9.0,), (2.0,)),
+        farm.turbines,
+        "bastankhah-2014",
+        directions=np.arange(0.0, 360.0, 3.0),
+        speeds=np.arange(4.0, 23.0, 2.0),
+    )
+    problem = replace(round_farm(), farm=fine)
+    tools, budget = Tools(problem), Budget(evaluations=100)
+    assert tools.quick.farm.states.shape == (60, 5)
+    assert tools.share == 0.25
+    found = Candidates(problem, budget)
+    start = RandomStart().run(problem, 1)
+    candidate = Candidate(start.aep_gwh, start.layout, "random-start", 0)
+    found.take(candidate)
+    reached = Climbs(tools, found, quick=True).climb(candidate, 8, 1.0, 1.0)
+    assert reached.aep_gwh == problem.aep(reached.layout) > start.aep_gwh
+    assert reached.aep_gwh != tools.quick.aep(reached.layout)
+    counted = (budget.evaluations - 1.0) / (
+        0.25 * GRADIENT
+    )  # gradients in a quarter of the states, and one evaluation
+    assert counted == round(counted) >= 8
+
+
+def test_where_no_state_can_be_left_out_quick_climbs_are_in_all() -> None:
+    problem = round_farm()
+    tools = Tools(problem)
+    assert tools.quick is problem
+    assert tools.search(Gradient(4), quick=True) is tools.search(Gradient(4))

@@ -54,9 +54,19 @@ class Budget:
         if self._seconds is None:
             assert self._evaluations is not None
             return max(0, int((until * self._evaluations - self.evaluations) / evaluations))
-        each = self._cost.get(kind, evaluations * self._cost.get("evaluation", 0.0))
+        each = self._seconds_of(kind, evaluations)
         left = until * self._seconds - self.seconds
         return max(0, int(left / each)) if each > 0.0 else int(left > 0.0)
+
+    def share(self, kind: str, evaluations: float) -> float:
+        """The share of the budget that a piece of a kind of work takes."""
+        if self._seconds is None:
+            assert self._evaluations is not None
+            return evaluations / self._evaluations
+        return self._seconds_of(kind, evaluations) / self._seconds
+
+    def _seconds_of(self, kind: str, evaluations: float) -> float:
+        return self._cost.get(kind, evaluations * self._cost.get("evaluation", 0.0))
 
     def begin(self) -> None:
         """Work of some kind begins."""

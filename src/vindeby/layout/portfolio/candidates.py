@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, final
 
+from vindeby.layout.climbing.thinning import thinned
 from vindeby.layout.method import Method, Search
 from vindeby.layout.portfolio.budget import Budget
 from vindeby.layout.portfolio.curve import Curve
@@ -14,9 +15,11 @@ __all__ = ["Candidate", "Candidates", "Tools"]
 BEST = 3
 """So many are kept."""
 FAR = 0.004
-"""A start whose layouts are all this far below the best has no further turn."""
+"""A layout is far below the best if it is this share below."""
 NEAR = 0.001
 """Layouts no further below the best than this are climbed from again."""
+DIRECTIONS, SPEEDS = 60, 5
+"""Of the few wind states."""
 
 
 class Candidate(NamedTuple):
@@ -51,9 +54,9 @@ class Candidates:
         """Add what is known now to the curve."""
         self.curve.add(self.budget.seconds, self.budget.evaluations, self.best[0].aep_gwh)
 
-    def is_far(self, aep_gwh: float) -> bool:
-        """Whether a layout is far below the best."""
-        return aep_gwh < self.best[0].aep_gwh * (1.0 - FAR)
+    def is_far(self, aep_gwh: float, tries: int = 1) -> bool:
+        """Whether the best of so many tries is far below the best of all: the more tries, the less it takes."""
+        return aep_gwh < self.best[0].aep_gwh * (1.0 - FAR / tries)
 
     def near_best(self) -> list[Candidate]:
         """The best few, but for those that are not near the best of all."""
@@ -66,10 +69,15 @@ class Tools:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._prepared: dict[Method, Search] = {}
+        self.quick = thinned(problem, DIRECTIONS, SPEEDS) or problem
+        """The problem in few wind states; itself, where it has no more or none can be left out."""
+        self.share = len(self.quick.farm.states.speed) / len(problem.farm.states.speed)
+        """So many of its wind states these are."""
+        self._prepared: dict[tuple[Method, bool], Search] = {}
 
-    def search(self, method: Method) -> Search:
-        """The search of a method."""
-        if method not in self._prepared:
-            self._prepared[method] = method.prepare(self.problem)
-        return self._prepared[method]
+    def search(self, method: Method, *, quick: bool = False) -> Search:
+        """The search of a method, in few wind states if it is to be quick."""
+        key = method, quick and self.quick is not self.problem
+        if key not in self._prepared:
+            self._prepared[key] = method.prepare(self.quick if quick else self.problem)
+        return self._prepared[key]

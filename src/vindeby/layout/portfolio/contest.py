@@ -4,6 +4,7 @@
 2. The best few are climbed from for longer, with the true wakes.
 3. From the best, single turbines are moved: by annealing where enough trials can be afforded, else by random search;
    each time a climb takes what is left.
+4. When that no longer gains, or its share is spent, all again with what is left of the budget.
 
 Every part asks the budget how much of its work fits, so that it is kept to within one part. The best layout of all is
 returned; what a part finds counts only if it keeps to the rules.
@@ -49,6 +50,8 @@ PROBE, PROBED = 64, 0.03
 """Trials of the first walk, which tells what a trial takes, and the share of the budget that it may take."""
 ENOUGH = 300
 """Trials for each turbine from which on annealing does better than random search."""
+GAINED = 1e-6
+"""Annealing that gains less than this share of the energy is not repeated before other starts were tried."""
 _STREAM = 0x6175746F
 """Tells the draws of this search from those of its parts with the same seed."""
 
@@ -62,7 +65,8 @@ class Contest:
         self.found = Candidates(tools.problem, budget)
         self._rng = np.random.default_rng([_STREAM, seed])
         self._climbs = Climbs(tools, self.found)
-        self._race = Race(tools, starts, self.found, self._climbs, self._seed)
+        quick = Climbs(tools, self.found, quick=True)
+        self._race = Race(tools, starts, self.found, quick, self._seed)
         self._trial = trial_work(self.problem)
         self._shares = MANY_MOVES
 
@@ -73,17 +77,25 @@ class Contest:
         self._race.make_one()
         if self.found.best:
             self._share_out()
-        self._race.run(self._shares.race)
-        self._refine()
-        self._walk(self._shares.walked)
-        self._climbs.climb_on()
-        while self.budget.used < SPENT and self._walk(self.budget.used + 0.8 * (1.0 - self.budget.used)):
-            self._climbs.climb_on()
+        self._pass_on()
+        before = 0.0
+        while self.budget.used < SPENT and before < self.budget.evaluations:  # until nothing fits
+            before = self.budget.evaluations
+            self._pass_on()
         first = self.found.best[0]
         self.found.note()
         spent = ceil(self.budget.evaluations)
         notes = {"best_start": first.start}
         return Result(first.layout, first.aep_gwh, "budget", spent, self.found.curve.arrays(), notes)
+
+    def _pass_on(self) -> None:
+        """Race, refine and move, within the shares of what is left."""
+        begun, left = self.budget.used, 1.0 - self.budget.used
+        race, refined, walked = (begun + share * left for share in self._shares)
+        self._race.run(race)
+        self._refine(refined)
+        self._walk(walked)
+        self._climbs.climb_on()
 
     def _mended(self, given: Layout) -> Layout:
         """A layout that breaks the rules is mended as the walk does."""
@@ -108,28 +120,30 @@ class Contest:
         )
         return last - first >= trials * self.problem.n_turbines
 
-    def _refine(self) -> None:
+    def _refine(self, until: float) -> None:
         """Climb from the best few with the true wakes; each gets its share of what is left for it."""
         chosen = self.found.near_best()
         for place, candidate in enumerate(chosen):
             used = self.budget.used
-            until = used + (self._shares.refined - used) / (len(chosen) - place)
-            self._climbs.climb(candidate, LONG, 1.0, until)
+            self._climbs.climb(candidate, LONG, 1.0, used + (until - used) / (len(chosen) - place))
+        if self._shares is FEW_MOVES:
+            self._climbs.climb_on(until)
 
-    def _walk(self, until: float) -> bool:
-        """Move single turbines of the best layout; whether there was room and budget for any trial."""
-        tried, part = False, 0
+    def _walk(self, until: float) -> None:
+        """Move single turbines of the best layout, until a long annealing of it gains nothing."""
+        part = 0
         while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
             method: Method
             if trials < ENOUGH * self.problem.n_turbines:
                 method = RandomSearch(trials if trials <= PROBE else (trials + 1) // 2)
             else:  # the first is short, as a trial of annealing may take longer than the last one did
                 part += 1
-                method = Annealing(trials // 8 if part == 1 else 2 * trials // 3)
+                method = Annealing(trials // 8 if part == 1 else trials // 2)
+            before = self.found.best[0].aep_gwh
             if not self._moves(method):
                 break
-            tried = True
-        return tried
+            if part > 1 and self.found.best[0].aep_gwh <= before * (1.0 + GAINED):
+                break
 
     def _moves(self, method: Method) -> bool:
         """Move single turbines of the best layout, then climb a little; whether there was room for any trial."""

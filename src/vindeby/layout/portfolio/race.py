@@ -8,6 +8,7 @@ lattices, and tried again if it led to a better one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import final
 
@@ -25,8 +26,6 @@ SHORT = 64
 """Iterations of a climb."""
 WIDENING, REGULAR = 16.0, "lattice"
 """How wide wakes are at first; but for this start."""
-EACH = 24
-"""The race ends after so many rounds."""
 
 
 @final
@@ -45,6 +44,7 @@ class Race:
         self._starts, self._climbs, self._seed = list(starts), climbs, seed
         self._made = 0
         self._reached: dict[str, float] = {}
+        self._tries: Counter[str] = Counter()
         self._failures: list[str] = []
         self._again: Candidate | None = None
         self._wide_pays = True
@@ -61,7 +61,9 @@ class Race:
 
     def run(self, until: float) -> None:
         """Until a share of the budget is spent."""
-        for _ in range(EACH):
+        before = -1.0
+        while self._starts and before < self.budget.evaluations:  # until no turn fits or pays
+            before = self.budget.evaluations
             for start in _turns(self._starts):
                 if start in self._starts and (not self.found.best or self._pays(start, until)):
                     self._turn_of(start, until)
@@ -70,10 +72,17 @@ class Race:
             raise TaskError(f"farm {name}: auto found no start; {'; '.join(self._failures)}")
 
     def _pays(self, start: Start, until: float) -> bool:
-        """Whether another turn of a start fits, and its layouts before were not far below the best of all."""
+        """Whether another turn of a start fits, and its layouts before were not far below the best of all.
+
+        The first that is climbed from need not be climbed for long; others are left out if they could not be.
+        """
         work = ("evaluation", 1.0) if self._once_more(start) else (start.name, start.work)
-        fits = self.budget.pieces(*work, until) > 0
-        return fits and not self.found.is_far(self._reached.get(start.name, np.inf))
+        if self.budget.pieces(*work, until) < 1:
+            return False
+        if self._reached and not self._climbs.is_room(until - self.budget.share(*work)):
+            return False
+        tries = max(1, self._tries[start.name])
+        return not self.found.is_far(self._reached.get(start.name, np.inf), tries)
 
     def _turn_of(self, start: Start, until: float) -> None:
         """A new layout of a start, climbed from; or the last lattice once more, with wide wakes."""
@@ -118,6 +127,7 @@ class Race:
     def _climb_from(self, candidate: Candidate, widening: float, until: float) -> float:
         """Climb a little from a layout; returns what it came to."""
         reached = self._climbs.climb(candidate, SHORT, widening, until).aep_gwh
+        self._tries[candidate.start] += 1
         self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
         return reached
 
