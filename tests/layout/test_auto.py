@@ -19,10 +19,13 @@ from vindeby.assembly.foreign_farm import Layout as Places
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Auto, Boundary, Gradient, Layout, Problem, RandomStart, Result, SmartStart
+from vindeby.layout.method import Method
 from vindeby.layout.portfolio.budget import Budget
 from vindeby.layout.portfolio.candidates import Candidate, Candidates, Tools
 from vindeby.layout.portfolio.climbs import Climbs
+from vindeby.layout.portfolio.contest import Contest
 from vindeby.layout.portfolio.curve import POINTS, Curve
+from vindeby.layout.portfolio.race import Race
 from vindeby.layout.portfolio.starts import starts_for
 from vindeby.layout.portfolio.work import GRADIENT
 from vindeby.wake import Turbine, WeibullSite, WindFarm, WindStates
@@ -285,3 +288,27 @@ def test_where_no_state_can_be_left_out_quick_climbs_are_in_all() -> None:
     tools = Tools(problem)
     assert tools.quick is problem
     assert tools.search(Gradient(4), quick=True) is tools.search(Gradient(4))
+
+
+def test_when_a_long_annealing_gains_nothing_further_starts_take_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parts: list[str] = []
+    race, moves = Race.run, Contest._moves
+
+    def raced(self: Race, until: float) -> None:
+        parts.append("race")
+        race(self, until)
+
+    def moved(self: Contest, method: Method) -> bool:
+        best = list(self.found.best)
+        done = moves(self, method)
+        self.found.best = best  # nothing is gained
+        parts.append(type(method).__name__)
+        return done
+
+    monkeypatch.setattr(Race, "run", raced)
+    monkeypatch.setattr(Contest, "_moves", moved)
+    Auto(evaluations=6000).run(round_farm(), 1)
+    first = parts.index("race")
+    assert parts[first : first + 4] == ["race", "Annealing", "Annealing", "race"]
