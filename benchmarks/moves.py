@@ -5,7 +5,8 @@ python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--seeds 
 Gaussian wakes (``bastankhah-2014``), 40 D^2 per turbine, 4 D spacing; 24 directions of one speed each, or with
 ``--fine`` 360 directions of 23 speeds each, all of them in every trial. With ``--local`` the wind differs from place to
 place: a grid of speedups between 0.9 and 1.1, other ones in each of 12 sectors. To compare two versions, run it with
-each: ``PYTHONPATH=OTHER/src``. With several ``--seeds``, each from a random start of its own, means are printed.
+each: ``PYTHONPATH=OTHER/src``. "Reached" are the turbines that the wake of one reaches in a direction, on average.
+With several ``--seeds``, each from a random start of its own, means are printed.
 
 With ``--judge`` a walk of so many trials is made move by move, and every move is evaluated in full beside: how many
 are refused by an estimate from pairs, how much refused moves lose, how far a rough gain is off, and how many moves were
@@ -112,6 +113,17 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     )
 
 
+def reached(problem: Problem, layout: Layout) -> float:
+    """How many turbines the wake of one reaches in a direction, on average: what a trial follows."""
+    limits = Limits(problem, layout.types)
+    place = np.stack([layout.x, layout.y]) - limits.origin[:, None]
+    moves, kernels, _ = mover_of(problem.farm, place[0], place[1], layout.types, problem.counted)
+    if not isinstance(moves, CarriedMoves):
+        return np.nan
+    kernels.settle(problem.farm.data, problem.farm.machines, problem.farm.wind_near(limits.origin), moves)
+    return float(moves.settled.target_count.mean())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[30, 50, 80, 200])
@@ -122,8 +134,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     given = parser.parse_args()
     print(
-        "| turbines | states | whole, us | trial, us | AEP, GWh | its standard error |\n| ---: |"
-        + " ---: |" * 5
+        "| turbines | states | reached | whole, us | trial, us | AEP, GWh | its standard error |\n| ---: |"
+        + " ---: |" * 6
     )
     for turbines in given.sizes:
         problem = case(turbines, fine=given.fine, gridded=given.local)
@@ -142,8 +154,8 @@ def main() -> None:
         whole = time.process_time() - begin
         states, error = len(problem.farm.states.speed), np.std(energies) / sqrt(given.seeds)
         print(
-            f"| {turbines} | {states} | {1e6 * whole:.0f} | {np.mean(trials):.1f} | "
-            f"{np.mean(energies):.3f} | {error:.1f} |",
+            f"| {turbines} | {states} | {reached(problem, result.layout):.1f} | {1e6 * whole:.0f} | "
+            f"{np.mean(trials):.1f} | {np.mean(energies):.3f} | {error:.1f} |",
             flush=True,
         )
         if given.judge:
