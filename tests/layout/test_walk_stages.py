@@ -37,10 +37,10 @@ def in_wind(farm: WindFarm) -> Problem:
     return replace(fine_rose(), farm=farm, n_turbines=4)
 
 
-def local_wind() -> Problem:
+def local_wind(local: Local, directions: FloatArray, speeds: FloatArray) -> Problem:
     corners = [(WEST + x, SOUTH + y) for x, y in ((250, 250), (2750, 250), (2750, 2750), (250, 2750))]
     turbine = Turbine.generic("ten", 10.0, 178.0, 119.0)
-    farm = WindFarm(Local().site(), turbine, "bastankhah-2014", directions=DEGREES[::2], speeds=(7.0, 11.0))
+    farm = WindFarm(local.site(), turbine, "bastankhah-2014", directions=directions, speeds=speeds)
     return Problem(farm, Boundary([corners]), 3, 534.0, "local")
 
 
@@ -72,7 +72,9 @@ STAY: dict[str, Callable[[], Problem]] = {
         WindFarm(ROSE, iea37_335mw(), "iea37", directions=DEGREES, speeds=SPEEDS)
     ),
     "time series": time_series,
-    "local wind": local_wind,
+    "wakes that follow the turned wind": lambda: local_wind(
+        Local(turned=True), DEGREES[::2], np.array([7.0, 11.0])
+    ),
     "model that adds turbulence": lambda: in_wind(
         WindFarm(ROSE, fine_rose().farm.turbines, "niayifar-2016", directions=DEGREES[::9], speeds=SPEEDS)
     ),
@@ -108,6 +110,8 @@ def fine(directions: FloatArray, speeds: FloatArray, turbines: int = 4) -> Probl
             fine(DEGREES, SPEEDS, 125),
             [(120, 6, 1.0)],
         ),  # the pairs in all directions do not fit into the memory
+        (local_wind(Local(weibull=False), DEGREES, SPEEDS), [(120, 8, 0.9), (360, 8, 0.1)]),
+        (local_wind(Local(), DEGREES, SPEEDS), [(120, 23, 0.9), (360, 23, 0.1)]),
     ],
 )
 def test_a_fine_rose_is_walked_in_few_states_and_at_last_in_all_directions(

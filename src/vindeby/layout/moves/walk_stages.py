@@ -5,9 +5,10 @@ fit into the memory that moves may use (``carried_moves``). So most trials are m
 A layout settles between few directions; the last trials, in more of them, take that back. What comes of it is compared
 with the start in all wind states.
 
-All states stay where a trial is cheap in all of them (wakes that do not change with the wind, few states), where the
-wind differs from place to place, and where whole layouts are evaluated: models whose moves are not followed, engines
-of other tools. A time series stays whole.
+Where the wind differs from place to place, a few more wind speeds are kept: what a place is worth without wakes must be
+told apart, too. All states stay where a trial is cheap in all of them (wakes that do not change with the wind, few
+states), where wakes follow the turned wind, and where whole layouts are evaluated: models whose moves are not followed,
+engines of other tools. A time series stays whole.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from vindeby.layout.problem import Problem
 
 __all__ = ["Stage", "stages_of"]
 
-DIRECTIONS, SPEEDS = 120, 6
-"""Of most trials."""
+DIRECTIONS, SPEEDS, LOCAL_SPEEDS = 120, 6, 8
+"""Of most trials; the last where the wind differs from place to place."""
 LAST = 0.1
 """The share of the trials that is for all directions, where moves are carried on there."""
 FEW_SPEEDS = 8
@@ -45,7 +46,7 @@ def stages_of(problem: Problem, wind: WindChoice) -> tuple[Stage, ...]:
         return (Stage(problem, 1.0),)
     directions = len(problem.farm.states.direction)
     if len(few.farm.states.direction) < directions:
-        last = thinned(problem, directions, SPEEDS) or problem
+        last = thinned(problem, directions, _speeds(problem)) or problem
         if can_carry(last.farm, problem.n_turbines + len(problem.neighbours.types)):
             return (Stage(few, 1.0 - LAST), Stage(last, LAST))
     return (Stage(few, 1.0),)
@@ -54,7 +55,13 @@ def stages_of(problem: Problem, wind: WindChoice) -> tuple[Stage, ...]:
 def _in_few_states(problem: Problem) -> Problem | None:
     """The problem of most trials; None where all states stay."""
     farm = problem.farm
-    if farm.locality != "uniform" or not can_move_one(farm.model) or is_steady(farm):
+    if farm.locality == "turned" or not can_move_one(farm.model):
+        return None
+    if farm.locality == "uniform" and is_steady(farm):
         return None
     many = len(farm.states.direction) > DIRECTIONS or farm.wind.most > FEW_SPEEDS
-    return thinned(problem, DIRECTIONS, SPEEDS) if many else None
+    return thinned(problem, DIRECTIONS, _speeds(problem)) if many else None
+
+
+def _speeds(problem: Problem) -> int:
+    return SPEEDS if problem.farm.locality == "uniform" else LOCAL_SPEEDS
