@@ -81,7 +81,8 @@ def _panel(axes: Any, case: str, rows: dict[str, list[list[float]]], colours: di
     for name, points in rows.items():
         there = [(max(at, 0.01), 100.0 * (aep / best - 1.0)) for at, aep in points if aep > 0.0]
         if there:
-            style = "o:" if name in open_case_topfarm.DRIVERS else "-"
+            line = "s" if len(there) == 1 else "-"  # of one point no line would be seen
+            style = "o:" if name in open_case_topfarm.DRIVERS else line
             width = 2.2 if name == "auto" else 1.2
             axes.plot(
                 *zip(*there, strict=True), style, color=colours[name], lw=width, ms=4, drawstyle="steps-post"
