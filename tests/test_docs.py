@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,3 +106,15 @@ def _keys(schema: dict[str, Any]) -> set[str]:
 
 def test_the_changelog_has_the_version() -> None:
     assert f"\n## {__import__('vindeby').__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_readme_installs_the_command_before_it_calls_it_and_names_every_extra() -> None:
+    text = (ROOT / "README.md").read_text()
+    install = text[text.index("## Install") : text.index("## A campaign")]
+    assert "$ pip install .\n" in install
+    assert "\n$ vindeby " not in text[: text.index("## Install")]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for_users = extras.keys() - {"dev", "bench"}
+    assert {name for name in for_users if f"`{name}`" not in install} == set()
+    (given,) = re.findall(r"pip install '\.\[(.*?)\]'", install)
+    assert set(given.split(",")) <= for_users

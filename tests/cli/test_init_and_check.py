@@ -16,7 +16,7 @@ from vindeby.cli import COMMANDS
 def test_init_then_check_of_the_energy_island(tmp_path: Path) -> None:
     written = vindeby(tmp_path, "init", "energy-island", "c.yaml")
     assert (written.returncode, written.stdout) == (0, "")
-    assert written.stderr == "wrote c.yaml; next: vindeby check c.yaml\n"
+    assert written.stderr == "wrote c.yaml, and vindeby.schema.json for editors; next: vindeby check c.yaml\n"
     checked = vindeby(tmp_path, "check", "c.yaml")
     assert (checked.returncode, checked.stderr) == (0, "")
     assert checked.stdout.startswith("energy-island: 3,000 tasks = 10 farms x 6 types x 50 seeds\n")
@@ -30,6 +30,14 @@ def test_init_writes_every_preset_and_check_takes_it(preset: str, tmp_path: Path
     text = (tmp_path / f"{preset}.yaml").read_text()
     assert text.count("#") > 5  # it explains itself
     assert vindeby(tmp_path, "check", f"{preset}.yaml").returncode == 0
+
+
+def test_an_editor_finds_the_schema_that_the_first_line_of_a_new_campaign_file_names(tmp_path: Path) -> None:
+    (tmp_path / "vindeby.schema.json").write_text("of an older version")
+    assert vindeby(tmp_path, "init", "energy-island-quick", "c.yaml").returncode == 0
+    first = (tmp_path / "c.yaml").read_text().splitlines()[0]
+    named = first.removeprefix("# yaml-language-server: $schema=")
+    assert json.loads((tmp_path / named).read_text())["title"] == "vindeby campaign"
 
 
 def test_init_refuses_to_overwrite(tmp_path: Path) -> None:

@@ -27,7 +27,9 @@ def test_init_from_a_system_writes_a_campaign_that_check_takes(
     assert done.exit_code == 0, done.output
     for line in ("taken: boundary: polygon of 4 vertices", "ignored: system.yaml: wind_farm.foundations"):
         assert f"vindeby: {line}\n" in done.stderr
-    assert done.stderr.endswith("wrote c.yaml and c-layouts.csv; next: vindeby check c.yaml\n")
+    assert done.stderr.endswith(
+        "wrote c.yaml and c-layouts.csv, and vindeby.schema.json for editors; next: vindeby check c.yaml\n"
+    )
     assert done.stdout == ""
     assert Campaign.load("c.yaml").fingerprints() == Campaign.load("system.yaml").fingerprints()
     again = in_process("init", "--from", "system.yaml", "c.yaml")

@@ -40,7 +40,7 @@ from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.spacing import Spacing
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import Name, Text, refusal
+from vindeby.campaign.sections.values import Count, Name, Text, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
 from vindeby.errors import CampaignError
@@ -49,6 +49,8 @@ from vindeby.text import plural
 MAX_TASKS = 10_000_000
 
 Seed = Annotated[int, Strict(), Field(ge=0, lt=2**32)]
+_Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
+_Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
 
 
 def _count_is_a_range(value: Any) -> Any:
@@ -70,25 +72,38 @@ class Campaign(Amount):
     """Every farm x every turbine type x every seed, and how each is computed."""
 
     name: Name
+    """The campaign's name."""
     description: Text = ""
+    """Words for people."""
     crs: CoordinateSystem | None = None
     """The coordinate reference system whose metres all coordinates are, where it is known; decides no result."""
     farms: Annotated[tuple[Farm, ...], Field(min_length=1)]
+    """The farms."""
     turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)]
+    """The turbine types."""
     neighbours: Neighbours | None = None
+    """Turbines that stand already, around every farm."""
     min_spacing: Spacing
+    """The least distance between two turbines, such as 3 D or 720 m."""
     objective: Objective | None = None
     """What tells the better of two counts or mixes, where the search chooses them; AEP by default."""
     site: Site
+    """The wind."""
     wake: WakeModel
+    """The wake model."""
     method: Annotated[
         tuple[Step, ...],
-        BeforeValidator(one_step_is_a_pipeline),
+        BeforeValidator(one_step_is_a_pipeline, Step | _Steps),
         Field(min_length=1),
         AfterValidator(begins_with_a_start),
     ]
-    seeds: Annotated[tuple[Seed, ...], BeforeValidator(_count_is_a_range), Field(min_length=1)]
+    """How layouts are searched: one step, or a list of steps."""
+    seeds: Annotated[
+        tuple[Seed, ...], BeforeValidator(_count_is_a_range, Count | _Seeds), Field(min_length=1)
+    ]
+    """A number n of seeds (0 to n - 1), or a list of them."""
     run: RunOptions = RunOptions()
+    """How the campaign is run; decides no result."""
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:

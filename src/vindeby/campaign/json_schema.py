@@ -1,66 +1,108 @@
 """The campaign file as a JSON schema, for editors that complete and check fields while one types.
 
-A schema cannot say everything that ``vindeby check`` checks, and a file may be shorter than what it means: a number
-of seeds instead of their list, ``3 D``, a section in a file of its own. The rule here: what is right is never refused.
-Where a short form is read, it has another JSON type than the full form, so any other type is accepted there; and any
-section may be an object that names a ``file``.
+It is generated from the sections: types, ranges, choices and alternatives from their fields, descriptions from the
+docstrings below the fields, short forms (``3 D``, a bare name) from ``Section.short_form``, and from
+``Section.may_be_in_a_file`` where a file may be named instead. What is right is never refused; what only the whole
+campaign or a file can show is left to ``vindeby check``.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
+import json
+import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from vindeby.campaign.campaign import Campaign
+from vindeby.campaign.sections.values import OneOf, Section, section_of
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FROM_FILE = {
     "type": "object",
-    "properties": {"file": {"type": "string"}},
+    "properties": {"file": {"type": "string", "description": "A file beside the campaign file."}},
     "required": ["file"],
-    "description": "The section in a file of its own.",
+    "description": "The section in a file of its own, with options for reading it.",
 }
 
-_A_CALL = {"type": "object", "required": ["call"]}
+_LIMITS = {"gt": "exclusiveMinimum", "ge": "minimum", "lt": "exclusiveMaximum", "le": "maximum"}
+"""What pydantic leaves in its own words where a validator stands between a number and its limit."""
+_A_CALL = {
+    "type": "object",
+    "properties": {"call": {"type": "object", "required": ["returns"]}},
+    "required": ["call"],
+}
 _CALLS_A_FUNCTION = {
-    "description": "A function of one's own, which may have nothing to do with wind.",
+    "description": "A function of one's own that says what it returns, and may have nothing to do with wind.",
     "properties": {"method": {"anyOf": [_A_CALL, {"type": "array", "contains": _A_CALL}]}},
-    "required": ["name", "method"],
+    "required": ["name", "method", "seeds"],
 }
 
 
 def json_schema() -> dict[str, Any]:
     """The schema of a campaign file, as plain data."""
-    schema = Campaign.model_json_schema(by_alias=True, schema_generator=_WithShortForms)
-    wake = schema["$defs"]["WakeModel"]["anyOf"][0]
-    wake["properties"]["options"] = {"type": "object", "description": "Of an engine, beside it."}
-    sections = {name: _or_from_file(section) for name, section in schema.get("$defs", {}).items()}
-    schema |= schema.pop("anyOf")[0]  # a campaign is an object, but not all of it need be there
+    schema = Campaign.model_json_schema(by_alias=True, schema_generator=_OfSections)
+    wake = schema["$defs"]["WakeModel"]["anyOf"][0]["properties"]
+    wake["options"] = {"type": "object", "description": "Options of pywake or floris, beside it."}
     schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION]
     farms = schema["properties"]["farms"]
-    schema["properties"]["farms"] = {"anyOf": [farms, _FROM_FILE]}  # one farm for each feature
-    return {"$schema": _DIALECT, **schema, "title": "vindeby campaign", "$defs": sections}
+    several = _FROM_FILE | {"description": "One farm for each feature of a geographic file."}
+    schema["properties"]["farms"] = {"description": farms.pop("description"), "anyOf": [farms, several]}
+    return {"$schema": _DIALECT, **schema, "title": "vindeby campaign"}
 
 
-class _WithShortForms(GenerateJsonSchema):
-    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:
-        """The full form, or a value of another type."""
-        full = super().function_before_schema(schema)
-        kind = self.resolve_ref_schema(full).get("type") if "$ref" in full else full.get("type")
-        if kind is None:
-            return full
-        return {"anyOf": [full, {"not": {"type": kind}}]}
+def schema_text() -> str:
+    """The schema as the text of a file."""
+    return json.dumps(json_schema(), indent=1) + "\n"
 
 
-def _or_from_file(section: dict[str, Any]) -> dict[str, Any]:
-    """A section, or an object that names the file that it is in; what no other field may stand beside stays inside."""
-    closed = {name: section[name] for name in ("additionalProperties",) if name in section}
-    if "anyOf" in section:
-        about = {name: value for name, value in section.items() if name not in {"anyOf", *closed}}
-        forms = [form | closed if form.get("type") == "object" else form for form in section["anyOf"]]
-        return about | {"anyOf": [*forms, _FROM_FILE]}
-    if section.get("type") != "object" or "file" in section.get("properties", {}):
-        return section
-    return {"anyOf": [section, _FROM_FILE]}
+class _OfSections(GenerateJsonSchema):
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """The mapping that a section is, with the words of its source, and the other forms in which it may be given."""
+        section: type[Section] = schema["cls"]
+        full = _with_limits(super().model_schema(schema))
+        about = dict(_field_descriptions(section))
+        for name, field in section.model_fields.items():
+            written = full["properties"][field.alias or name]
+            written.pop("title", None)
+            inner = section_of(section, name)
+            written["description"] = about.get(name) or (_first_sentence(inner) if inner else "")
+        full["description"] = _first_sentence(section)
+        if issubclass(section, OneOf):
+            full["oneOf"] = [{"required": [key]} for key in section.alternative_keys().values()]
+        short = section.short_form()
+        others = ([short] if short else []) + ([_FROM_FILE] if section.may_be_in_a_file else [])
+        return {"description": full["description"], "anyOf": [full, *others]} if others else full
+
+
+def _with_limits(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_with_limits(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    names = _LIMITS if "type" in schema else {}
+    if schema.get("type") == "array":
+        names = {"minLength": "minItems", "maxLength": "maxItems"}
+    return {names.get(name, name): _with_limits(part) for name, part in schema.items()}
+
+
+def _first_sentence(section: type[Section]) -> str:
+    return inspect.cleandoc(section.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _field_descriptions(section: type[Section]) -> Iterator[tuple[str, str]]:
+    """Each field of a section with the docstring below it, those of its base classes first."""
+    for holder in reversed(section.__mro__):
+        if not issubclass(holder, Section):
+            continue
+        (class_,) = ast.parse(textwrap.dedent(inspect.getsource(holder))).body
+        body = class_.body if isinstance(class_, ast.ClassDef) else []
+        for field, below in itertools.pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+                assert isinstance(field.target, ast.Name)
+                yield field.target.id, inspect.cleandoc(ast.literal_eval(below.value)).replace("\n", " ")

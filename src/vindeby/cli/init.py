@@ -13,6 +13,8 @@ from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
 
+_SCHEMA = "vindeby.schema.json"
+_EDITOR_LINE = f"# yaml-language-server: $schema={_SCHEMA}\n"
 EPILOG = "\b\nPresets:\n" + "\n".join(
     f"  {name:{max(map(len, presets.names()))}}  {presets.description(name)}" for name in presets.names()
 )
@@ -49,9 +51,10 @@ def command(
     if preset not in presets.names():
         raise ArgumentError(f"init: there is no preset {preset!r}; {presets.remedy(preset)}")
     path = file if file is not None else Path(f"{preset}.yaml")
-    _write(path, presets.text(preset))
+    _write(path, _EDITOR_LINE + presets.text(preset))
+    _write_schema(path.parent)
     name = one_line(str(path))
-    echo(f"wrote {name}; next: vindeby check {name}", err=True)
+    echo(f"wrote {name}, and {_SCHEMA} for editors; next: vindeby check {name}", err=True)
 
 
 def _from_windio(system_file: Path, path: Path) -> None:
@@ -65,10 +68,20 @@ def _from_windio(system_file: Path, path: Path) -> None:
     for line in system.notes.lines():
         say(line)
     for name, text in texts.items():
-        _write(path.parent / name, text)
+        _write(path.parent / name, _EDITOR_LINE + text if name == path.name else text)
+    _write_schema(path.parent)
     written = " and ".join(one_line(str(path.parent / name)) for name in texts)
     first = "add what is missing, then" if system.notes.missing else "next"
-    echo(f"wrote {written}; {first}: vindeby check {one_line(str(path))}", err=True)
+    echo(
+        f"wrote {written}, and {_SCHEMA} for editors; {first}: vindeby check {one_line(str(path))}", err=True
+    )
+
+
+def _write_schema(folder: Path) -> None:
+    """The schema that the first line of the campaign file names; it is generated, so an older one is replaced."""
+    from vindeby.campaign.json_schema import schema_text
+
+    _write(folder / _SCHEMA, schema_text(), mode="w")
 
 
 def _refuse_existing(path: Path) -> None:
@@ -76,9 +89,9 @@ def _refuse_existing(path: Path) -> None:
         raise ArgumentError(f"{path}: exists and is left as it is; name another file, or remove this one")
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, mode: str = "x") -> None:
     try:
-        with path.open("x", encoding="utf-8") as out:
+        with path.open(mode, encoding="utf-8") as out:
             out.write(text)
     except FileExistsError:
         raise ArgumentError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -19,9 +18,9 @@ def command(
     ] = None,
 ) -> None:
     """Print the campaign file as a JSON schema; what it refuses is wrong, `vindeby check` checks everything."""
-    from vindeby.campaign.json_schema import json_schema
+    from vindeby.campaign.json_schema import schema_text
 
-    text = json.dumps(json_schema(), indent=1) + "\n"
+    text = schema_text()
     if output is None:
         echo_text(text)
         return

@@ -17,7 +17,9 @@ class CountRange(Section):
     """A number that the search may choose, both ends included: ``{from: 60, to: 66}``."""
 
     fewest: Annotated[int, Strict(), Field(ge=0, alias="from")]
+    """The fewest."""
     most: Annotated[Count, Field(le=MAX_TURBINES, alias="to")]
+    """The most."""
 
     @model_validator(mode="after")
     def _begins_with_the_smaller(self) -> Self:
@@ -72,7 +74,9 @@ class Amount(Section):
     """
 
     n_turbines: Annotated[_NumberOrRange, AfterValidator(_not_none)] | None = None
+    """How many turbines, or a range from which the search chooses."""
     capacity_mw: Positive | None = None
+    """How much in MW: as many turbines as do not exceed it."""
     mix: Annotated[dict[Name, _NumberOrRange], Field(min_length=1)] | None = None
     """How many of each turbine type, by the name it has in the campaign."""
 

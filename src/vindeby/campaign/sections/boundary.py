@@ -17,13 +17,16 @@ Vertex = tuple[Number, Number]
 Ring = Annotated[tuple[Vertex, ...], AfterValidator(clean_ring)]
 
 _CIRCLE_SEGMENTS = 64
+_VERTEX = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
 class Circle(Section):
     """A disc, by its centre and radius."""
 
     center: Vertex
+    """The centre, [x, y] in metres."""
     radius_m: Positive
+    """The radius in metres."""
 
     def shape(self) -> BaseGeometry:
         """The disc as a polygon, good to 1e-4 of its area; for pictures and sums, not for the search."""
@@ -34,7 +37,13 @@ class Exclusion(OneOf):
     """An area that must stay empty: a polygon or a circle."""
 
     polygon: Ring | None = None
+    """The corners of the area, [[x, y], ...] in metres."""
     circle: Circle | None = None
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """The corners of a polygon."""
+        return {"type": "array", "minItems": 3, "items": _VERTEX}
 
     @model_validator(mode="before")
     @classmethod
@@ -50,11 +59,20 @@ class Boundary(OneOf):
     """One polygon, several polygons or a circle, less what is excluded."""
 
     alternatives = ("polygon", "polygons", "circle")
+    may_be_in_a_file = True
 
     polygon: Ring | None = None
+    """The corners, [[x, y], ...] in metres; the last is joined to the first."""
     polygons: tuple[Ring, ...] | None = None
+    """Several polygons; turbines may stand in any of them."""
     circle: Circle | None = None
     exclusions: tuple[Exclusion, ...] = ()
+    """Areas that must stay empty."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """The corners of a polygon."""
+        return {"type": "array", "minItems": 3, "items": _VERTEX}
 
     @model_validator(mode="before")
     @classmethod

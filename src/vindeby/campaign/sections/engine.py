@@ -22,7 +22,9 @@ class PyWakeEngine(Section):
     """A PyWake wind-farm model: a class or function that takes (site, wind_turbines) and keyword ``options``."""
 
     model: ImportedName
+    """A class or function as package.module:name."""
     options: Parameters = Field(default_factory=dict)
+    """Keyword arguments for it."""
 
     @property
     def title(self) -> str:
@@ -34,6 +36,11 @@ class PyWakeEngine(Section):
         """The module that holds the model."""
         return self.model.partition(":")[0]
 
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """The model alone."""
+        return {"type": "string"}
+
     @model_validator(mode="before")
     @classmethod
     def _bare_model(cls, data: Any) -> Any:
@@ -44,6 +51,7 @@ class FlorisEngine(Section):
     """A FLORIS 4 configuration: solver, flow field and wake models. Layout, turbines and wind are the campaign's."""
 
     configuration: Parameters
+    """The content of the file that FlorisModel reads."""
 
     @property
     def title(self) -> str:
@@ -52,6 +60,11 @@ class FlorisEngine(Section):
         names = wake.get("model_strings") if isinstance(wake, dict) else None
         model = names.get("velocity_model") if isinstance(names, dict) else None
         return f"floris {model}" if model else "floris"
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """The name of a file."""
+        return {"type": "string"}
 
     @model_validator(mode="before")
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import shapely
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.sections.amount import MAX_TURBINES as MAX_TURBINES
@@ -20,7 +20,9 @@ class Zone(Amount):
     """A part of a farm: an area, and how much stands in it."""
 
     name: Name
+    """Unique among the zones of the farm."""
     boundary: Boundary
+    """Where its turbines may stand."""
 
 
 class Farm(Amount):
@@ -29,11 +31,20 @@ class Farm(Amount):
     Instead of one boundary it may have zones, each with a boundary and an amount of its own.
     """
 
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["boundary"]}, {"required": ["zones"]}]}
+    )
+
     name: Name
+    """Unique among the farms."""
     one_boundary: Annotated[Boundary | None, Field(alias="boundary")] = None
+    """Where turbines may stand."""
     zones: Annotated[tuple[Zone, ...], Field(min_length=1)] | None = None
+    """Several areas, each with its own amount."""
     search: Literal["together", "in-turn"] | None = None
+    """Search all zones together, or one after the other."""
     rounds: Annotated[Count, Field(le=1000)] | None = None
+    """How often zones are searched in turn."""
     neighbours: Neighbours | None = None
     """Turbines that stand already, besides the campaign's."""
 

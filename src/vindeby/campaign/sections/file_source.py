@@ -9,5 +9,8 @@ class FileSource(Section):
     """The name of the file, its format, and what had to be said about reading it."""
 
     file: Text
+    """The name of the file."""
     format: Text
+    """Its format."""
     notes: tuple[Text, ...] | None = None
+    """What was ignored or converted."""

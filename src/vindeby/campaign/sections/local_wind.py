@@ -48,7 +48,14 @@ class GridValues(Section):
     """Numbers over some of the axes of a grid, in the order of ``AXES``, as one list."""
 
     axes: tuple[Axis, ...] = ()
+    """The axes that the values depend on, in the order x, y, height, wind_directions."""
     values: Numbers
+    """The numbers, as nested lists in the order of the axes."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """Nested lists over the axes, or one number for the whole grid."""
+        return {"type": ["array", "number"]}
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -67,21 +74,36 @@ class GridValues(Section):
 class LocalWind(Section):
     """Local wind over x and y in metres and, where it depends on them, height and wind direction."""
 
+    may_be_in_a_file = True
+
     source: Text | None = None
+    """Where the grid comes from, in words."""
     x: Coordinates
+    """Eastings of the grid in metres."""
     y: Coordinates
+    """Northings of the grid in metres."""
     height: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
+    """Heights of the grid in metres above ground."""
     wind_directions: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
+    """Wind directions of the grid in degrees."""
     speedup: GridValues | None = None
+    """Local wind speed divided by that of the site."""
     turning: GridValues | None = None
+    """Local wind direction less that of the site, in degrees."""
     weibull_a: GridValues | None = None
+    """Weibull scale parameter in m/s."""
     weibull_k: GridValues | None = None
+    """Weibull shape parameter."""
     sector_frequency: GridValues | None = None
+    """Frequency of each wind direction."""
     turbulence_intensity: GridValues | None = None
+    """Turbulence intensity as a fraction."""
     interpolation: Literal["linear", "nearest"] | None = None
     """Over wind direction; without it that of the site, or linear."""
     position_interpolation: Literal["linear", "nearest"] = "linear"
+    """Between the points of the grid."""
     turned_wakes: bool = False
+    """Whether wakes follow the turned wind."""
 
     def __repr__(self) -> str:
         count = " x ".join(str(len(getattr(self, axis) or ())) for axis in AXES if getattr(self, axis))

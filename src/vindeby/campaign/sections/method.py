@@ -12,8 +12,8 @@ from vindeby.campaign.sections.values import (
     Count,
     Increasing,
     Name,
+    NamedOneOf,
     Number,
-    OneOf,
     Positive,
     Section,
     refusal,
@@ -25,9 +25,13 @@ class SmartStart(Section):
     """Greedy construction on a grid: one turbine after the other where it would give most."""
 
     grid_size: Annotated[int, Strict(), Field(ge=2, le=1000)] = 18
+    """Points of the grid along each side."""
     random_pct: Annotated[Number, Field(ge=0.0, le=100.0)] = 30.0
+    """The share of the best points that one is drawn from, in percent."""
     wind_speeds: Increasing | None = None
+    """The wind speeds to judge points by, in m/s; the site's if not given."""
     wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)] | None = None
+    """The wind directions to judge points by; the site's if not given."""
 
 
 class RandomStart(Section):
@@ -38,7 +42,9 @@ class Lattice(Section):
     """Turbines on the points of a regular lattice, the best of so many; ``rows`` leaves no gaps in its rows."""
 
     rows: Annotated[bool, Strict()] = False
+    """Leave no gaps in the rows."""
     trials: Count = 1000
+    """How many lattices are compared."""
 
 
 class Gradient(Section):
@@ -48,9 +54,13 @@ class Gradient(Section):
     """
 
     max_iterations: Count = 320
+    """At most so many steps."""
     widening: Annotated[Number, Field(ge=1.0, le=100.0)] = 16.0
+    """How many times as fast wakes grow at first."""
     wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
+    """In which wind states."""
     memory: Annotated[int, Strict(), Field(ge=0, le=100)] = 10
+    """How many last steps tell of the curvature."""
 
     def identity(self) -> dict[str, Any]:
         """What decides a result; all wind states without a memory was the only way before there was a choice."""
@@ -62,8 +72,11 @@ class RandomSearch(Section):
     """Relocation of single turbines at random, kept where AEP rises; ``wind`` says in which wind states."""
 
     max_evaluations: Count = 10_000
+    """At most so many trial moves."""
     max_step_m: Positive | None = None
+    """The longest move in metres; anywhere if not given."""
     wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
+    """In which wind states."""
 
     def identity(self) -> dict[str, Any]:
         """What decides a result; all wind states was the only way before there was a choice."""
@@ -77,8 +90,11 @@ class Annealing(Section):
     """
 
     max_evaluations: Count = 200_000
+    """So many trial moves."""
     temperature: Annotated[Number, Field(gt=0.0, le=1.0)] | None = None
+    """At first, as a share of AEP; from the wake loss if not given."""
     wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
+    """In which wind states."""
 
     def identity(self) -> dict[str, Any]:
         """What decides a result; all wind states was the only way before there was a choice."""
@@ -89,14 +105,18 @@ class Hopping(Section):
     """Moving a turbine somewhere else and refining from there, again and again; the best layout is kept."""
 
     max_hops: Count = 100
+    """So many hops."""
     places: Count = 40
+    """How many places are tried in each hop."""
 
 
 class Auto(Section):
     """A portfolio: starts race, the best are refined and moved, within CPU seconds or a number of evaluations."""
 
     seconds: Positive | None = None
+    """CPU seconds per task."""
     evaluations: Count | None = None
+    """Evaluations per task, instead of seconds."""
 
     @model_validator(mode="before")
     @classmethod
@@ -113,7 +133,9 @@ class StochasticGradient(Section):
     """Refinement along gradients of a few sampled directions, breaking the rules on its way; for dense farms."""
 
     max_iterations: Count = 2000
+    """So many steps."""
     samples: Count = 4
+    """Directions that are sampled in each step."""
 
 
 _LONGEST_LIST = 1000
@@ -138,19 +160,29 @@ class Call(Section):
     """
 
     function: ImportedName
+    """The function as package.module:name."""
     parameters: Parameters = Field(default_factory=dict)
+    """What it is called with."""
     returns: (
         Annotated[
             tuple[Name, ...], Field(min_length=1, max_length=_LONGEST_LIST), AfterValidator(_names_of_arrays)
         ]
         | None
     ) = None
+    """The arrays that it returns instead of a layout."""
     cases: tuple[Annotated[str, Strict()], ...] | None = None
+    """One text for each seed, part of the identity of its tasks."""
     context: dict[Name, Annotated[str, Strict()]] | None = None
+    """Texts that decide no result."""
 
     def identity(self) -> dict[str, Any]:
         """What decides the results of all seeds."""
         return self.model_dump(exclude_none=True, exclude={"cases", "context"})
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """The function alone."""
+        return {"type": "string"}
 
     @model_validator(mode="before")
     @classmethod
@@ -162,7 +194,7 @@ STARTS = ("smart-start", "random-start", "lattice", "auto", "call")
 """The steps that need no layout to start from."""
 
 
-class Step(OneOf):
+class Step(NamedOneOf):
     """One search step under its name; a bare name takes the defaults."""
 
     smart_start: SmartStart | None = Field(None, alias="smart-start")

@@ -38,14 +38,27 @@ class NeighbourGroup(Section):
     A name is that of one of the group's own ``turbines``, or else of one of the campaign's.
     """
 
+    may_be_in_a_file = True
+
     name: Name | None = None
+    """The name of the group."""
     source: Text | None = None
     """Where the positions come from, in words: written when they are read from a file."""
     turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)] | None = None
-    type: Annotated[tuple[Name, ...], BeforeValidator(_one_type_for_all)] | None = None
+    """Turbine types of its own, described as the campaign's are."""
+    type: Annotated[tuple[Name, ...], BeforeValidator(_one_type_for_all, Name | tuple[Name, ...])] | None = (
+        None
+    )
+    """The type of all its turbines, or one for each position."""
     positions: Annotated[
         tuple[Vertex, ...], Field(min_length=1, max_length=MOST_IN_A_GROUP), AfterValidator(_near_enough)
     ]
+    """Where its turbines stand, [[x, y], ...] in metres."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """A result of a database of vindeby."""
+        return {"type": "object", "required": ["database"]}
 
     def __repr__(self) -> str:
         return f"<NeighbourGroup {self.label!r}: {plural(len(self.positions), 'turbine')}>"
@@ -87,5 +100,10 @@ class NeighbourGroup(Section):
         return self
 
 
-Neighbours = Annotated[tuple[NeighbourGroup, ...], BeforeValidator(_one_group_is_a_list), Field(min_length=1)]
+_Groups = Annotated[tuple[NeighbourGroup, ...], Field(min_length=1)]
+Neighbours = Annotated[
+    tuple[NeighbourGroup, ...],
+    BeforeValidator(_one_group_is_a_list, NeighbourGroup | _Groups),
+    Field(min_length=1),
+]
 """One group or several; a single one needs no list."""

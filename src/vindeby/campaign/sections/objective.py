@@ -23,6 +23,7 @@ class Objective(Section):
     """
 
     maximise: Literal["aep", "aep-per-turbine"] = "aep"
+    """AEP of the farm, or AEP per turbine."""
     turbine_cost_gwh: (
         Annotated[
             Annotated[NotNegative, Tag("number")]
@@ -31,6 +32,12 @@ class Objective(Section):
         ]
         | None
     ) = None
+    """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """What is maximised."""
+        return {"enum": ["aep", "aep-per-turbine"]}
 
     @model_validator(mode="before")
     @classmethod

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, Strict
 
 from vindeby.campaign.sections.slurm_options import SlurmOptions
-from vindeby.campaign.sections.values import NotNegative, Positive, Section, refusal
+from vindeby.campaign.sections.values import Count, NotNegative, Positive, Section, refusal
 
 _PERCENTAGE = re.compile(r"(100|[0-9]{1,2}(\.[0-9]+)?)%")
 
+_Percentage = Annotated[str, Field(pattern=f"^({_PERCENTAGE.pattern})$")]
 Retries = Annotated[int, Strict(), Field(ge=0, le=100)]
 
 
@@ -39,8 +40,10 @@ def _failures(value: Any) -> Any:
 class RunOptions(Section):
     """Workers, limits and retries; docs/running.md says what each is for."""
 
-    workers: Annotated[int | str, BeforeValidator(_workers)] = "auto"
+    workers: Annotated[int | str, BeforeValidator(_workers, Literal["auto"] | Count)] = "auto"
+    """Worker processes; auto is one for each core."""
     time_limit_s: Positive | None = None
+    """A task that takes longer is stopped, in seconds."""
     memory_limit_mb: Positive | None = None
     """Per worker; if not given, a fair share of the machine's memory."""
     retries: Retries = 3
@@ -49,7 +52,8 @@ class RunOptions(Section):
     """How often, alone on the machine, after it ran out of memory."""
     time_retries: Retries = 0
     """How often after it ran out of time or gave no sign of life."""
-    max_failures: Annotated[int | str | None, BeforeValidator(_failures)] = None
+    max_failures: Annotated[int | str | None, BeforeValidator(_failures, Retries | _Percentage | None)] = None
+    """Stop after so many failed tasks, or such a share of them ("5%")."""
     flush_s: NotNegative = 1.0
     """Finished results wait at most this long for others to share a file with."""
     merge_every_s: Positive | None = None
@@ -57,10 +61,13 @@ class RunOptions(Section):
     grace_s: NotNegative = 60.0
     """How long running tasks may go on after the first request to stop."""
     heartbeat_s: Positive = 1.0
+    """How often a worker reports, in seconds."""
     silent_limit_s: Positive = 900.0
     """A worker on a task that has not stirred for so long is taken for stuck."""
     start_method: Literal["spawn", "forkserver"] = "spawn"
+    """How worker processes are started."""
     on_full_disk: Literal["stop", "wait"] = "stop"
+    """Stop, or wait until there is room again."""
     wait_for_workers_s: Positive = 300.0
     """How long a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
     slurm: SlurmOptions = SlurmOptions()

@@ -41,21 +41,30 @@ class Sector(Section):
     """A direction sector's Weibull distribution and how often the wind comes from it."""
 
     direction: Direction
+    """The middle of the sector, in degrees clockwise from north."""
     a: Positive
+    """Weibull scale parameter in m/s."""
     k: Positive
+    """Weibull shape parameter."""
     frequency: Fraction
+    """The share of the year with wind from this sector."""
 
 
 class Weibull(Section):
     """Sector-wise Weibull: scale, shape and frequency density, joined linearly or each kept over its sector."""
 
     turbulence_intensity: TurbulenceIntensity
+    """Turbulence intensity as a fraction, or a table of it."""
     sectors: tuple[Sector, ...] = ()
     """May be left out only where the local wind has its own distribution at each place."""
     wind_speeds: Increasing = tuple(float(speed) for speed in range(3, 26))
+    """The wind speeds at which power is computed, in m/s."""
     direction_step: Annotated[Number, Field(gt=0.0, le=360.0)] = 1.0
+    """The step between wind directions in degrees."""
     interpolation: Interpolation = "linear"
+    """Between the middles of the sectors."""
     normalise: Normalise = None
+    """Divide the frequencies by their sum."""
 
     @property
     def title(self) -> str:
@@ -128,12 +137,17 @@ class ProbabilityTable(Section):
     """How often each pair of direction and speed occurs: one row per direction, one column per speed."""
 
     turbulence_intensity: TurbulenceIntensity
+    """Turbulence intensity as a fraction, or a table of it."""
     wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)]
+    """The wind directions, in degrees."""
     wind_speeds: Increasing
+    """The wind speeds, in m/s."""
     probability: tuple[tuple[Fraction, ...], ...]
+    """One row for each direction, one entry for each speed."""
     interpolation: Interpolation = "nearest"
     """Used where a search step looks at other directions than the table's own."""
     normalise: Normalise = None
+    """Divide the probabilities by their sum."""
 
     @property
     def title(self) -> str:
@@ -179,6 +193,7 @@ class Site(OneOf):
     """The wind, in one of the ways it can be described."""
 
     alternatives = ("weibull", "table", "time_series", "states")
+    may_be_in_a_file = True
 
     weibull: Weibull | None = None
     table: ProbabilityTable | None = None

@@ -53,12 +53,15 @@ class SlurmOptions(Section):
     nodes: Count | None = None
     """How many jobs, each on one node."""
     time: Annotated[str, BeforeValidator(_time)] | None = None
+    """The time limit of a job, such as "12:00:00"."""
     cores: Count | None = None
     """Per job, which is also how many workers it has."""
     memory: Annotated[str, BeforeValidator(_memory)] | None = None
     """Per job."""
     partition: Line | None = None
+    """The partition."""
     account: Line | None = None
+    """The account."""
     directives: tuple[Annotated[str, BeforeValidator(_directive)], ...] = ()
     """Further options of sbatch."""
     before: tuple[Line, ...] = ()

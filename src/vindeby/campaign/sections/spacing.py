@@ -16,7 +16,14 @@ class Spacing(OneOf):
     """``3 D`` or ``{diameters: 3}``; ``720 m`` or ``{metres: 720}``."""
 
     diameters: NotNegative | None = None
+    """In rotor diameters."""
     metres: NotNegative | None = None
+    """In metres."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """``3 D`` or ``720 m``."""
+        return {"type": "string", "pattern": f"^({_SHORT.pattern})$"}
 
     @model_validator(mode="before")
     @classmethod

@@ -21,9 +21,14 @@ _STATE_KEYS = ("wind_direction", "wind_speed", "probability", "turbulence_intens
 class _StateByState(Section):
     """What both have: a direction, a speed and a turbulence intensity for each state."""
 
+    may_be_in_a_file = True
+
     wind_direction: Directions
+    """Directions that the wind comes from, in degrees."""
     wind_speed: Speeds
+    """Wind speeds in m/s."""
     turbulence_intensity: StepIntensity
+    """One number, or one for each state."""
 
     @property
     def speed_range(self) -> tuple[float, float]:
@@ -60,7 +65,9 @@ class TimeSeries(_StateByState):
     """
 
     weight: Weights | None = None
+    """How much each step counts, relative to the others."""
     times: Times | None = None
+    """ISO 8601 times of the steps."""
 
     @property
     def title(self) -> str:
@@ -91,7 +98,9 @@ class States(_StateByState):
     """Wind states with a probability each; also written as a list with a mapping for each state."""
 
     probability: Probabilities
+    """The probability of each state."""
     normalise: Normalise = None
+    """Divide the probabilities by their sum."""
 
     @property
     def title(self) -> str:
@@ -103,6 +112,13 @@ class States(_StateByState):
         """Number of states and the sum of their probabilities, in words."""
         divided = ", by which they are divided" if self.normalise else ""
         return f"{self.title}, probabilities that sum to {sum(self.probability):.10g}{divided}"
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """A list of states."""
+        about = {"type": "number", "description": "Of this state."}
+        state = {"properties": dict.fromkeys(_STATE_KEYS, about), "required": [*_STATE_KEYS]}
+        return {"type": "array", "items": {"type": "object", "additionalProperties": False, **state}}
 
     @model_validator(mode="before")
     @classmethod

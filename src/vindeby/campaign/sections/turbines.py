@@ -36,8 +36,11 @@ class Generic(Section):
     """A turbine known by three figures; power and thrust follow from the generic curves of ``wake``."""
 
     rated_power_mw: Positive
+    """Rated power in MW."""
     rotor_diameter_m: Positive
+    """Rotor diameter in metres."""
     hub_height_m: Positive
+    """Hub height in metres."""
 
 
 class Table(Section):
@@ -48,16 +51,28 @@ class Table(Section):
     ``ct_wind_speed`` are the wind speeds of ``ct`` where they are not those of the power.
     """
 
+    may_be_in_a_file = True
+
     rated_power_mw: Positive | None = None
+    """Rated power in MW; the largest power of the curve if not given."""
     rotor_diameter_m: Positive
+    """Rotor diameter in metres."""
     hub_height_m: Positive
+    """Hub height in metres."""
     wind_speed: Increasing
+    """The wind speeds of the curve, in m/s."""
     power_kw: tuple[Annotated[Number, Field(ge=0.0)], ...] | None = None
+    """Power at these wind speeds, in kW."""
     cp: tuple[Annotated[Number, Field(ge=0.0, le=1.0)], ...] | None = None
+    """Power coefficients, instead of power."""
     air_density_kg_m3: Annotated[Number, Field(ge=0.5, le=2.0)] | None = None
+    """The air density that cp refers to."""
     ct: tuple[ThrustCoefficient, ...]
+    """Thrust coefficients."""
     ct_wind_speed: Increasing | None = None
+    """The wind speeds of ct, where they differ from wind_speed."""
     outside: Outside = None
+    """Outside the wind speeds: hold the first and last values, or zero."""
 
     @property
     def power_w(self) -> tuple[float, ...]:
@@ -128,17 +143,26 @@ class Cubic(Section):
     """
 
     rated_power_mw: Positive
+    """Rated power in MW."""
     rotor_diameter_m: Positive
+    """Rotor diameter in metres."""
     hub_height_m: Positive
+    """Hub height in metres."""
     cut_in: Positive = 4.0
+    """Cut-in wind speed in m/s."""
     rated_speed: Positive
+    """The wind speed from which power is rated, in m/s."""
     cut_out: Positive = 25.0
+    """Cut-out wind speed in m/s."""
     ct: Annotated[
         Annotated[Fraction, Tag("number")] | Annotated[tuple[ThrustCoefficient, ...], Tag("list")],
         Discriminator(lambda value: "list" if isinstance(value, list | tuple) else "number"),
     ] = 8 / 9
+    """The thrust coefficient, or a list of them."""
     ct_wind_speed: Increasing | None = None
+    """The wind speeds of a list of ct, in m/s."""
     outside: Outside = None
+    """Outside these wind speeds: hold the first and last values, or zero."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -185,8 +209,10 @@ class Turbine(OneOf):
     """One turbine type: a name and one way of describing it."""
 
     alternatives = ("generic", "table", "cubic")
+    may_be_in_a_file = True
 
     name: Name
+    """The name of the type."""
     generic: Generic | None = None
     table: Table | None = None
     cubic: Cubic | None = None

@@ -22,11 +22,14 @@ class TurbulenceTable(Section):
     wind_directions: (
         Annotated[tuple[Annotated[Number, Field(ge=0.0, lt=360.0)], ...], Field(min_length=1)] | None
     ) = None
+    """Directions of the points, in degrees."""
     wind_speeds: Increasing | None = None
+    """Wind speeds of the points, in m/s."""
     values: Annotated[
         Annotated[_Row, Tag("list")] | Annotated[tuple[_Row, ...], Tag("rows")],
         Discriminator(lambda values: "rows" if _has_rows(values) else "list"),
     ]
+    """One value for each point; with both axes, one row for each direction."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, model_validator
 from pydantic_core import PydanticCustomError
@@ -16,6 +16,13 @@ class Section(BaseModel):
     """A frozen part of a campaign file; keys it does not know are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
+    may_be_in_a_file: ClassVar[bool] = False
+    """Whether a file that holds the section may be named instead."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """What may be written instead of the mapping, as a JSON schema."""
+        return None
 
     def __str__(self) -> str:
         return repr(self)
@@ -28,7 +35,7 @@ class OneOf(Section):
     """The keys that exclude each other; all fields where it is None."""
 
     @classmethod
-    def _alternatives(cls) -> dict[str, str]:
+    def alternative_keys(cls) -> dict[str, str]:
         """Field name to the key people write."""
         names = cls.alternatives or tuple(cls.model_fields)
         return {name: cls.model_fields[name].alias or name for name in names}
@@ -36,19 +43,39 @@ class OneOf(Section):
     @property
     def chosen(self) -> tuple[str, Any]:
         """The key that was given, and its value."""
-        for name, key in self._alternatives().items():
+        for name, key in self.alternative_keys().items():
             if (value := getattr(self, name)) is not None:
                 return key, value
         raise AssertionError("the check below lets none through")
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        given = [key for name, key in self._alternatives().items() if getattr(self, name) is not None]
+        given = [key for name, key in self.alternative_keys().items() if getattr(self, name) is not None]
         if len(given) != 1:
-            keys = ", ".join(self._alternatives().values())
+            keys = ", ".join(self.alternative_keys().values())
             told = f"gives {' and '.join(given)}, which exclude each other" if given else "is not said"
             raise refusal(told, remedy=f"give exactly one of: {keys}")
         return self
+
+
+class NamedOneOf(OneOf):
+    """A part whose alternatives may be given by their bare name, which takes the defaults."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """The names of those that need no parameters."""
+        return {"enum": [key for name, key in cls.alternative_keys().items() if not _needs(cls, name)]}
+
+
+def section_of(part: type[Section], name: str) -> type[Section] | None:
+    """The section that a field holds, where it holds one."""
+    kinds = (part.model_fields[name].annotation, *get_args(part.model_fields[name].annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)), None)
+
+
+def _needs(part: type[Section], name: str) -> bool:
+    section = section_of(part, name)
+    return section is not None and any(field.is_required() for field in section.model_fields.values())
 
 
 def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -> PydanticCustomError:

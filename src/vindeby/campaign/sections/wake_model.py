@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from vindeby.campaign.sections.engine import FlorisEngine, PyWakeEngine, with_options
-from vindeby.campaign.sections.values import NotNegative, OneOf, Positive, Section, refusal
+from vindeby.campaign.sections.values import NamedOneOf, NotNegative, Positive, Section, refusal
 
 Induction = Literal["madsen", "momentum"]
 Rotor = Literal["overlap", "centre"]
@@ -18,33 +18,41 @@ class Nygaard2022(Section):
     """TurbOPark with a Gaussian profile, averaged over the rotor, with mirrored wakes at the ground."""
 
     a: Positive = 0.04
+    """Wake expansion."""
 
 
 class Bastankhah2014(Section):
     """A Gaussian wake that widens linearly."""
 
     k: Positive = 0.0324555
+    """Growth of the wake's width per metre."""
 
 
 class Niayifar2016(Section):
     """A Gaussian wake that widens with the local turbulence, with Crespo-Hernandez added turbulence."""
 
     a0: Positive = 0.3837
+    """Growth of the wake per unit of turbulence intensity."""
     a1: NotNegative = 0.003678
+    """Growth of the wake without turbulence."""
 
 
 class Iea37(Section):
     """The simple Gaussian of the IEA Task 37 case studies."""
 
     k: Positive = 0.0324555
+    """Growth of the wake's width per metre."""
 
 
 class Jensen(Section):
     """A top-hat wake that widens linearly: on the share of a rotor inside it, or on rotors with their centre in it."""
 
     k: Positive = 0.1
+    """Growth of the wake's radius per metre."""
     induction: Induction = "madsen"
+    """How thrust becomes deficit."""
     rotor: Rotor = "overlap"
+    """What of a rotor must be in the wake."""
 
     def identity(self) -> dict[str, Any]:
         """What decides a result. Defaults of fields that older campaigns did not have are left out."""
@@ -59,28 +67,38 @@ class Turbopark2020(Section):
     """TurbOPark with a top-hat wake, which widens with the turbulence in it."""
 
     a: Positive = 0.6
+    """Wake expansion."""
     induction: Induction = "momentum"
+    """How thrust becomes deficit."""
     rotor: Rotor = "overlap"
+    """What of a rotor must be in the wake."""
 
 
 class Bastankhah2016(Section):
     """A Gaussian wake that begins behind a potential core and widens with the turbulence of the free wind."""
 
     ka: Positive = 0.38
+    """Growth of the wake per unit of turbulence intensity."""
     kb: NotNegative = 0.004
+    """Growth of the wake without turbulence."""
     alpha: Positive = 0.58
+    """The share of turbulence in the length of the potential core."""
     beta: Positive = 0.077
+    """The share of the speed difference in it."""
 
 
 class CumulativeCurl(Section):
     """Super-Gaussian wakes whose depth depends on the wakes they stand in, as in FLORIS' model cc; without gradient."""
 
     ka: Positive = 0.179367259
+    """Growth of the wake per unit of turbulence intensity."""
     kb: NotNegative = 0.0118889215
+    """Growth of the wake without turbulence."""
     turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez"
+    """Turbulence added by wakes."""
 
 
-class WakeModel(OneOf):
+class WakeModel(NamedOneOf):
     """One wake model and its parameters; a bare name takes the defaults. Blockage may be added to any of them.
 
     ``pywake`` and ``floris`` are no models of vindeby: with them the energy is computed by PyWake or FLORIS.
@@ -110,6 +128,7 @@ class WakeModel(OneOf):
     pywake: PyWakeEngine | None = None
     floris: FlorisEngine | None = None
     blockage: Blockage | None = None
+    """A model of blockage, added to the wakes."""
 
     @property
     def engine(self) -> PyWakeEngine | FlorisEngine | None:
