@@ -175,18 +175,3 @@ def test_a_mistake_gives_a_message_and_a_status_and_no_traceback(
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / "text.h5").read_text() == "hello\n" * 100
-
-
-def test_the_former_name_of_format_still_works_with_a_note(campaign: Campaign, tmp_path: Path) -> None:
-    publish(tmp_path, [result(campaign, 0)])
-    merged = vindeby(tmp_path, "merge", "out.h5", "--layout", "table", "--json")
-    assert merged.returncode == 0
-    assert json.loads(merged.stdout)["layout"] == "table"
-    assert "vindeby: --layout is now called --format; the old name still works\n" in merged.stderr
-    saved = vindeby(tmp_path, "salvage", "out.h5", "-o", "new.h5", "--layout", "classic")
-    assert "--layout is now called --format" in saved.stderr
-    with h5py.File(tmp_path / "new.h5") as file:
-        assert file.attrs["layout"] == "classic"
-    twice = vindeby(tmp_path, "merge", "out.h5", "--layout", "table", "--format", "classic")
-    assert (twice.returncode, "contradict each other" in twice.stderr) == (2, True)
-    assert "--layout" not in vindeby(tmp_path, "merge", "--help").stdout

@@ -1,4 +1,4 @@
-"""Databases of version 1, whose attributes HDF5 did not count and did not copy, become such as it does."""
+"""Databases of earlier versions, and copies of them by h5repack, become such as this version writes."""
 
 from __future__ import annotations
 
@@ -59,17 +59,6 @@ def test_a_merge_alone_makes_the_newest_form_of_an_old_database(
             assert group.attrs["checksum"] == checksum_of(one)
 
 
-def test_what_another_program_changed_in_an_old_database_is_read_by_its_checksums(
-    file_format: str, tmp_path: Path
-) -> None:
-    path = copied(VERSIONS[0] / f"{file_format}.h5", tmp_path)
-    with h5py.File(path, "r+") as file:
-        file.attrs["note"] = "mine"
-    with Database(path) as database:
-        assert not database.sealed
-        assert dict(database) == {one.key: one for one in records()}
-
-
 def test_a_copy_of_the_newest_form_by_h5repack_has_lost_nothing(file_format: str, tmp_path: Path) -> None:
     path = copied(VERSIONS[-1] / f"repacked_{file_format}.h5", tmp_path)
     for _ in range(2):
@@ -79,14 +68,3 @@ def test_a_copy_of_the_newest_form_by_h5repack_has_lost_nothing(file_format: str
         assert validate(path).valid
         merge(path)
     assert validate(path).sealed
-
-
-def test_a_copy_of_version_1_by_h5repack_is_never_taken_for_verified(tmp_path: Path) -> None:
-    """It lost every attribute, and with them checksums and fingerprints."""
-    path = copied(VERSIONS[0] / "repacked_classic.h5", tmp_path)
-    for _ in range(2):
-        with Database(path) as database:
-            assert all(one.fingerprint == "" and "farm" not in one.attributes for one in database.values())
-            assert all("origin" in one.attributes for one in database.values())
-        assert any("of unverified origin" in note for note in validate(path).notes)
-        merge(path)

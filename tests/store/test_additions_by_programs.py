@@ -20,7 +20,7 @@ from vindeby.errors import StorageError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.rows import checksum_of
 from vindeby.store.merge import carry_additions as carrying
-from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.merge.merge import merge
 from vindeby.store.read.guard import Guard
 from vindeby.store.validate import validate
 
@@ -163,25 +163,6 @@ def test_a_merge_that_is_killed_loses_no_addition(run: RunDirectory, moment: str
     merge(path)
     assert seen(path, names) == before
     assert checksums(path) == sums(records(7))
-
-
-def test_a_file_of_an_earlier_version_that_does_not_name_its_fields_is_told_apart_too(
-    run: RunDirectory,
-) -> None:
-    path = merged(run)
-    shutil.copyfile(Path(__file__).parent.parent / "old_files/version_1/classic.h5", path)
-    with h5py.File(path, "r+") as file:
-        keys = list(file)
-        for key in keys:
-            file[key]["mine"] = np.arange(3)
-            file[key].attrs["seen"] = "yes"
-        file.attrs["note"] = "mine"
-    report = validate(path)
-    assert report.issues == []
-    assert len(report.additions) == 2 * len(keys) + 1
-    merge(path, MergeOptions(on_bad="abort"))
-    with h5py.File(path) as file:
-        assert all(file[key]["mine"][:].tolist() == [0, 1, 2] for key in keys)
 
 
 def test_the_command_names_what_it_carried_and_what_it_cannot(run: RunDirectory) -> None:

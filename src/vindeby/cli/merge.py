@@ -13,9 +13,7 @@ from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
     CampaignOption,
     FormatOption,
-    LayoutOption,
     OutputArgument,
-    chosen_format,
     say,
 )
 from vindeby.printable import one_line
@@ -37,7 +35,6 @@ def command(
     file_format: FormatOption = None,
     set_: SetOption = None,
     seeds: SeedsOption = None,
-    layout: LayoutOption = None,
     on_bad: Annotated[
         str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
     ] = "abort",
@@ -72,7 +69,7 @@ def command(
         refuse_another_campaign(run, loaded)
     before = BeforeMerge(run, loaded)
     options = MergeOptions(
-        file_format=chosen_format(file_format, layout),
+        file_format=file_format,
         on_bad=on_bad,
         extra=tuple(files or ()),
         keep_shards=keep_shards,

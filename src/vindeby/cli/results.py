@@ -31,7 +31,6 @@ FormatOption = Annotated[
     str | None,
     typer.Option("--format", metavar="classic|table", help="A group per result, or columns for very many."),
 ]
-LayoutOption = Annotated[str | None, typer.Option("--layout", hidden=True)]
 """The former name of ``--format``."""
 
 
@@ -65,15 +64,3 @@ def kept_campaign(output: Path) -> Attribute | None:
         return None
     with Guard() as guard:
         return read_any(output, guard).root.get("campaign")
-
-
-def chosen_format(file_format: str | None, layout: str | None) -> str | None:
-    """The file format that was named, by the present option or by its former name."""
-    if layout is None:
-        return file_format
-    if file_format is not None and file_format != layout:
-        raise ArgumentError(
-            f"--format {file_format} and --layout {layout} contradict each other; give only --format"
-        )
-    say("--layout is now called --format; the old name still works")
-    return layout

@@ -13,8 +13,6 @@ from vindeby.cli.output import echo, echo_text
 from vindeby.cli.results import (
     CampaignOption,
     FormatOption,
-    LayoutOption,
-    chosen_format,
     say,
 )
 from vindeby.errors import ArgumentError, DataError
@@ -27,7 +25,6 @@ def command(
     file_format: FormatOption = None,
     set_: SetOption = None,
     seeds: SeedsOption = None,
-    layout: LayoutOption = None,
     recompute_aep: Annotated[
         bool,
         typer.Option("--recompute-aep", help="Compute AEP where it is invalid and the layout is good."),
@@ -69,7 +66,7 @@ def command(
         run,
         naming=KEY_OF_ATTRIBUTES,
         root=root,
-        file_format=chosen_format(file_format, layout),
+        file_format=file_format,
         keep_doubtful=keep_doubtful,
         progress=say,
     )

@@ -88,7 +88,7 @@ def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> Worker:
     task = data.get("task")
     return Worker(
         coordinator,
-        int(_number(data.get("slot", data.get("seat")))),
+        int(_number(data.get("slot"))),
         int(_number(data.get("pid"))),
         task if isinstance(task, str) else None,
         _number(data.get("seconds")) + age_s,

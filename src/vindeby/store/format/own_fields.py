@@ -1,18 +1,15 @@
 """Which fields of a record and of the root are vindeby's own; whatever else HDF5 shows was added by others.
 
 A checksum covers own fields only. The root attribute ``own_fields`` names them, so that a file which another
-program has written to can still be told apart from what was added to it. A file of an earlier version does not
-have that attribute: there the own fields are those with which the checksum is met, searched for by leaving out
-a few names. Only a checksum that is met decides; a wrong guess can never make a damaged record look right.
+program has written to can still be told apart from what was added to it. Only a checksum that is met decides.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -25,10 +22,6 @@ OWN_FIELDS = "own_fields"
 
 MARKS = ("status", "checksum", "fingerprint")
 """The attributes of a record's group that the store itself writes beside those of the record."""
-
-_Name = TypeVar("_Name", str, tuple[str, str])
-_MOST_LEFT_OUT = 3
-_MOST_ATTEMPTS = 20_000
 
 
 @dataclass(frozen=True)
@@ -113,21 +106,11 @@ def described(root: Mapping[str, Attribute]) -> tuple[frozenset[str], list[Names
         return None
 
 
-def subsets(names: Iterable[_Name]) -> Iterator[frozenset[_Name]]:
-    """These names without a few of them, the fewest left out first; not without end."""
-    every = sorted(names)
-    left_out = (itertools.combinations(every, count) for count in range(_MOST_LEFT_OUT + 1))
-    for chosen in itertools.islice(itertools.chain.from_iterable(left_out), _MOST_ATTEMPTS):
-        yield frozenset(every) - set(chosen)
-
-
 class OwnFields:
     """Finds the own fields of the records of one file; what it has found once, it tries first."""
 
     def __init__(self, root: Mapping[str, Attribute]) -> None:
         stated = described(root)
-        self._search = stated is None
-        self._attempts = _MOST_ATTEMPTS
         self.known: list[Names] = [] if stated is None else stated[1]
 
     def find(
@@ -159,18 +142,6 @@ class OwnFields:
             if arrays.issuperset(names.arrays) and attributes.issuperset(names.attributes):
                 yield names
         yield Names(tuple(arrays), tuple(attributes))
-        if not self._search:
-            return
-        for kept in subsets(
-            {("array", name) for name in arrays} | {("attribute", name) for name in attributes}
-        ):
-            if self._attempts <= 0:
-                return
-            self._attempts -= 1
-            yield Names(
-                tuple(name for kind, name in kept if kind == "array"),
-                tuple(name for kind, name in kept if kind == "attribute"),
-            )
 
     def _remember(self, names: Names) -> None:
         if self.known[:1] != [names]:

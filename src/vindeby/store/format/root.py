@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 
-from vindeby.store.format.own_fields import described, subsets
+from vindeby.store.format.own_fields import described
 from vindeby.store.format.record import Attribute
 
 KNOWN = frozenset(
@@ -47,11 +47,5 @@ def own_root(root: Mapping[str, Attribute]) -> dict[str, Attribute] | None:
 
 def _candidates(root: Mapping[str, Attribute]) -> Iterator[frozenset[str]]:
     yield frozenset(root)
-    stated = described(root)
-    if stated is not None:
+    if (stated := described(root)) is not None:
         yield stated[0] | {"root_checksum"}
-        return
-    known = KNOWN.intersection(root)
-    yield known
-    for others in subsets(name for name in root if name not in KNOWN):
-        yield known | others

@@ -93,12 +93,11 @@ def _check_classic(directory: Mapping[str, Any], schemas: list[Any], count: int,
             raise DirectoryError(f"{where}.texts has {len(texts)} numbers, not 2")
         for value in texts:
             _number(value, f"{where}.texts", length)
-        if texts_of:
-            _number(chunk.get("starts"), f"{where}.starts", length)
-            widths = [_number(one, f"{where}.widths", length) for one in _list(chunk.get("widths"), where)]
-            if len(widths) != texts_of[which]:
-                raise DirectoryError(f"{where} has {len(widths)} widths for {texts_of[which]} texts")
-            width += sum(widths)
+        _number(chunk.get("starts"), f"{where}.starts", length)
+        widths = [_number(one, f"{where}.widths", length) for one in _list(chunk.get("widths"), where)]
+        if len(widths) != texts_of[which]:
+            raise DirectoryError(f"{where} has {len(widths)} widths for {texts_of[which]} texts")
+        width += sum(widths)
         total += rows
         needed += max(rows, 1) * (sizes[which] + width)
         _fits(needed, length, "chunks")
@@ -107,10 +106,8 @@ def _check_classic(directory: Mapping[str, Any], schemas: list[Any], count: int,
 
 
 def _check_offsets(directory: Mapping[str, Any], schemas: int, length: int) -> list[int]:
-    """Where the fields of a row stand, by schema; how many texts each has. Files of version 1 do not say."""
-    if "offsets" not in directory:
-        return []
-    entries = _list(directory["offsets"], "offsets")
+    """Where the fields of a row stand, by schema; how many texts each has."""
+    entries = _list(directory.get("offsets"), "offsets")
     if len(entries) != schemas:
         raise DirectoryError(f"there are {schemas} schemas, and offsets of {len(entries)}")
     counts = []

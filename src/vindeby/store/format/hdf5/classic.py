@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from vindeby.errors import StorageError
 from vindeby.store.format.array_attributes import array_attributes
 from vindeby.store.format.block_file import BlockWriter
-from vindeby.store.format.hdf5 import encoding, heaps, version_1
+from vindeby.store.format.hdf5 import encoding, heaps
 from vindeby.store.format.hdf5.file_format import SAMPLE, Content, FileFormat, Others, directory_of
 from vindeby.store.format.hdf5.template import MARKS, Template, offsets_of, record_template, root_template
 from vindeby.store.format.record import Attribute, Record
@@ -119,14 +119,12 @@ class ClassicFormat(FileFormat):
         directory = file.seal.directory
         entry = directory["chunks"][number]
         schema = Schema.from_json(directory["schemas"][entry["schema"]])
-        current = "offsets" in directory
-        offsets = directory["offsets"][entry["schema"]] if current else version_1.offsets_of_schema(schema)
+        offsets = directory["offsets"][entry["schema"]]
         data = file.read(entry["rows"], entry["count"] * offsets["stride"])
         keys = self.read_keys(file, number)
         columns: dict[str, NDArray[Any]] = {"key": keys}
         widths = {"key": max(1, int(np.char.str_len(keys).max(initial=1)))}
-        read_texts = _read_texts if current else _read_texts_of_version_1
-        for name, values, width in read_texts(file, entry, offsets, data, fields):
+        for name, values, width in _read_texts(file, entry, offsets, data, fields):
             columns[name], widths[name] = values, width
         row_type = _row_type(schema, tuple(widths.get(name, 1) for name in schema.text_fields))
         for name, offset in offsets["values"]:
@@ -163,20 +161,6 @@ def _read_texts(
     columns = heaps.unpack(heap, starts, np.stack(lengths, axis=1).astype(np.uint64), widths)
     for (name, _), values, width in zip(offsets["texts"], columns, entry["widths"], strict=True):
         if values is not None and not name.startswith("about:"):
-            yield name, values, width
-
-
-def _read_texts_of_version_1(
-    file: SealedFile,
-    entry: Mapping[str, Any],
-    offsets: Mapping[str, Any],
-    data: bytes,
-    fields: Collection[str] | None,
-) -> Iterator[tuple[str, NDArray[np.bytes_], int]]:
-    texts = version_1.Texts(file.read(*entry["texts"]))
-    for name, offset in offsets["texts"]:
-        if fields is None or name in fields:
-            values, width = texts.column(data, offset, entry["count"], offsets["stride"])
             yield name, values, width
 
 
