@@ -123,9 +123,9 @@ BROKEN_SITES: dict[str, BrokenSite] = {
     "file with two speeds": _series(
         "wd,ws_50m,ws_100m\n270,8,9\n", "columns 2 and 3 both name the wind speed", "keep one"
     ),
-    "file in knots": _series("wd,ws [kn]\n270,8\n", "the column of wind speed is in knots", "needs m/s"),
-    "file with turbulence in percent": _series(
-        "wd,ws,TI [%]\n270,8,9\n", "turbulence intensity is in %", "a fraction"
+    "file in Beaufort": _series("wd,ws [Bft]\n270,8\n", "the column of wind speed is in bft", "needs m/s"),
+    "file with turbulence in per mille": _series(
+        "wd,ws,TI [per mille]\n270,8,9\n", "turbulence intensity is in per mille", "a fraction"
     ),
     "file with a gap": _series(
         _HEADER + "2020-01-01,270,8,0.1\n2020-01-02,270,,0.1\n", ":3:", "has no wind speed", "fill the gap"

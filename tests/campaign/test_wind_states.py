@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from vindeby.assembly import site_of
 from vindeby.assembly.wind import turbine_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.checks.survey import survey
+from vindeby.errors import CampaignError
 
 SERIES = {
     "wind_direction": [270, 10.5, 270],
@@ -222,3 +224,119 @@ def test_states_and_curves_are_read_from_files_too(tmp_path: Path) -> None:
     assert site_of(campaign).states().probability.tolist() == [0.75, 0.25]
     assert campaign.site.states is not None
     assert campaign.site.states.wind_speed == tuple(float(state["wind_speed"]) for state in states)
+
+
+SECTORS = [
+    {"direction": 0.0, "a": 8.5, "k": 2.0, "frequency": 0.25},
+    {"direction": 120.0, "a": 9.0, "k": 2.1, "frequency": 0.25},
+    {"direction": 240.0, "a": 10.0, "k": 2.2, "frequency": 0.5},
+]
+
+
+def _loaded(folder: Path, site: dict[str, Any], text: str) -> Campaign:
+    (folder / "wind.csv").write_text(text, encoding="utf-8")
+    (folder / "c.yaml").write_text(json.dumps(changed("site", site)))
+    return Campaign.load(folder / "c.yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "direction,A,k,frequency\n0,8.5,2,0.25\n120,9,2.1,0.25\n240,10,2.2,0.5\n",
+        "Sector;Weibull A [m/s];Weibull k [-];Frequency [%]\n1;8,5;2;25\n2;9;2,1;25\n3;10;2,2;50\n",
+        "sector,scale [km/h],shape,freq\n0,30.6,2,0.25\n1,32.4,2.1,0.25\n2,36,2.2,0.5\n",
+        "wd [deg],a,k,f\n120,9,2.1,0.25\n240,10,2.2,0.5\n360,8.5,2,0.25\n",
+    ],
+)
+def test_sectors_of_a_weibull_site_may_stand_in_a_table(tmp_path: Path, text: str) -> None:
+    campaign = _loaded(tmp_path, {"weibull": {"file": "wind.csv", "turbulence_intensity": 0.1}}, text)
+
+    assert campaign.site.weibull is not None
+    found = [sector.model_dump() for sector in campaign.site.weibull.sectors]
+    assert [list(sector.values()) for sector in found] == [
+        pytest.approx(list(sector.values()), rel=1e-14) for sector in SECTORS
+    ]
+    if text.startswith("direction"):
+        inline = of_site(weibull={"sectors": SECTORS, "turbulence_intensity": 0.1})
+        assert identities(campaign) == identities(inline)
+
+
+def test_how_sectors_are_counted_is_reported(tmp_path: Path) -> None:
+    text = "sector,a,k,f\n1,8.5,2,0.25\n2,9,2.1,0.25\n3,10,2.2,0.5\n"
+    campaign = _loaded(tmp_path, {"weibull": {"file": "wind.csv", "turbulence_intensity": 0.1}}, text)
+
+    wanted = "site, from wind.csv: sectors are counted from 1: the first is centred on north, the others follow clockwise"
+    assert wanted in survey(campaign).warnings
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,k,f\n8,2,1\n", ("wind.csv:1:", "names no column of direction")),
+        ("direction,a,k,f\n0,8,2,50\n180,8,2,50\n", ("wind.csv:2:", "frequency 50", "frequency [%]")),
+        ("direction,a,k,f\n0,8,2,0.5\n100,8,2,0.5\n", ("sector 1 must be at 180 degrees",)),
+        ("direction,a,k,f\n0,8,,0.5\n180,8,2,0.5\n", ("wind.csv:2:", "has no k")),
+        ("direction,a,k,f\n0,-8,2,0.5\n180,8,2,0.5\n", ("wind.csv:2:", "a -8")),
+    ],
+)
+def test_table_of_sectors_that_is_wrong_is_refused(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:
+    with pytest.raises(CampaignError) as caught:
+        _loaded(tmp_path, {"weibull": {"file": "wind.csv", "turbulence_intensity": 0.1}}, text)
+    for word in words:
+        assert word in str(caught.value)
+
+
+GAPS = (
+    "time,wd,ws,ti\n2020-01-31T22:00,270,8,0.1\n2020-01-31T23:00,270,,0.1\n2020-02-01T00:00,271,nan,0.1\n"
+    "2020-02-01T01:00,272,9,0.2\n2020-02-01T02:00,NA,9,0.2\n2020-02-01T03:00,273,10,\n2020-03-01T00:00,273,10,0.1\n"
+)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_steps_with_gaps_are_dropped_where_that_is_asked_for_and_counted_by_month(
+    tmp_path: Path, own: bool
+) -> None:
+    site = {"file": "wind.csv", "gaps": "drop"}
+    campaign = _loaded(tmp_path, {"time_series": site} if own else site, GAPS)
+
+    series = campaign.site.time_series
+    assert series is not None
+    assert series.wind_speed == (8.0, 9.0, 10.0)
+    assert series.wind_direction == (270.0, 272.0, 273.0)
+    assert series.times == ("2020-01-31T22:00", "2020-02-01T01:00", "2020-03-01T00:00")
+    wanted = (
+        "site, from wind.csv: 4 of 7 steps have gaps and are dropped (57.1%): in month 1, 1 of 2 (50.0%); in month 2, "
+        "3 of 4 (75.0%)"
+    )
+    assert wanted in survey(campaign).warnings
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_refusal_of_gaps_counts_them_all_and_names_the_first_lines(tmp_path: Path, own: bool) -> None:
+    site = {"file": "wind.csv"}
+    with pytest.raises(CampaignError) as caught:
+        _loaded(tmp_path, {"time_series": site} if own else site, GAPS)
+    (problem,) = caught.value.problems
+    assert problem.line == 3
+    assert problem.message == "has no wind speed; 4 of 7 lines have gaps: 3, 4, 6, 7"
+    assert "gaps: drop" in str(problem.remedy)
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "words"),
+    [
+        ("fill", GAPS, ("gaps", "drop")),
+        (["drop"], GAPS, ("gaps", "drop")),
+        ("drop", "wd,ws,ti\n270,,0.1\n271,,0.1\n", ("every line has a gap",)),
+        ("drop", "wd,ws,ti\n270,secret,0.1\n", ("is not a number",)),
+    ],
+)
+@pytest.mark.parametrize("own", [True, False])
+def test_gaps_can_only_be_dropped(
+    tmp_path: Path, own: bool, option: Any, text: str, words: tuple[str, ...]
+) -> None:
+    site = {"file": "wind.csv", "gaps": option}
+    with pytest.raises(CampaignError) as caught:
+        _loaded(tmp_path, {"time_series": site} if own else site, text)
+    for word in words:
+        assert word in str(caught.value)

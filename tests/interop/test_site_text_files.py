@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.campaign.examples import changed
+from tests.command import vindeby
 from tests.interop import site_examples as examples
 from tests.interop.site_examples import written
+from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError
 from vindeby.interop import ForeignFileWarning, read_site
 from vindeby.interop.site_files.formats import read_site_file
 
@@ -163,3 +169,144 @@ def test_series_without_frequencies_is_a_time_series(tmp_path: Path) -> None:
         "turbulence_intensity": [0.06, 0.07],
         "times": ["2020-01-01T00:00", "2020-01-01T01:00"],
     }
+
+
+UNITS = [
+    ("wind_speed", "wind_speed_100m (km/h)", 36.0, 10.0),
+    ("wind_speed", "speed (mph)", 10.0, 4.4704),
+    ("wind_speed", "WS_kn", 10.0, 5.144444444444444),
+    ("wind_speed", "speed (ft/s)", 10.0, 3.048),
+    ("wind_speed", "speed [km h-1]", 36.0, 10.0),
+    ("turbulence_intensity", "intensity [%]", 8.0, 0.08),
+    ("wind_direction", "heading (rad)", 3.141592653589793, 180.0),
+]
+
+
+@pytest.mark.parametrize(("quantity", "name", "value", "expected"), UNITS)
+@pytest.mark.parametrize("kind", ["series", "rose"])
+def test_unit_in_a_header_is_converted_and_reported_also_where_columns_are_told(
+    kind: str, quantity: str, name: str, value: float, expected: float, tmp_path: Path
+) -> None:
+    cells = {"wind_speed": ("ws", "8"), "wind_direction": ("wd", "0"), "turbulence_intensity": ("ti", "0.1")}
+    cells[quantity] = (name, str(value))
+    if kind == "rose":
+        cells["frequency"] = ("how often", "1")
+    names, numbers = zip(*cells.values(), strict=True)
+    path = written(tmp_path / "wind.csv", f"{','.join(names)}\n{','.join(numbers)}\n")
+
+    columns = {key: name for key, (name, _) in cells.items()}
+    found = read_site_file(path, {"columns": columns})
+
+    site = Campaign.from_data(changed("site", found.data)).site
+    states = site_of_one(site.chosen[1].model_dump())
+    assert states[quantity] == pytest.approx(expected, rel=1e-12)
+    assert any(f"the {quantity.replace('_', ' ')} is converted from " in note for note in found.notes)
+
+
+def site_of_one(data: dict[str, Any]) -> dict[str, float]:
+    """Direction, speed and turbulence of wind that has one state, whatever its form."""
+    names = {"wind_directions": "wind_direction", "wind_speeds": "wind_speed"}
+    values = {names.get(name, name): value for name, value in data.items() if value is not None}
+    return {name: np.ravel(values[name])[0] for name in ("wind_direction", "wind_speed", "turbulence_intensity")}
+
+
+@pytest.mark.parametrize("name", ["speed [Bft]", "speed (ERA5)", "speed [kW]"])
+def test_unit_that_cannot_be_converted_is_refused_also_where_columns_are_told(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "wind.csv", f"wd,{name},ti\n0,8,0.1\n")
+
+    with pytest.raises(CampaignError) as caught:
+        read_site_file(path, {"columns": {"wind_speed": name}})
+
+    assert "wind.csv:1: the column of wind speed is in " in str(caught.value)
+    assert "needs m/s" in str(caught.value)
+    assert "[m/s]" in caught.value.problems[0].remedy
+
+
+def test_unit_beside_another_note_in_a_header_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "wind.csv", "wd,speed (ERA5) [km/h],ti\n0,36,0.1\n")
+
+    found = read_site_file(path, {"columns": {"wind_speed": "speed (ERA5) [km/h]"}})
+
+    assert found.data["time_series"]["wind_speed"] == [10.0]
+
+
+OPEN_METEO = """\
+latitude,longitude,elevation,utc_offset_seconds,timezone,timezone_abbreviation
+55.5,7.9,0.0,0,GMT,GMT
+
+time,temperature_2m (\N{DEGREE SIGN}C),wind_speed_100m (km/h),wind_direction_100m (\N{DEGREE SIGN})
+2024-01-01T00:00,3.1,36.0,270
+2024-01-01T01:00,3.0,18.0,275
+"""
+
+
+@pytest.mark.parametrize("told", [{}, {"columns": {"wind_speed": "wind_speed_100m (km/h)"}}])
+def test_table_below_a_preamble_is_read(told: dict[str, Any], tmp_path: Path) -> None:
+    path = written(tmp_path / "om.csv", OPEN_METEO)
+
+    found = read_site_file(path, {"turbulence_intensity": 0.06, **told})
+
+    assert found.data["time_series"]["wind_speed"] == [10.0, 5.0]
+    assert found.data["time_series"]["wind_direction"] == [270.0, 275.0]
+    assert found.notes == (
+        "2 lines above the header are not used",
+        "the wind speed is converted from km/h to m/s",
+    )
+
+
+def test_mistake_below_a_preamble_is_named_with_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "om.csv", OPEN_METEO.replace("18.0", "calm"))
+    other = written(tmp_path / "other.csv", OPEN_METEO.replace("wind_direction", "wind_bearing"))
+
+    with pytest.raises(CampaignError, match=r"om\.csv:6: the wind speed is not a number"):
+        read_site_file(path, {"turbulence_intensity": 0.06})
+    with pytest.raises(CampaignError, match=r"other\.csv:4: names no column of wind direction"):
+        read_site_file(other, {"turbulence_intensity": 0.06})
+
+
+def test_check_reports_what_was_converted(tmp_path: Path) -> None:
+    written(tmp_path / "om.csv", OPEN_METEO)
+    data = changed("site", {"file": "om.csv", "turbulence_intensity": 0.06})
+    written(tmp_path / "c.yaml", json.dumps(data))
+    written(tmp_path / "own.yaml", json.dumps(data | {"site": {"time_series": data["site"]}}))
+
+    for name in ("c.yaml", "own.yaml"):
+        done = vindeby(tmp_path, "check", name)
+        assert done.returncode == 0, done.stderr
+        wanted = "site, from om.csv: the wind speed is converted from km/h to m/s"
+        assert wanted in done.stderr, name
+
+
+def test_compressed_table_is_the_table(tmp_path: Path) -> None:
+    for name, text in (("rose.csv", examples.ROSE), ("series.csv", examples.SERIES)):
+        options = {"turbulence_intensity": 0.07} if name == "rose.csv" else {}
+        path = written(tmp_path / name, text)
+        packed = tmp_path / f"{name}.gz"
+        packed.write_bytes(gzip.compress(text.encode()))
+
+        assert read_site_file(packed, options).data == read_site_file(path, options).data
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (gzip.compress(b"0" * 100_000_000), "more than"),
+        (gzip.compress(b"wd,ws,ti\n" * 99)[:-9], "damaged"),
+        (b"\x1f\x8bsomething else", "damaged"),
+    ],
+    ids=["large", "cut", "other"],
+)
+@pytest.mark.parametrize("inside", [{}, {"time_series": True}])
+def test_compressed_table_that_is_damaged_or_too_large_is_refused(
+    inside: dict[str, bool], content: bytes, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "wind.csv.gz").write_bytes(content)
+    site: dict[str, Any] = {"file": "wind.csv.gz", "turbulence_intensity": 0.06}
+    data = changed("site", {"time_series": site} if inside else site)
+    path = written(tmp_path / "c.yaml", json.dumps(data))
+
+    with pytest.raises(CampaignError) as caught:
+        Campaign.load(path)
+
+    assert "wind.csv.gz" in str(caught.value)
+    assert words in str(caught.value)

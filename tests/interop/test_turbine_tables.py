@@ -10,6 +10,7 @@ import pytest
 
 from tests.interop.geo_files import CAMPAIGN
 from vindeby.campaign import Campaign
+from vindeby.campaign.checks.survey import survey
 from vindeby.errors import CampaignError
 
 KW = (0.0, 66.6, 154.0, 2000.0)
@@ -24,7 +25,7 @@ def table(power: str, factor: float, *, separator: str = ",", decimal: str = "."
     return first + "\n".join(rows) + "\n"
 
 
-def curve_of(folder: Path, text: str) -> Any:
+def campaign_of(folder: Path, text: str) -> Campaign:
     (folder / "curve.csv").write_text(text, encoding="utf-8", newline="")
     described = {"rotor_diameter_m": 80, "hub_height_m": 70, "file": "curve.csv"}
     data = {
@@ -33,7 +34,11 @@ def curve_of(folder: Path, text: str) -> Any:
         "turbines": [{"name": "v80", "table": described}],
     }
     (folder / "c.yaml").write_text(json.dumps(data))
-    return Campaign.load(folder / "c.yaml").turbines[0].table
+    return Campaign.load(folder / "c.yaml")
+
+
+def curve_of(folder: Path, text: str) -> Any:
+    return campaign_of(folder, text).turbines[0].table
 
 
 @pytest.mark.parametrize(
@@ -76,3 +81,31 @@ def test_broken_tables_are_refused(tmp_path: Path, text: str, words: str) -> Non
     with pytest.raises(CampaignError) as caught:
         curve_of(tmp_path, text)
     assert words in str(caught.value)
+
+
+REFERENCE = """\
+Wind Speed [m/s],Power [kW],Cp [-],Thrust [kN],Ct [-],,
+3,40,0.48,22.6,0.82,,
+8,700,0.44,158,0.80,,
+12,2000,0.38,150,0.34,,
+25,2000,0.04,90,0.05,,
+"""
+
+
+@pytest.mark.parametrize("force", ["Thrust [kN]", "thrust [kn]", "Thrust (N)", "Rotor thrust [MN]"])
+def test_power_is_taken_where_cp_is_given_too_and_a_force_is_no_thrust_coefficient(
+    tmp_path: Path, force: str
+) -> None:
+    campaign = campaign_of(tmp_path, REFERENCE.replace("Thrust [kN]", force))
+
+    curve = campaign.turbines[0].table
+    assert curve is not None
+    assert (curve.power_kw, curve.cp) == ((40.0, 700.0, 2000.0, 2000.0), None)
+    assert curve.ct == (0.82, 0.80, 0.34, 0.05)
+    notes = [text for text in survey(campaign).warnings if "curve.csv" in text]
+    assert "type v80, from curve.csv: power is taken, and the column of Cp is not used" in notes
+
+
+def test_table_with_a_force_and_no_thrust_coefficient_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match="names no column of ct"):
+        curve_of(tmp_path, REFERENCE.replace("Ct [-]", "other"))

@@ -1,7 +1,8 @@
-"""The header of a table of wind states or of a turbine curve: which column is what, by the names people give."""
+"""The header of a table of wind or of a turbine curve: which column is what, by the names people give, and in which unit."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -9,13 +10,13 @@ from vindeby.campaign.reading.column_names import HeaderError
 
 _FILLERS = re.compile(r"(?:at|hub|mean|avg|average|height|\d+(?:\.\d+)?m?)")
 _UNITS = {
-    "deg": ("deg", "degree", "degrees", "°", "degn"),
+    "deg": ("deg", "degree", "degrees", "°", "degn", "°n", "degtrue"),
     "m/s": ("m/s", "ms-1", "mps", "ms", "m/sec"),
     "kW": ("kw",),
     "%": ("%", "percent", "pct"),
-    "km/h": ("km/h", "kmh", "kph"),
+    "km/h": ("km/h", "kmh", "kph", "kmh-1"),
     "knots": ("kn", "kt", "kts", "knot", "knots"),
-    "mph": ("mph",),
+    "mph": ("mph", "mi/h"),
     "ft/s": ("ft/s", "fps"),
     "rad": ("rad", "radian", "radians"),
     "W": ("w",),
@@ -24,61 +25,125 @@ _UNITS = {
 }
 _UNIT_OF = {name: unit for unit, names in _UNITS.items() for name in names}
 _BRACKETS = re.compile(r"[\[(<{]\s*([^\])>}]*?)\s*[\])>}]")
+_FORCES = frozenset({"n", "mn", "knots"})  # in lower case, kN is kn
+_SPEEDS = {"km/h": 3.6, "knots": 3.6 / 1.852, "mph": 1.0 / 0.44704, "ft/s": 1.0 / 0.3048}
 
 
 class Quantity:
     """What a column may hold: the names it goes by, joined and in lower case, and the unit it must have.
 
-    ``also`` are units that it may be in as well, with how many of each make one of ``unit``.
+    ``also`` are units that it may be in as well, with how many of each make one of ``unit``; in a unit of ``never`` a
+    column of such a name is something else.
     """
 
-    def __init__(self, unit: str, *names: str, also: Mapping[str, float] | None = None) -> None:
-        self.unit, self.names, self.also = unit, frozenset(names), also or {}
+    def __init__(
+        self,
+        unit: str,
+        *names: str,
+        also: Mapping[str, float] | None = None,
+        never: frozenset[str] = frozenset(),
+    ) -> None:
+        self.unit, self.names, self.also, self.never = unit, frozenset(names), also or {}, never
 
-    def divisor(self, cell: str) -> float:
-        """What values under this heading are divided by to be in the unit."""
-        return self.also.get(_name_and_unit(cell)[1], 1.0)
+    def conversion(self, cell: str) -> tuple[str, float] | None:
+        """The unit under this heading, where it is not the one it must have, and what values are divided by."""
+        unit = _name_and_unit(cell)[1]
+        return (unit, self.also[unit]) if unit in self.also else None
 
 
-def find_columns(header: Sequence[str], wanted: Mapping[str, Quantity]) -> dict[str, int]:
-    """Where each quantity stands; raises HeaderError for two columns of one quantity or another unit."""
-    found: dict[str, int] = {}
+WIND = {
+    "wind direction": Quantity(
+        "deg", "winddirection", "winddirections", "direction", "wd", "dir", "winddir", "wdir",
+        also={"rad": math.pi / 180.0},
+    ),
+    "wind speed": Quantity("m/s", "windspeed", "windspeeds", "speed", "ws", "wspd", "wsp", "u", also=_SPEEDS),
+    "turbulence intensity": Quantity(
+        "-", "turbulenceintensity", "turbulenceintensities", "ti", "turbulence", "turb", also={"%": 100.0}
+    ),
+}  # fmt: skip
+WEIGHT = Quantity("", "weight", "weights", "w")
+TIME = Quantity("", "time", "times", "timestamp", "date", "datetime", "timeutc", "utc")
+FREQUENCY = Quantity(
+    "-", "probability", "probabilities", "p", "frequency", "frequencies", "freq", "freqval", "freqvals",
+    also={"%": 100.0},
+)  # fmt: skip
+SECTORS = {
+    "direction": Quantity("deg", *WIND["wind direction"].names, also=WIND["wind direction"].also),
+    "sector": Quantity("", "sector", "sectors", "sectornumber", also={"deg": 1.0, "-": 1.0}),
+    "a": Quantity("m/s", "a", "weibulla", "scale", "scaleparameter", also=_SPEEDS),
+    "k": Quantity("-", "k", "weibullk", "shape", "shapeparameter"),
+    "frequency": Quantity("-", *FREQUENCY.names, "f", "sectorfrequency", also=FREQUENCY.also),
+}
+CURVE = {
+    "wind speed": WIND["wind speed"],
+    "power": Quantity("kW", "power", "p", "powerkw", "electricalpower", also={"W": 1000.0, "MW": 0.001}),
+    "ct": Quantity("-", "ct", "thrustcoefficient", "thrust", "thrustct", "rotorthrust", never=_FORCES),
+    "cp": Quantity("-", "cp", "powercoefficient"),
+}
+
+
+def named_columns(
+    header: Sequence[str], wanted: Mapping[str, Quantity], told: Mapping[str, str]
+) -> dict[str, list[int]]:
+    """Where each quantity is named: by the very name that is told for it, or else by one of the names it goes by."""
+    found: dict[str, list[int]] = {}
     for index, cell in enumerate(header):
         name, unit = _name_and_unit(cell)
-        quantity = next((key for key, some in wanted.items() if name in some.names), None)
-        if quantity is None:
-            continue
-        if quantity in found:
-            raise HeaderError(
-                f"columns {found[quantity] + 1} and {index + 1} both name the {quantity}: which of them to use is "
-                "not clear",
-                "keep one of them",
-            )
-        if unit not in ("", wanted[quantity].unit, *wanted[quantity].also):
-            raise HeaderError(
-                f"the column of {quantity} is in {unit}; vindeby needs {_unit_text(wanted[quantity].unit)}",
-                "convert it, and name the unit in the header",
-            )
-        found[quantity] = index
+        quantity = next((key for key in told if told[key] == cell.strip()), None) or next(
+            (
+                key
+                for key, some in wanted.items()
+                if key not in told and name in some.names and unit not in some.never
+            ),
+            None,
+        )
+        if quantity is not None:
+            found.setdefault(quantity, []).append(index)
     return found
 
 
-def _unit_text(unit: str) -> str:
+def find_columns(
+    header: Sequence[str], wanted: Mapping[str, Quantity], told: Mapping[str, str]
+) -> dict[str, int]:
+    """Where each quantity stands; raises HeaderError for two columns of one quantity or another unit."""
+    named = named_columns(header, wanted, told)
+    for quantity in told:
+        if len(named.get(quantity, ())) != 1:
+            raise HeaderError(
+                f"has not one column of the name that is told for {quantity}", "check columns:"
+            )
+    for quantity, (index, *others) in named.items():
+        if others:
+            raise HeaderError(
+                f"columns {index + 1} and {others[0] + 1} both name the {quantity}: which of them to use is "
+                "not clear",
+                "keep one of them",
+            )
+        unit, needed = _name_and_unit(header[index])[1], wanted[quantity]
+        if unit not in ("", needed.unit, *needed.also):
+            raise HeaderError(
+                f"the column of {quantity} is in {unit}; vindeby needs {unit_text(needed.unit)}",
+                f"convert it, and name the unit in the header: [{needed.unit}]",
+            )
+    return {quantity: index for quantity, (index,) in named.items()}
+
+
+def unit_text(unit: str) -> str:
+    """A unit in words."""
     return "a fraction" if unit == "-" else unit
 
 
 def _name_and_unit(cell: str) -> tuple[str, str]:
     """The name without its unit, fillers and separators, and the unit: ``Wind speed [m/s]`` is a windspeed."""
     text = cell.strip().lstrip("#").strip().lower()
-    unit = ""
-    if match := _BRACKETS.search(text):
-        told = match[1].replace(" ", "")
-        unit = "" if _FILLERS.fullmatch(told) else _UNIT_OF.get(told, match[1])
-        text = _BRACKETS.sub(" ", text)
-    words = [word for word in re.split(r"[\s_\-,:]+", text) if word]
+    told = [one for one in _BRACKETS.findall(text) if not _FILLERS.fullmatch(one.replace(" ", ""))]
+    known = [_UNIT_OF[one] for one in (re.sub(r"[\s.^*·]", "", one) for one in told) if one in _UNIT_OF]
+    unit = next(iter([*known, *told]), "")
+    words = [word for word in re.split(r"[\s_\-,:]+", _BRACKETS.sub(" ", text)) if word]
     if words[-2:] == ["m", "s"]:
         words[-2:] = ["m/s"]
-    if len(words) > 1 and words[-1] in _UNIT_OF:
-        unit = _UNIT_OF[words.pop()]
+    if len(words) > 1 and words[-1] in _UNIT_OF and not words[-1].isdecimal():
+        unit = unit or _UNIT_OF[words[-1]]
+        words.pop()
     kept = [word for word in words if not _FILLERS.fullmatch(word)]
     return "".join(kept), unit

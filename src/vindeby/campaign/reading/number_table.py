@@ -9,15 +9,25 @@ import csv
 import io
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, NoReturn
 
-from vindeby.campaign.reading.column_finder import Quantity, find_columns
+from vindeby.campaign.reading.column_finder import Quantity, find_columns, named_columns, unit_text
 from vindeby.campaign.reading.column_names import HeaderError
 from vindeby.errors import CampaignError, Problem
+from vindeby.text import plural
 
 _SEPARATORS = (";", "\t", ",")
 _SEPARATOR_SAID = re.compile(r"sep=([;,\t|])")
+_LONGEST_PREAMBLE = 10_000
+"""Characters in which the header is looked for."""
+_GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
+_SHOWN = 8
+
+_Rows = list[tuple[int, list[str]]]
+"""Lines with their cells."""
 
 
 class NumberTable(NamedTuple):
@@ -29,11 +39,27 @@ class NumberTable(NamedTuple):
     header_line: int
 
 
-class TableReader:
-    """Reads a table; ``source`` and ``field`` are used in messages."""
+class Header(NamedTuple):
+    """A header: the line it stands on, its cells, what separates them, and how many rows stand above it."""
 
-    def __init__(self, source: str, field: str) -> None:
-        self.source, self.field = source, field
+    line: int
+    cells: list[str]
+    separator: str
+    above: int
+
+
+class TableReader:
+    """Reads a table; ``source`` and ``field`` are used in messages, and ``notes`` collects what must be reported.
+
+    ``told`` are the names of columns that the user gives, by quantity. ``gaps`` is what is done about rows with gaps:
+    refused without a word about dropping them (None), refused with it ("refuse"), or dropped ("drop").
+    """
+
+    def __init__(
+        self, source: str, field: str, told: Mapping[str, str] | None = None, gaps: str | None = None
+    ) -> None:
+        self.source, self.field, self.told, self.gaps = source, field, told or {}, gaps
+        self.notes: list[str] = []
 
     def read(
         self,
@@ -43,63 +69,78 @@ class TableReader:
         as_text: tuple[str, ...] = (),
     ) -> NumberTable:
         """The wanted columns; each of those in ``required`` must be there."""
-        rows = self._rows(text)
-        if len(rows) < 2:
+        header = self.header(text, wanted, required)
+        lines = list(io.StringIO(text, newline=""))[header.line - 1 :]
+        rows = self._rows(lines, header.separator, header.line)[1:]
+        if not rows:
             self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
-        header_line, header = rows[0]
-        places = self._places(header_line, header, wanted, required)
-        lines = [line for line, _ in rows[1:]]
+        if header.above:
+            self.notes.append(f"{plural(header.above, 'line')} above the header are not used")
+        places = self._places(header, wanted, required)
+        rows = self._without_gaps(rows, places)
         columns: dict[str, list[float]] = {}
         texts: dict[str, list[str]] = {}
         for quantity, place in places.items():
             if quantity in as_text:
-                texts[quantity] = [self._cell(line, cells, place, quantity) for line, cells in rows[1:]]
-            else:
-                divisor = wanted[quantity].divisor(header[place])
-                values = self._column(rows[1:], place, quantity)
-                columns[quantity] = values if divisor == 1.0 else [value / divisor for value in values]
-        return NumberTable(columns, texts, lines, header_line)
+                texts[quantity] = [cells[place].strip() for _, cells in rows]
+                continue
+            columns[quantity] = self._column(rows, place, quantity)
+            if conversion := wanted[quantity].conversion(header.cells[place]):
+                unit, divisor = conversion
+                columns[quantity] = [value / divisor for value in columns[quantity]]
+                into = unit_text(wanted[quantity].unit)
+                self.notes.append(f"the {quantity} is converted from {unit} to {into}")
+        return NumberTable(columns, texts, [line for line, _ in rows], header.line)
 
-    def _column(self, rows: list[tuple[int, list[str]]], place: int, quantity: str) -> list[float]:
+    def header(self, text: str, wanted: Mapping[str, Quantity], required: Sequence[str]) -> Header:
+        """Of the first rows, the one that names most of what is required: a preamble may stand above it."""
+        lines = list(io.StringIO(text[:_LONGEST_PREAMBLE], newline=""))
+        said = _SEPARATOR_SAID.fullmatch(lines[0].strip(" \r\n")) if lines else None  # as spreadsheets may say it
+        found: list[tuple[tuple[int, int, bool], Header]] = []
+        for mark in said[1] if said else _SEPARATORS:
+            rows = self._rows(lines[1:], mark, 2) if said else self._rows(lines, mark, 1)
+            for above, (line, cells) in enumerate(rows):
+                named = named_columns(cells, wanted, self.told)
+                fit = (sum(quantity in named for quantity in required), -line, len(cells) > 1)
+                found.append((fit, Header(line, cells, mark, above)))
+        if not found:
+            self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
+        return max(found, key=lambda one: one[0])[1]
+
+    def _column(self, rows: _Rows, place: int, quantity: str) -> list[float]:
         try:
             numbers = [float(cells[place]) for _, cells in rows]
             if math.isfinite(math.fsum(numbers)):
                 return numbers
-        except (ValueError, IndexError, OverflowError):
+        except (ValueError, OverflowError):
             pass  # some cell is no plain number: look at each
-        return [
-            self._number(line, self._cell(line, cells, place, quantity), quantity) for line, cells in rows
-        ]
+        return [self._number(line, cells[place].strip(), quantity) for line, cells in rows]
 
-    def _rows(self, text: str) -> list[tuple[int, list[str]]]:
-        lines = text.splitlines()
-        said = _SEPARATOR_SAID.fullmatch(lines[0].strip(" ")) if lines else None  # as spreadsheets may say it
-        first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
-        separator = said[1] if said else next((mark for mark in _SEPARATORS if mark in first), ",")
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-        rows, line = [], 1
+    def _rows(self, lines: list[str], separator: str, line: int) -> _Rows:
+        """Lines, the first of them with this number, as cells; without blank ones and comments."""
+        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        rows, first = [], line
         try:
             for cells in reader:
-                if said and line == 1:
-                    pass
-                elif any(map(str.strip, cells)) and not cells[0].lstrip().startswith("#"):
+                if any(map(str.strip, cells)) and not cells[0].lstrip().startswith("#"):
                     rows.append((line, cells))
-                line = reader.line_num + 1
+                line = first + reader.line_num
         except csv.Error:
             self.refuse(line, "cannot be split into columns", "is it the right file?")
         return rows
 
     def _places(
-        self, line: int, header: list[str], wanted: Mapping[str, Quantity], required: tuple[str, ...]
+        self, header: Header, wanted: Mapping[str, Quantity], required: tuple[str, ...]
     ) -> dict[str, int]:
-        if any(_parsed(cell) is not None for cell in header):
+        line = header.line
+        if any(_parsed(cell) is not None for cell in header.cells):
             self.refuse(
                 line,
                 "has no header: which column is what is not said",
                 f"name the columns, e.g. {','.join(required)}",
             )
         try:
-            places = find_columns(header, wanted)
+            places = find_columns(header.cells, wanted, self.told)
         except HeaderError as error:
             self.refuse(line, error.message, error.remedy)
         for quantity in required:
@@ -111,11 +152,40 @@ class TableReader:
                 )
         return places
 
-    def _cell(self, line: int, cells: list[str], place: int, quantity: str) -> str:
-        cell = cells[place].strip() if place < len(cells) else ""
-        if not cell:
-            self.refuse(line, f"has no {quantity}", "fill the gap, or remove the line")
-        return cell
+    def _without_gaps(self, rows: _Rows, places: Mapping[str, int]) -> _Rows:
+        """The rows that have all they should have; rows with gaps are dropped or refused, all of them together."""
+        gaps: dict[int, tuple[str, str]] = {}
+        for line, cells in rows:
+            for quantity, place in places.items():
+                cell = cells[place].strip() if place < len(cells) else ""
+                if cell.lower() in _GAPS:
+                    gaps.setdefault(line, (quantity, cell))
+        if not gaps:
+            return rows
+        if self.gaps != "drop":
+            self._refuse_gaps(gaps, len(rows))
+        if len(gaps) == len(rows):
+            self.refuse(rows[0][0], "is the first, and every line has a gap", "is it the right file?")
+        months = {line: _month(cells, places.get("time")) for line, cells in rows}
+        total, lost = Counter(months.values()), Counter(months[line] for line in gaps)
+        by_month = "; ".join(
+            f"in month {month}, {lost[month]} of {total[month]} ({lost[month] / total[month]:.1%})"
+            for month in sorted(filter(None, lost))
+        )
+        told = f"{len(gaps):,} of {len(rows):,} steps have gaps and are dropped ({len(gaps) / len(rows):.1%})"
+        self.notes.append(f"{told}: {by_month}" if by_month else told)
+        return [row for row in rows if row[0] not in gaps]
+
+    def _refuse_gaps(self, gaps: Mapping[int, tuple[str, str]], count: int) -> NoReturn:
+        lines = list(gaps)
+        quantity, cell = gaps[lines[0]]
+        wrong = "a number" if _parsed(cell) is None else "a finite number"
+        message = f"the {quantity} is not {wrong}" if cell else f"has no {quantity}"
+        if len(gaps) > 1:
+            shown = ", ".join(map(str, lines[:_SHOWN])) + (", ..." if len(gaps) > _SHOWN else "")
+            message += f"; {len(gaps):,} of {count:,} lines have gaps: {shown}"
+        drop = ", or write gaps: drop" if self.gaps else ""
+        self.refuse(lines[0], message, f"fill the gap, or remove the line{drop}")
 
     def _number(self, line: int, cell: str, quantity: str) -> float:
         value = _parsed(cell)
@@ -134,6 +204,13 @@ class TableReader:
             if not low <= value <= high:
                 self.refuse(line, f"the {quantity} {value:g} is not from {low:g} to {high:g}", remedy)
 
+    def check_wind(self, table: NumberTable) -> None:
+        """Refuse directions, speeds and turbulence intensities that cannot be."""
+        self.check_range(table, "wind direction", 0.0, 360.0, "give it in degrees, clockwise from north")
+        self.check_range(table, "wind speed", 0.0, 100.0, "give it in m/s")
+        remedy = "give it as a fraction between 0 and 1, not in percent"
+        self.check_range(table, "turbulence intensity", 1e-9, 1.0 - 1e-9, remedy)
+
     def refuse(self, line: int, message: str, remedy: str) -> NoReturn:
         """Raise with the file and line."""
         raise CampaignError([Problem(self.source, self.field, message, None, remedy, line)]) from None
@@ -147,4 +224,12 @@ def _parsed(cell: str) -> float | None:
     try:  # where columns are separated by semicolons, numbers may have decimal commas
         return float(cell.replace(",", ".")) if cell.count(",") == 1 and "." not in cell else None
     except ValueError:
+        return None
+
+
+def _month(cells: list[str], place: int | None) -> int | None:
+    """The month of a row; None where it has no time."""
+    try:
+        return None if place is None else datetime.fromisoformat(cells[place].strip()).month
+    except (ValueError, IndexError):
         return None

@@ -6,28 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.reading.column_finder import Quantity
+from vindeby.campaign.reading.column_finder import CURVE, FREQUENCY, SECTORS, TIME, WEIGHT, WIND
 from vindeby.campaign.reading.neighbour_files import neighbour_groups
 from vindeby.campaign.reading.number_table import NumberTable, TableReader
 from vindeby.campaign.reading.times import find_time_problem
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
-
-_WIND = {
-    "wind direction": Quantity("deg", "winddirection", "direction", "wd", "dir", "winddir", "wdir"),
-    "wind speed": Quantity("m/s", "windspeed", "speed", "ws", "wspd", "wsp", "u"),
-    "turbulence intensity": Quantity("-", "turbulenceintensity", "ti", "turbulence", "turb"),
-}
-_WEIGHT = Quantity("", "weight", "weights", "w")
-_TIME = Quantity("", "time", "times", "timestamp", "date", "datetime", "timeutc", "utc")
-_PROBABILITY = Quantity("-", "probability", "probabilities", "p", "frequency", "freq", "freqval")
-_CURVE = {
-    "wind speed": _WIND["wind speed"],
-    "power": Quantity("kW", "power", "p", "powerkw", "electricalpower", also={"W": 1000.0, "MW": 0.001}),
-    "ct": Quantity("-", "ct", "thrustcoefficient", "thrust", "thrustct"),
-    "cp": Quantity("-", "cp", "powercoefficient"),
-}
 
 ReadText = Callable[[Path, str, str], str]
 """The text of a file, for the field that names it, which stands in a named place."""
@@ -36,32 +21,36 @@ ReadText = Callable[[Path, str, str], str]
 def with_wind_files(document: Document, folder: Path, read_text: ReadText) -> Document:
     """Put the tables that stand in files of their own into the document."""
     site = document.data.get("site")
-    for key, reader in (("time_series", _time_series), ("states", _states)):
+    for key, reader in (("weibull", _sectors), ("time_series", _time_series), ("states", _states)):
         if isinstance(site, dict):
-            _resolve(document, site.get(key), ("site", key), folder, read_text, reader)
+            _resolve(document, site, ("site", key), folder, read_text, reader)
     for holder, place in [(document.data, ()), *neighbour_groups(document.data)]:
         turbines = holder.get("turbines")
         for index, turbine in enumerate(turbines if isinstance(turbines, list) else []):
             if isinstance(turbine, dict):
                 at: DataPath = (*place, "turbines", index, "table")
-                _resolve(document, turbine.get("table"), at, folder, read_text, _curve)
+                _resolve(document, turbine, at, folder, read_text, _curve)
     return document
 
 
 def _resolve(
     document: Document,
-    section: Any,
+    holder: dict[str, Any],
     at: DataPath,
     folder: Path,
     read_text: ReadText,
     reader: Callable[[str, TableReader], dict[str, Any]],
 ) -> None:
+    section = holder.get(str(at[-1]))
     if not isinstance(section, dict) or not isinstance(section.get("file"), str):
         return
     origin = document.origin((*at, "file"))
     path = folder / section["file"]
     text = read_text(path, field_name((*at, "file")), f"{origin.source}:{origin.line}")
-    read = reader(text, TableReader(str(path), field_name(at)))
+    table = TableReader(str(path), field_name(at), gaps=_gaps(document, section, at))
+    read = reader(text, table)
+    if table.notes:
+        holder["source"] = {"file": path.name, "format": "csv", "notes": table.notes}
     both = [key for key in read if key in section]
     if both:
         told = f"is given here and by a column of {section['file']}"
@@ -75,8 +64,46 @@ def _resolve(
     document.origins.update({(*at, key): Origin(str(path), 1) for key in read})
 
 
+def _gaps(document: Document, section: dict[str, Any], at: DataPath) -> str | None:
+    """What is done about gaps, which only a series may have."""
+    if at[-1] != "time_series":
+        return None
+    gaps = section.pop("gaps", "refuse")
+    if gaps not in ("drop", "refuse"):
+        place = document.origin((*at, "gaps"))
+        told, field = "must be drop, or left out", field_name((*at, "gaps"))
+        raise CampaignError([Problem(place.source, field, told, None, "write gaps: drop", place.line)])
+    return str(gaps)
+
+
+def _sectors(text: str, reader: TableReader) -> dict[str, Any]:
+    table = reader.read(text, SECTORS, ("a", "k", "frequency"))
+    columns = dict(table.columns)
+    for quantity in ("a", "k"):
+        reader.check_range(table, quantity, 1e-9, 1e300, "it must be above 0")
+    remedy = "give fractions of the year, or name the column frequency [%]"
+    reader.check_range(table, "frequency", 0.0, 1.0, remedy)
+    if not {"direction", "sector"} & columns.keys():
+        reader.refuse(
+            table.header_line, "names no column of direction", "name one of the columns direction or sector"
+        )
+    numbers = columns.pop("sector", [])
+    if "direction" not in columns:
+        columns["direction"] = numbers
+        first, count = min(numbers), len(numbers)
+        if first in (0.0, 1.0) and sorted(numbers) == [first + index for index in range(count)]:
+            columns["direction"] = [(number - first) * 360.0 / count for number in numbers]
+            reader.notes.append(
+                f"sectors are counted from {first:g}: the first is centred on north, the others follow clockwise"
+            )
+    columns["direction"] = [0.0 if value == 360.0 else value for value in columns["direction"]]
+    names = ("direction", "a", "k", "frequency")
+    rows = sorted(zip(*(columns[name] for name in names), strict=True))
+    return {"sectors": [dict(zip(names, row, strict=True)) for row in rows]}
+
+
 def _time_series(text: str, reader: TableReader) -> dict[str, Any]:
-    wanted = {**_WIND, "weight": _WEIGHT, "time": _TIME}
+    wanted = {**WIND, "weight": WEIGHT, "time": TIME}
     table = reader.read(text, wanted, ("wind direction", "wind speed"), as_text=("time",))
     reader.check_range(table, "weight", 0.0, 1e300, "weights must not be negative")
     data = _wind(table, reader)
@@ -90,22 +117,14 @@ def _time_series(text: str, reader: TableReader) -> dict[str, Any]:
 
 
 def _states(text: str, reader: TableReader) -> dict[str, Any]:
-    wanted = {**_WIND, "probability": _PROBABILITY}
+    wanted = {**WIND, "probability": FREQUENCY}
     table = reader.read(text, wanted, ("wind direction", "wind speed", "probability"))
     reader.check_range(table, "probability", 0.0, 1.0, "give probabilities as fractions of the year")
     return _wind(table, reader) | {"probability": table.columns["probability"]}
 
 
 def _wind(table: NumberTable, reader: TableReader) -> dict[str, Any]:
-    reader.check_range(table, "wind direction", 0.0, 360.0, "give it in degrees, clockwise from north")
-    reader.check_range(table, "wind speed", 0.0, 100.0, "give it in m/s")
-    reader.check_range(
-        table,
-        "turbulence intensity",
-        1e-9,
-        1.0 - 1e-9,
-        "give it as a fraction between 0 and 1, not in percent",
-    )
+    reader.check_wind(table)
     names = {
         "wind direction": "wind_direction",
         "wind speed": "wind_speed",
@@ -115,6 +134,8 @@ def _wind(table: NumberTable, reader: TableReader) -> dict[str, Any]:
 
 
 def _curve(text: str, reader: TableReader) -> dict[str, Any]:
-    table = reader.read(text, _CURVE, ("wind speed", "ct"))
+    table = reader.read(text, CURVE, ("wind speed", "ct"))
+    if "power" in table.columns and table.columns.pop("cp", None):
+        reader.notes.append("power is taken, and the column of Cp is not used")
     names = {"wind speed": "wind_speed", "power": "power_kw", "cp": "cp", "ct": "ct"}
     return {key: table.columns[name] for name, key in names.items() if name in table.columns}

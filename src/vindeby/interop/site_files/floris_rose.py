@@ -33,7 +33,8 @@ def read(path: Path, options: Options) -> FileContent:
         reader.refuse(
             table.lines[-1], "is the last, and the frequencies sum to 0", "give some of them above 0"
         )
-    notes = (f"frequencies sum to {total:.10g} and are divided by this sum, as FLORIS does",)
+    summed = f"frequencies sum to {total:.10g} and are divided by this sum, as FLORIS does"
+    notes = (*reader.notes, summed)
     direction, speed = np.array(table.columns["wind direction"]), np.array(table.columns["wind speed"])
     direction = np.where(direction == 360.0, 0.0, direction)
     intensity = _turbulence(columns, options)

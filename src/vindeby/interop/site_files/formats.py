@@ -29,7 +29,7 @@ FORMATS = {
     "tab": SiteFormat((".tab",), TABLE, tab.read),
     "wrg": SiteFormat((".wrg",), WEIBULL, wrg.read),
     "floris-rose": SiteFormat((".csv",), STATES, floris_rose.read),
-    "time-series": SiteFormat((".csv",), STATES, wind_series.read),
+    "time-series": SiteFormat((".csv",), STATES | {"gaps"}, wind_series.read),
 }
 
 

@@ -19,7 +19,10 @@ _NAMES = {
 
 def read(path: Path, options: Options) -> FileContent:
     """Direction, speed and turbulence step by step."""
-    table, reader = read_columns(path, options)
+    gaps = options.get("gaps", "refuse")
+    if gaps not in ("drop", "refuse"):
+        refuse_option("gaps", "must be drop, or left out", "write gaps: drop", gaps)
+    table, reader = read_columns(path, options, gaps)
     if "frequency" in table.columns:
         reader.refuse(table.header_line, "has a column of frequency", "this is a rose: format: floris-rose")
     section: dict[str, Any] = {
@@ -40,4 +43,4 @@ def read(path: Path, options: Options) -> FileContent:
         section["times"] = table.texts["time"]
         if problem := find_time_problem(section["times"]):
             reader.refuse(table.lines[problem.entry], f"the time {problem.message}", problem.remedy)
-    return FileContent({"time_series": section}, "time-series")
+    return FileContent({"time_series": section}, "time-series", tuple(reader.notes))
