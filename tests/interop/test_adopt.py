@@ -165,6 +165,38 @@ def test_another_stored_energy_is_doubtful_and_adopted_only_with_an_option(
     assert found.attributes["stated_aep"] == stored
 
 
+def test_a_stored_energy_with_its_sign_turned_is_reported_and_turned_back_where_that_is_asked_for(
+    tmp_path: Path, undisturbed: Undisturbed
+) -> None:
+    record = undisturbed.records[0]
+    one_group(tmp_path, record, aep=-float(record.aep))
+    (left,) = adopted(tmp_path, undisturbed).left_out
+    assert left.doubtful
+    assert "its sign is turned" in left.reason
+    assert "--negate-aep" in left.reason
+
+    report = adopted(tmp_path, undisturbed, negate_aep=True)
+
+    assert (report.adopted, report.recomputed, report.sign_turned) == (1, 0, 1)
+    assert "1 were stored with their sign turned, which was turned back" in str(report)
+    found = results(tmp_path / "o.h5")[record.key]
+    assert (float(found.aep), found.attributes["aep_origin"]) == (float(record.aep), "stored")
+    assert found.attributes["adopted_aep"] == "sign turned"
+
+
+@pytest.mark.parametrize("factor", [-0.9, 1.002])
+def test_turning_signs_does_not_adopt_other_energies(
+    factor: float, tmp_path: Path, undisturbed: Undisturbed
+) -> None:
+    record = undisturbed.records[0]
+    one_group(tmp_path, record, aep=float(record.aep) * factor)
+
+    (left,) = adopted(tmp_path, undisturbed, negate_aep=True).left_out
+
+    assert left.doubtful
+    assert "its sign is turned" not in left.reason
+
+
 def _outside(layout: Any) -> Any:
     return np.concatenate([layout[:, :1] + [[90_000.0], [0.0]], layout[:, 1:]], axis=1)
 

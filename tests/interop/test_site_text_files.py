@@ -207,11 +207,15 @@ def site_of_one(data: dict[str, Any]) -> dict[str, float]:
     """Direction, speed and turbulence of wind that has one state, whatever its form."""
     names = {"wind_directions": "wind_direction", "wind_speeds": "wind_speed"}
     values = {names.get(name, name): value for name, value in data.items() if value is not None}
-    return {name: np.ravel(values[name])[0] for name in ("wind_direction", "wind_speed", "turbulence_intensity")}
+    return {
+        name: np.ravel(values[name])[0] for name in ("wind_direction", "wind_speed", "turbulence_intensity")
+    }
 
 
 @pytest.mark.parametrize("name", ["speed [Bft]", "speed (ERA5)", "speed [kW]"])
-def test_unit_that_cannot_be_converted_is_refused_also_where_columns_are_told(name: str, tmp_path: Path) -> None:
+def test_unit_that_cannot_be_converted_is_refused_also_where_columns_are_told(
+    name: str, tmp_path: Path
+) -> None:
     path = written(tmp_path / "wind.csv", f"wd,{name},ti\n0,8,0.1\n")
 
     with pytest.raises(CampaignError) as caught:
@@ -219,7 +223,7 @@ def test_unit_that_cannot_be_converted_is_refused_also_where_columns_are_told(na
 
     assert "wind.csv:1: the column of wind speed is in " in str(caught.value)
     assert "needs m/s" in str(caught.value)
-    assert "[m/s]" in caught.value.problems[0].remedy
+    assert "[m/s]" in str(caught.value.problems[0].remedy)
 
 
 def test_unit_beside_another_note_in_a_header_is_read(tmp_path: Path) -> None:
@@ -248,10 +252,8 @@ def test_table_below_a_preamble_is_read(told: dict[str, Any], tmp_path: Path) ->
 
     assert found.data["time_series"]["wind_speed"] == [10.0, 5.0]
     assert found.data["time_series"]["wind_direction"] == [270.0, 275.0]
-    assert found.notes == (
-        "2 lines above the header are not used",
-        "the wind speed is converted from km/h to m/s",
-    )
+    assert "2 lines above the header are not used" in found.notes
+    assert "the wind speed is converted from km/h to m/s" in found.notes
 
 
 def test_mistake_below_a_preamble_is_named_with_its_line(tmp_path: Path) -> None:

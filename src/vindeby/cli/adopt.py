@@ -37,6 +37,12 @@ def command(
     exchange_xy: Annotated[
         bool, typer.Option("--exchange-xy", help="The script stored y before x: exchange them.")
     ] = False,
+    negate_aep: Annotated[
+        bool,
+        typer.Option(
+            "--negate-aep", help="The script stored minus AEP, as a cost to be minimised: turn the sign."
+        ),
+    ] = False,
     take_over: TakeOverOption = False,
     json_: JsonOption = False,
 ) -> None:
@@ -57,7 +63,7 @@ def command(
             "FILE; `vindeby init energy-island campaign.yaml` writes one to start from, and `vindeby init --help` "
             "lists others"
         )
-    options = Options(recompute_aep=recompute_aep, exchange_xy=exchange_xy)
+    options = Options(recompute_aep=recompute_aep, exchange_xy=exchange_xy, negate_aep=negate_aep)
     report = adopt(paths, output, loaded, options=options, take_over=take_over, say=say)
     echo_text(json.dumps(report.to_json(), indent=1) + "\n" if json_ else str(report))
     if report.missing:

@@ -1,4 +1,4 @@
-"""The header of a table of wind or of a turbine curve: which column is what, by the names people give, and in which unit."""
+"""The header of a table of wind or of a turbine curve: which column is what, by the names people give, and its unit."""
 
 from __future__ import annotations
 
@@ -109,9 +109,7 @@ def find_columns(
     named = named_columns(header, wanted, told)
     for quantity in told:
         if len(named.get(quantity, ())) != 1:
-            raise HeaderError(
-                f"has not one column of the name that is told for {quantity}", "check columns:"
-            )
+            raise HeaderError(f"has not one column of the name that is told for {quantity}", "check columns:")
     for quantity, (index, *others) in named.items():
         if others:
             raise HeaderError(

@@ -95,7 +95,9 @@ class TableReader:
     def header(self, text: str, wanted: Mapping[str, Quantity], required: Sequence[str]) -> Header:
         """Of the first rows, the one that names most of what is required: a preamble may stand above it."""
         lines = list(io.StringIO(text[:_LONGEST_PREAMBLE], newline=""))
-        said = _SEPARATOR_SAID.fullmatch(lines[0].strip(" \r\n")) if lines else None  # as spreadsheets may say it
+        said = (
+            _SEPARATOR_SAID.fullmatch(lines[0].strip(" \r\n")) if lines else None
+        )  # as spreadsheets may say it
         found: list[tuple[tuple[int, int, bool], Header]] = []
         for mark in said[1] if said else _SEPARATORS:
             rows = self._rows(lines[1:], mark, 2) if said else self._rows(lines, mark, 1)

@@ -135,7 +135,8 @@ def _wind(table: NumberTable, reader: TableReader) -> dict[str, Any]:
 
 def _curve(text: str, reader: TableReader) -> dict[str, Any]:
     table = reader.read(text, CURVE, ("wind speed", "ct"))
-    if "power" in table.columns and table.columns.pop("cp", None):
+    if {"power", "cp"} <= table.columns.keys():
+        del table.columns["cp"]
         reader.notes.append("power is taken, and the column of Cp is not used")
     names = {"wind speed": "wind_speed", "power": "power_kw", "cp": "cp", "ct": "ct"}
     return {key: table.columns[name] for name, key in names.items() if name in table.columns}

@@ -19,7 +19,7 @@ from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import write_outline
 from vindeby.errors import DataError, InputError
-from vindeby.interop.adopt.examine import Examiner, Options, RefusedError
+from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut
 from vindeby.interop.adopt.sources import ScriptFile, is_foreign, read_all, script_files, set_aside
 from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
@@ -158,6 +158,7 @@ class _Adoption:
                 if record is not None:
                     told.adopted += 1
                     self._report.adopted += 1
+                    self._report.sign_turned += SIGN_TURNED in record.attributes
                     self._report.recomputed += record.attributes.get("aep_origin") == "recomputed"
                     yield record
 

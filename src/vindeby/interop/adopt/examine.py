@@ -26,6 +26,8 @@ from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.store.format.record import Attribute, Record
 
 _NUMBERS = ("farm_idx", "type_idx", "ss_seed")
+SIGN_TURNED = "adopted_aep"
+"""The attribute of a record whose stored energy was negative, and was turned."""
 _SMALL_GWH = 1e-9
 """An energy that no check objects to, where only the layout is looked at."""
 
@@ -38,6 +40,8 @@ class Options:
     """Adopt records whose stored energy differs too, with one computed anew."""
     exchange_xy: bool = False
     """The script stored y before x."""
+    negate_aep: bool = False
+    """The script stored the energy with its sign turned, as a cost to be minimised."""
 
 
 class RefusedError(Exception):
@@ -81,11 +85,14 @@ class Examiner:
             return self._own(record, asked)
         self._refuse_other_numbers(key, record)
         layout, change = self._layout(record, cell)
+        stored_gwh = _stored_energy(record)
+        if self._options.negate_aep and stored_gwh is not None and stored_gwh < 0.0:
+            stored_gwh, change = -stored_gwh, {**change, SIGN_TURNED: "sign turned"}
         attributes = self._attributes(key, cell, record, {**provenance, **change}, layout.shape[-1])
         arrays = {**{name: value for name, value in record.arrays.items() if name != "aep"}, "layout": layout}
         placed = Record(key, "", arrays, attributes)
         self._refuse_bad_layout(placed)
-        return self._with_energy(placed, _stored_energy(record))
+        return self._with_energy(placed, stored_gwh)
 
     def _own(self, record: Record, asked: str) -> Record:
         """A record that vindeby itself made is taken as it is, if it answers this campaign."""
@@ -161,9 +168,12 @@ class Examiner:
             return self._possible(
                 _energy(placed, given_gwh, {AEP_ORIGIN: RECOMPUTED, "stated_aep": stored_gwh})
             )
+        sign = ""
+        if abs(stored_gwh + given_gwh) <= TOLERANCE_STORED_AEP * given_gwh:
+            sign = "; its sign is turned, as that of a cost to be minimised: --negate-aep turns it back"
         raise RefusedError(
             f"aep is {stored_gwh:.9g} GWh, but with the campaign's wind and wake model the layout gives "
-            f"{given_gwh:.9g} GWh ({difference:+.3%}); --recompute-aep adopts it with that",
+            f"{given_gwh:.9g} GWh ({difference:+.3%}){sign}; --recompute-aep adopts it with that",
             doubtful=True,
         )
 

@@ -78,6 +78,8 @@ class AdoptReport:
     there_already: int = 0
     recomputed: int = 0
     """How many of the adopted have an energy that was computed anew."""
+    sign_turned: int = 0
+    """How many of the adopted had a negative energy, whose sign was turned."""
     left_out: list[LeftOut] = field(default_factory=list)
     conflicts: list[LeftOut] = field(default_factory=list)
     """Records that differ from the one that was adopted under their key."""
@@ -99,6 +101,7 @@ class AdoptReport:
             "total": self.total,
             "adopted": self.adopted,
             "recomputed": self.recomputed,
+            "sign_turned": self.sign_turned,
             "there_already": self.there_already,
             "files": [vars(one) for one in self.files],
             "left_out": [vars(one) for one in self.left_out],
@@ -114,6 +117,8 @@ class AdoptReport:
         if self.adopted:
             kept = self.adopted - self.recomputed
             lines.append(f"  {kept:,} energies kept as stored, {self.recomputed:,} computed anew")
+        if self.sign_turned:
+            lines.append(f"  {self.sign_turned:,} were stored with their sign turned, which was turned back")
         lines += [f"  {line}" for one in self.files for line in str(one).split("\n")]
         lines += _some("left out", self.left_out) + _some("differs from what was adopted", self.conflicts)
         lines.append(f"  report: {one_line(self.path)}")
