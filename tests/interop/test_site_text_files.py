@@ -312,3 +312,59 @@ def test_compressed_table_that_is_damaged_or_too_large_is_refused(
 
     assert "wind.csv.gz" in str(caught.value)
     assert words in str(caught.value)
+
+
+CASE_STUDY_1 = """\
+definitions:
+  wind_inflow:
+    properties:
+      direction: {units: deg, bins: [0., 90., 180., 270.]}
+      speed: {units: m/s, default: 9.8}
+      ti: {default: 0.075}
+      probability: {default: [0.1, 0.2, 0.3, 0.4]}
+"""
+CASE_STUDY_3 = """\
+definitions:
+  wind_inflow:
+    properties:
+      direction: {units: deg, bins: [0.0, 180.0], frequency: [0.25, 0.75]}
+      speed:
+        units: m/s
+        bins: [5.0, 10.0]
+        frequency:
+          - [0.5, 0.5]
+          - [0.2, 0.8]
+        units: m/s
+      turbulence_intenstiy: {default: 0.075}
+"""
+
+
+def test_rose_of_the_case_studies_is_a_table(tmp_path: Path) -> None:
+    one = read_site_file(written(tmp_path / "one.yaml", CASE_STUDY_1), {}).data["table"]
+    three = read_site_file(written(tmp_path / "three.yaml", CASE_STUDY_3), {}).data["table"]
+
+    assert (one["wind_directions"], one["wind_speeds"]) == ([0.0, 90.0, 180.0, 270.0], [9.8])
+    assert one["probability"] == [[0.1], [0.2], [0.3], [0.4]]
+    assert three["wind_speeds"] == [5.0, 10.0]
+    np.testing.assert_allclose(three["probability"], [[0.125, 0.125], [0.15, 0.6]])
+    assert one["turbulence_intensity"] == three["turbulence_intensity"] == 0.075
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("90., 180.", "91., 180.", r"one\.yaml:4: .*does not go round evenly"),
+        ("[0.1, 0.2, ", "[0.3, ", "has frequencies of another number"),
+        ("units: m/s", "units: km/h", "another unit"),
+        ("definitions", "energy_resource", "is it a wind rose of IEA Task 37"),
+        ("ti:", "other:", "ti is missing"),
+        ("units: m/s", "units: m/s, units: km/h", "duplicate key 'units' with another value"),
+    ],
+)
+def test_rose_of_the_case_studies_that_is_wrong_is_refused(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "one.yaml", CASE_STUDY_1.replace(old, new))
+
+    with pytest.raises(CampaignError, match=words):
+        read_site_file(path, {})

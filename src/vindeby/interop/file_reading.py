@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from vindeby.campaign.reading.number_table import decompressed
 from vindeby.errors import CampaignError, InputError, Problem
 from vindeby.store.disk.regular_files import refuse_special
 
@@ -80,7 +81,10 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path) -> str:
     """The text of a file: UTF-8, or Latin-1, which older programs write in descriptions and comments."""
-    data = read_bytes(path)
+    try:
+        data = decompressed(read_bytes(path), MAX_BYTES)
+    except ValueError as error:
+        refuse(path, f"cannot be read: {error}", "is it the right file?")
     if b"\0" in data[:10_000]:
         refuse(path, "is not a text file", "is it the right file?")
     try:

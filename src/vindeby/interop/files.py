@@ -41,7 +41,7 @@ def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
 
 
 def read_turbine(path: str | os.PathLike[str], **options: Any) -> wake.Turbine:
-    """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS."""
+    """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS, windIO and IEA Task 37."""
     found = _content(read_turbine_file, Path(path), options)
     return turbine_of(_checked(Turbine, {"name": Path(path).stem, **found.data}, Path(path)))
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign.reading.hidden import Hidden
+from vindeby.campaign.reading.number_table import suffix_of
 from vindeby.campaign.reading.vertex_table import read_vertices
-from vindeby.campaign.reading.yaml_text import Document, read
+from vindeby.campaign.reading.yaml_text import Document, Origin, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 
@@ -23,14 +24,28 @@ _ALMOST_RIGHT = 0.8
 
 def read_boundary(path: Path, text: str, field: str) -> Document:
     """The boundary in a file; ``field`` is what refers to it."""
-    if path.suffix.lower() in _TABLES:
+    if suffix_of(path) in _TABLES:
         return read_vertices(text, str(path), field)
     document = _read_yaml(path, text, field)
     if not isinstance(document.data, list | dict):
         told = "holds no boundary: it must be a list of vertices or a mapping"
         raise _refused(path, field, told, "is it the right file? A table must be named .csv", 1)
+    document = _named_areas(document)
     document.data = _hide(document, document.data, path, field)
     return document
+
+
+def _named_areas(document: Document) -> Document:
+    """A boundary of the IEA Task 37 case studies, vertices under the name of each area, as one of ours."""
+    areas = document.data.get("boundaries") if isinstance(document.data, dict) else None
+    if not isinstance(areas, dict) or not all(isinstance(area, list) for area in areas.values()):
+        return document
+    origins: dict[DataPath, Origin] = {(): document.origin(())}
+    for index, name in enumerate(areas):
+        own = ("boundaries", name)
+        inside = {path[2:]: place for path, place in document.origins.items() if path[:2] == own}
+        origins |= {("polygons", index, *path): place for path, place in inside.items()}
+    return Document({"polygons": list(areas.values())}, origins)
 
 
 def _read_yaml(path: Path, text: str, field: str) -> Document:

@@ -6,12 +6,15 @@ What is refused is described, not shown: a campaign file may come from elsewhere
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from vindeby.campaign.reading.column_finder import Quantity, find_columns, named_columns, unit_text
@@ -28,6 +31,26 @@ _SHOWN = 8
 
 _Rows = list[tuple[int, list[str]]]
 """Lines with their cells."""
+
+
+def suffix_of(path: Path) -> str:
+    """How a name ends, in lower case: ``.csv`` for ``wind.csv.gz``, too."""
+    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return name.suffix.lower()
+
+
+def decompressed(data: bytes, most: int) -> bytes:
+    """What a gzip file holds; other data as they are. ValueError where it is damaged or longer than ``most`` bytes."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            content = file.read(most + 1)
+    except (OSError, EOFError, zlib.error):
+        raise ValueError("the compressed file is damaged") from None
+    if len(content) > most:
+        raise ValueError(f"the compressed file holds more than the {most:,} bytes that are read")
+    return content
 
 
 class NumberTable(NamedTuple):

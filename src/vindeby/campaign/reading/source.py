@@ -17,6 +17,7 @@ from vindeby.campaign.reading.geographic_names import boundary_holders, names_ge
 from vindeby.campaign.reading.late_readers import windio_document, with_geographic_files
 from vindeby.campaign.reading.local_wind_file import with_local_wind
 from vindeby.campaign.reading.neighbour_files import with_neighbour_files
+from vindeby.campaign.reading.number_table import decompressed
 from vindeby.campaign.reading.wind_files import with_wind_files
 from vindeby.campaign.reading.windio_recognition import is_windio
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
@@ -83,7 +84,7 @@ def text_of(path: Path, field: str = "", named_in: str | None = None) -> str:
         if status.st_size > MAX_BYTES:
             told = f"the file has {status.st_size:,} bytes, more than the {MAX_BYTES:,} that are read"
             raise _refused(source, told, "is it the right file?", field, value)
-        return path.read_bytes().decode("utf-8-sig")
+        return decompressed(path.read_bytes(), MAX_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         raise _refused(source, "no such file", "check the path", field, value) from None
     except UnicodeDecodeError as error:

@@ -80,8 +80,8 @@ def resolve(text: str) -> str | int | float | bool | None:
 def read(text: str, source: str, *, has_lines: bool = True, includes: bool = False) -> Document:
     """Read one YAML document; ``source`` is the name used in messages, with the line unless it has none.
 
-    With ``includes``, ``!include FILE`` becomes an Include, and keys that are numbers become text: files of other
-    tools have both.
+    With ``includes``, ``!include FILE`` becomes an Include, keys that are numbers become text, and a key may come
+    twice with the same text: files of other tools have all three.
     """
     reader = _Reader(source, has_lines, includes)
     try:
@@ -230,7 +230,7 @@ class _Reader:
             self.refuse("a key must be text", mark, value=repr(key), remedy="put it in quotes")
         if key == "<<":
             self.refuse("merge keys (<<) are not supported", mark, remedy="write the fields out")
-        if key in frame.value:
+        if key in frame.value and not (self.includes and isinstance(frame.value[key], str)):
             first = self.origins[(*frame.path, key)].line
             self.refuse(f"duplicate key {key!r}, first on line {first}", mark, remedy="remove one of them")
         frame.key, frame.key_line = key, mark.line + 1
@@ -265,6 +265,9 @@ class _Reader:
         if frame.key is None:
             frame.value.append(value)
         else:
+            if frame.value.setdefault(frame.key, value) != value:
+                told = f"duplicate key {frame.key!r} with another value"
+                self.refuse(told, event.start_mark, remedy="remove one of them")
             frame.value[frame.key] = value
             frame.key = None
 

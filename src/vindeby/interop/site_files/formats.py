@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from vindeby.campaign.reading.number_table import suffix_of
+from vindeby.interop import iea37
 from vindeby.interop.file_reading import FileContent, Options, refuse_option, refuse_unreachable
 from vindeby.interop.site_files import csv_columns, floris_rose, lib, tab, wind_series, wrg, xrsite
 from vindeby.interop.site_files.weibull_options import STATES, TABLE, WEIBULL
@@ -30,6 +32,7 @@ FORMATS = {
     "wrg": SiteFormat((".wrg",), WEIBULL, wrg.read),
     "floris-rose": SiteFormat((".csv",), STATES, floris_rose.read),
     "time-series": SiteFormat((".csv",), STATES | {"gaps"}, wind_series.read),
+    "iea37-rose": SiteFormat((".yaml", ".yml"), TABLE - {"turbulence_intensity"}, iea37.read_rose),
 }
 
 
@@ -55,7 +58,7 @@ def _format_of(path: Path, options: Options) -> str:
         if not isinstance(told, str) or told not in FORMATS:
             refuse_option("format", "is not known", f"known: {', '.join(FORMATS)}", told)
         return told
-    fitting = [name for name, one in FORMATS.items() if path.suffix.lower() in one.suffixes]
+    fitting = [name for name, one in FORMATS.items() if suffix_of(path) in one.suffixes]
     if not fitting:
         suffixes = ", ".join(dict.fromkeys(suffix for one in FORMATS.values() for suffix in one.suffixes))
         refuse_option(

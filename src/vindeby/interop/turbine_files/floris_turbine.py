@@ -49,10 +49,6 @@ class _FlorisFile:
                 "is a turbine of FLORIS 3",
                 "convert it: floris.turbine_library has convert_turbine_v3_to_v4",
             )
-        if "performance" in self.data and "power_thrust_table" not in self.data:
-            refuse(
-                self.path, "is a turbine of windIO", "read the whole system: vindeby init --from SYSTEM.yaml"
-            )
         if not isinstance(self.data.get("power_thrust_table"), dict):
             refuse(self.path, "has no power_thrust_table", "is it a turbine file of FLORIS 4?")
         if self.data.get("multi_dimensional_cp_ct") is True:

@@ -6,8 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vindeby.interop.file_reading import FileContent, Options, refuse_option, refuse_unreachable
+from vindeby.campaign.reading.yaml_text import read as read_yaml
+from vindeby.interop import iea37
+from vindeby.interop.file_reading import FileContent, Options, read_text, refuse_option, refuse_unreachable
 from vindeby.interop.turbine_files import floris_turbine, wtg
+from vindeby.interop.windio.nodes import ignored_keys, open_root
+from vindeby.interop.windio.notes import Notes
+from vindeby.interop.windio.turbine import read_turbine
 
 __all__ = ["FORMATS", "TurbineFormat", "read_turbine_file"]
 
@@ -21,9 +26,23 @@ class TurbineFormat:
     read: Callable[[Path, Options], FileContent]
 
 
+_YAML = (".yaml", ".yml")
+
+
+def _read_windio(path: Path, options: Options) -> FileContent:
+    del options  # there are none: the table below refuses any
+    node, notes = open_root(path), Notes()
+    data = read_turbine(node, notes)
+    keys = [key.removeprefix(f"{path.name}: ") for key in ignored_keys(node.files)]
+    ignored = [f"not used: {', '.join(keys)}"] if keys else []
+    return FileContent(data, "windio-turbine", (*notes.chosen, *notes.doubtful, *ignored))
+
+
 FORMATS = {
     "wtg": TurbineFormat((".wtg",), frozenset({"mode", "hub_height_m"}), wtg.read),
-    "floris-turbine": TurbineFormat((".yaml", ".yml"), frozenset(), floris_turbine.read),
+    "floris-turbine": TurbineFormat(_YAML, frozenset(), floris_turbine.read),
+    "windio-turbine": TurbineFormat(_YAML, frozenset(), _read_windio),
+    "iea37-turbine": TurbineFormat(_YAML, frozenset(), iea37.read_turbine),
 }
 
 
@@ -52,10 +71,19 @@ def _format_of(path: Path, options: Options) -> str:
         )
     fitting = [name for name, one in FORMATS.items() if path.suffix.lower() in one.suffixes]
     if not fitting:
-        suffixes = ", ".join(suffix for one in FORMATS.values() for suffix in one.suffixes)
+        suffixes = ", ".join(dict.fromkeys(suffix for one in FORMATS.values() for suffix in one.suffixes))
         refuse_option(
             "format",
             f"is not said, and the name of the file, {path.name}, does not tell it",
             f"add format: ({', '.join(FORMATS)}); the suffixes {suffixes} are known",
         )
-    return fitting[0]
+    return _kind_of_yaml(path) if len(fitting) > 1 else fitting[0]
+
+
+def _kind_of_yaml(path: Path) -> str:
+    """Whose turbine a YAML file holds, by its keys; one that has none of them is taken for a turbine of FLORIS."""
+    keys = read_yaml(read_text(path), str(path), includes=True).data
+    if not isinstance(keys, dict) or "power_thrust_table" in keys:
+        return "floris-turbine"
+    kinds = {"performance": "windio-turbine", "definitions": "iea37-turbine"}
+    return next((kind for key, kind in kinds.items() if key in keys), "floris-turbine")

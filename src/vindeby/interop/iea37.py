@@ -1,0 +1,83 @@
+"""Files of the IEA Task 37 case studies of layout optimisation (YAML): a turbine and a wind rose.
+
+They are written like a schema: a number stands under ``default`` or ``maximum``, with its unit, and parts under
+``properties`` or not. The power curve is not in the file: the case studies define it as a cubic, and the thrust
+coefficient as 8/9, which is what the form ``cubic`` of a campaign is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vindeby import units
+from vindeby.interop.file_reading import FileContent, Options
+from vindeby.interop.site_files.direction_table import table_section
+from vindeby.interop.windio.nodes import Node, open_root
+from vindeby.interop.windio.turbine import printable_name
+
+_TURBULENCE = ("ti", "turbulence_intensity", "turbulence_intenstiy")
+"""The last of them is how the files of case studies 3 and 4 spell it."""
+
+
+def read_turbine(path: Path, options: Options) -> FileContent:
+    """The turbine as an entry of a campaign."""
+    del options  # there are none: the table of formats refuses any
+    root = open_root(path).need("definitions", "is it a turbine of IEA Task 37?")
+    turbine, rotor = _part(root, "wind_turbine"), _part(root, "rotor")
+    mode = _part(root, "operating_mode")
+    rated = turbine.need("rated_power")
+    if not rated.has("maximum"):
+        rated = _part(root, "wind_turbine_lookup").need("power")
+    has_diameter = rotor.need("diameter" if rotor.has("diameter") else "radius").has("default")
+    called = turbine.need("id")
+    name = called.value if isinstance(called.value, str) else called.need("description").text()
+    cubic = {
+        "rated_power_mw": units.w_to_mw(_number(rated, "W", "maximum")),
+        "rotor_diameter_m": _number(rotor.need("diameter"), "m")
+        if has_diameter
+        else 2.0 * _number(rotor.need("radius"), "m"),
+        "hub_height_m": _number(_part(root, "hub").need("height"), "m"),
+        "cut_in": _number(mode.need("cut_in_wind_speed"), "m/s"),
+        "rated_speed": _number(mode.need("rated_wind_speed"), "m/s"),
+        "cut_out": _number(mode.need("cut_out_wind_speed"), "m/s"),
+    }
+    note = "power is cubic between cut-in and rated speed and the thrust coefficient is 8/9, as in the case studies"
+    return FileContent({"name": f"IEA37 {printable_name(name)}", "cubic": cubic}, "iea37-turbine", (note,))
+
+
+def read_rose(path: Path, options: Options) -> FileContent:
+    """The rose as a table of probabilities: one wind speed for all directions, or the frequencies of many."""
+    root = open_root(path).need("definitions", "is it a wind rose of IEA Task 37?")
+    inflow = _part(root, "wind_inflow")
+    direction, speed = inflow.need("direction"), inflow.need("speed")
+    bins = direction.need("bins").numbers()
+    if max(abs(bins[index] - index * 360.0 / len(bins)) for index in range(len(bins))) > 1e-9:
+        direction.need("bins").refuse("does not go round evenly from north", "list directions from 0 on")
+    if speed.has("bins"):
+        speeds, shares = speed.need("bins").numbers(), speed.need("frequency").array()
+        frequency = direction.need("frequency").array()
+    else:
+        speeds, shares = [_number(speed, "m/s")], np.ones((len(bins), 1))
+        frequency = inflow.need("probability").need("default").array()
+    if frequency.shape != (len(bins),) or shares.shape != (len(bins), len(speeds)):
+        inflow.refuse("has frequencies of another number than its bins", "give one for each bin")
+    key = next((name for name in _TURBULENCE if inflow.has(name)), _TURBULENCE[0])
+    section = table_section(frequency[:, None] * shares, np.array(speeds), options, _number(inflow.need(key)))
+    return FileContent({"table": section}, "iea37-rose")
+
+
+def _part(node: Node, name: str) -> Node:
+    """What stands under a name, or under the properties of it."""
+    found = node.need(name)
+    return found.get("properties") or found
+
+
+def _number(node: Node, unit: str | None = None, key: str = "default") -> float:
+    """The number above 0 that stands for a quantity; refuses one in another unit."""
+    said: Any = node.get("units")
+    if unit is not None and said is not None and said.value != unit:
+        said.refuse("is another unit than it should be", f"give it in {unit}", said.value)
+    return node.need(key).positive()
