@@ -305,7 +305,7 @@ def test_steps_with_gaps_are_dropped_where_that_is_asked_for_and_counted_by_mont
     assert series.wind_direction == (270.0, 272.0, 273.0)
     assert series.times == ("2020-01-31T22:00", "2020-02-01T01:00", "2020-03-01T00:00")
     wanted = (
-        "site, from wind.csv: 4 of 7 steps have gaps and are dropped (57.1%): in month 1, 1 of 2 (50.0%); in month 2, "
+        "site, from wind.csv: dropped for gaps: 4 of 7 steps (57.1%); in month 1, 1 of 2 (50.0%); in month 2, "
         "3 of 4 (75.0%)"
     )
     assert wanted in survey(campaign).warnings

@@ -178,7 +178,7 @@ def test_a_stored_energy_with_its_sign_turned_is_reported_and_turned_back_where_
     report = adopted(tmp_path, undisturbed, negate_aep=True)
 
     assert (report.adopted, report.recomputed, report.sign_turned) == (1, 0, 1)
-    assert "1 were stored with their sign turned, which was turned back" in str(report)
+    assert "sign of the stored energy turned back: 1" in str(report)
     found = results(tmp_path / "o.h5")[record.key]
     assert (float(found.aep), found.attributes["aep_origin"]) == (float(record.aep), "stored")
     assert found.attributes["adopted_aep"] == "sign turned"

@@ -252,7 +252,7 @@ def test_table_below_a_preamble_is_read(told: dict[str, Any], tmp_path: Path) ->
 
     assert found.data["time_series"]["wind_speed"] == [10.0, 5.0]
     assert found.data["time_series"]["wind_direction"] == [270.0, 275.0]
-    assert "2 lines above the header are not used" in found.notes
+    assert "not used: 2 lines above the header" in found.notes
     assert "the wind speed is converted from km/h to m/s" in found.notes
 
 

@@ -98,7 +98,7 @@ class TableReader:
         if not rows:
             self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
         if header.above:
-            self.notes.append(f"{plural(header.above, 'line')} above the header are not used")
+            self.notes.append(f"not used: {plural(header.above, 'line')} above the header")
         places = self._places(header, wanted, required)
         rows = self._without_gaps(rows, places)
         columns: dict[str, list[float]] = {}
@@ -197,8 +197,8 @@ class TableReader:
             f"in month {month}, {lost[month]} of {total[month]} ({lost[month] / total[month]:.1%})"
             for month in sorted(filter(None, lost))
         )
-        told = f"{len(gaps):,} of {len(rows):,} steps have gaps and are dropped ({len(gaps) / len(rows):.1%})"
-        self.notes.append(f"{told}: {by_month}" if by_month else told)
+        told = f"dropped for gaps: {len(gaps):,} of {len(rows):,} steps ({len(gaps) / len(rows):.1%})"
+        self.notes.append(f"{told}; {by_month}" if by_month else told)
         return [row for row in rows if row[0] not in gaps]
 
     def _refuse_gaps(self, gaps: Mapping[int, tuple[str, str]], count: int) -> NoReturn:

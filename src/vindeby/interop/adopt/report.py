@@ -118,7 +118,7 @@ class AdoptReport:
             kept = self.adopted - self.recomputed
             lines.append(f"  {kept:,} energies kept as stored, {self.recomputed:,} computed anew")
         if self.sign_turned:
-            lines.append(f"  {self.sign_turned:,} were stored with their sign turned, which was turned back")
+            lines.append(f"  sign of the stored energy turned back: {self.sign_turned:,}")
         lines += [f"  {line}" for one in self.files for line in str(one).split("\n")]
         lines += _some("left out", self.left_out) + _some("differs from what was adopted", self.conflicts)
         lines.append(f"  report: {one_line(self.path)}")
