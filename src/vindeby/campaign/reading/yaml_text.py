@@ -265,7 +265,7 @@ class _Reader:
         if frame.key is None:
             frame.value.append(value)
         else:
-            if frame.value.setdefault(frame.key, value) != value:
+            if frame.key in frame.value and frame.value[frame.key] != value:
                 told = f"duplicate key {frame.key!r} with another value"
                 self.refuse(told, event.start_mark, remedy="remove one of them")
             frame.value[frame.key] = value
