@@ -276,7 +276,10 @@ def test_how_sectors_are_counted_is_reported(tmp_path: Path) -> None:
         ("direction,a,k,f\n0,8,2,50\n180,8,2,50\n", ("wind.csv:2:", "frequency 50", "frequency [%]")),
         ("direction,a,k,f\n0,8,2,0.5\n100,8,2,0.5\n", ("sector 1 must be at 180 degrees",)),
         ("direction,a,k,f\n0,8,,0.5\n180,8,2,0.5\n", ("wind.csv:2:", "has no k")),
-        ("direction,a,k,f\n0,-8,2,0.5\n180,8,2,0.5\n", ("wind.csv:2:", "a -8")),
+        (
+            "direction,a,k,f\n0,-8,2,0.5\n180,8,2,0.5\n",
+            ("wind.csv", "sectors[0].a: must be greater than 0", "got -8.0"),
+        ),
     ],
 )
 def test_table_of_sectors_that_is_wrong_is_refused(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:

@@ -14,10 +14,12 @@ import numpy as np
 
 from vindeby import units
 from vindeby.interop.file_reading import FileContent, Options
-from vindeby.interop.site_files.direction_table import table_section
+from vindeby.interop.site_files.weibull_options import given
 from vindeby.interop.windio.nodes import Node, open_root
 from vindeby.interop.windio.turbine import printable_name
 
+ROSE = frozenset({"interpolation", "normalise"})
+"""The options of a rose."""
 _TURBULENCE = ("ti", "turbulence_intensity", "turbulence_intenstiy")
 """The last of them is how the files of case studies 3 and 4 spell it."""
 
@@ -26,18 +28,15 @@ def read_turbine(path: Path, options: Options) -> FileContent:
     """The turbine as an entry of a campaign."""
     del options  # there are none: the table of formats refuses any
     root = open_root(path).need("definitions", "is it a turbine of IEA Task 37?")
-    turbine, rotor = _part(root, "wind_turbine"), _part(root, "rotor")
-    mode = _part(root, "operating_mode")
-    rated = turbine.need("rated_power")
+    turbine, rotor, mode = (_part(root, name) for name in ("wind_turbine", "rotor", "operating_mode"))
+    rated, called, diameter = turbine.need("rated_power"), turbine.need("id"), rotor.get("diameter")
     if not rated.has("maximum"):
         rated = _part(root, "wind_turbine_lookup").need("power")
-    has_diameter = rotor.need("diameter" if rotor.has("diameter") else "radius").has("default")
-    called = turbine.need("id")
-    name = called.value if isinstance(called.value, str) else called.need("description").text()
+    name = called.need("description") if called.has("description") else called
     cubic = {
         "rated_power_mw": units.w_to_mw(_number(rated, "W", "maximum")),
-        "rotor_diameter_m": _number(rotor.need("diameter"), "m")
-        if has_diameter
+        "rotor_diameter_m": _number(diameter, "m")
+        if diameter is not None and diameter.has("default")
         else 2.0 * _number(rotor.need("radius"), "m"),
         "hub_height_m": _number(_part(root, "hub").need("height"), "m"),
         "cut_in": _number(mode.need("cut_in_wind_speed"), "m/s"),
@@ -45,7 +44,8 @@ def read_turbine(path: Path, options: Options) -> FileContent:
         "cut_out": _number(mode.need("cut_out_wind_speed"), "m/s"),
     }
     note = "power is cubic between cut-in and rated speed and the thrust coefficient is 8/9, as in the case studies"
-    return FileContent({"name": f"IEA37 {printable_name(name)}", "cubic": cubic}, "iea37-turbine", (note,))
+    data = {"name": f"IEA37 {printable_name(name.text())}", "cubic": cubic}
+    return FileContent(data, "iea37-turbine", (note,))
 
 
 def read_rose(path: Path, options: Options) -> FileContent:
@@ -54,8 +54,6 @@ def read_rose(path: Path, options: Options) -> FileContent:
     inflow = _part(root, "wind_inflow")
     direction, speed = inflow.need("direction"), inflow.need("speed")
     bins = direction.need("bins").numbers()
-    if max(abs(bins[index] - index * 360.0 / len(bins)) for index in range(len(bins))) > 1e-9:
-        direction.need("bins").refuse("does not go round evenly from north", "list directions from 0 on")
     if speed.has("bins"):
         speeds, shares = speed.need("bins").numbers(), speed.need("frequency").array()
         frequency = direction.need("frequency").array()
@@ -65,8 +63,14 @@ def read_rose(path: Path, options: Options) -> FileContent:
     if frequency.shape != (len(bins),) or shares.shape != (len(bins), len(speeds)):
         inflow.refuse("has frequencies of another number than its bins", "give one for each bin")
     key = next((name for name in _TURBULENCE if inflow.has(name)), _TURBULENCE[0])
-    section = table_section(frequency[:, None] * shares, np.array(speeds), options, _number(inflow.need(key)))
-    return FileContent({"table": section}, "iea37-rose")
+    table = {
+        "turbulence_intensity": _number(inflow.need(key)),
+        "wind_directions": bins,
+        "wind_speeds": speeds,
+        "probability": (frequency[:, None] * shares).tolist(),
+        **given(options, *ROSE),
+    }
+    return FileContent({"table": table}, "iea37-rose")
 
 
 def _part(node: Node, name: str) -> Node:

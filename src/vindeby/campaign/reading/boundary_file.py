@@ -40,12 +40,13 @@ def _named_areas(document: Document) -> Document:
     areas = document.data.get("boundaries") if isinstance(document.data, dict) else None
     if not isinstance(areas, dict) or not all(isinstance(area, list) for area in areas.values()):
         return document
-    origins: dict[DataPath, Origin] = {(): document.origin(())}
-    for index, name in enumerate(areas):
-        own = ("boundaries", name)
-        inside = {path[2:]: place for path, place in document.origins.items() if path[:2] == own}
-        origins |= {("polygons", index, *path): place for path, place in inside.items()}
-    return Document({"polygons": list(areas.values())}, origins)
+    number = {name: index for index, name in enumerate(areas)}
+    origins: dict[DataPath, Origin] = {
+        ("polygons", number[str(path[1])], *path[2:]): place
+        for path, place in document.origins.items()
+        if path[:1] == ("boundaries",) and len(path) > 1
+    }
+    return Document({"polygons": list(areas.values())}, {(): document.origin(()), **origins})
 
 
 def _read_yaml(path: Path, text: str, field: str) -> Document:

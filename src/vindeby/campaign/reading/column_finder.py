@@ -25,30 +25,24 @@ _UNITS = {
 }
 _UNIT_OF = {name: unit for unit, names in _UNITS.items() for name in names}
 _BRACKETS = re.compile(r"[\[(<{]\s*([^\])>}]*?)\s*[\])>}]")
-_FORCES = frozenset({"n", "mn", "knots"})  # in lower case, kN is kn
+_FORCES = ("n", "mn", "knots")
+"""Units of a thrust that is no thrust coefficient; in lower case, kN is a knot."""
 _SPEEDS = {"km/h": 3.6, "knots": 3.6 / 1.852, "mph": 1.0 / 0.44704, "ft/s": 1.0 / 0.3048}
 
 
 class Quantity:
     """What a column may hold: the names it goes by, joined and in lower case, and the unit it must have.
 
-    ``also`` are units that it may be in as well, with how many of each make one of ``unit``; in a unit of ``never`` a
-    column of such a name is something else.
+    ``also`` are units that it may be in as well, with how many of each make one of ``unit``.
     """
 
-    def __init__(
-        self,
-        unit: str,
-        *names: str,
-        also: Mapping[str, float] | None = None,
-        never: frozenset[str] = frozenset(),
-    ) -> None:
-        self.unit, self.names, self.also, self.never = unit, frozenset(names), also or {}, never
+    def __init__(self, unit: str, *names: str, also: Mapping[str, float] | None = None) -> None:
+        self.unit, self.names, self.also = unit, frozenset(names), also or {}
 
     def conversion(self, cell: str) -> tuple[str, float] | None:
-        """The unit under this heading, where it is not the one it must have, and what values are divided by."""
+        """The unit under this heading and what values are divided by, where it is not the unit it must have."""
         unit = _name_and_unit(cell)[1]
-        return (unit, self.also[unit]) if unit in self.also else None
+        return (unit, self.also[unit]) if self.also.get(unit, 1.0) != 1.0 else None
 
 
 WIND = {
@@ -77,7 +71,7 @@ SECTORS = {
 CURVE = {
     "wind speed": WIND["wind speed"],
     "power": Quantity("kW", "power", "p", "powerkw", "electricalpower", also={"W": 1000.0, "MW": 0.001}),
-    "ct": Quantity("-", "ct", "thrustcoefficient", "thrust", "thrustct", "rotorthrust", never=_FORCES),
+    "ct": Quantity("-", "ct", "thrustcoefficient", "thrust", "thrustct"),
     "cp": Quantity("-", "cp", "powercoefficient"),
 }
 
@@ -89,16 +83,10 @@ def named_columns(
     found: dict[str, list[int]] = {}
     for index, cell in enumerate(header):
         name, unit = _name_and_unit(cell)
-        quantity = next((key for key in told if told[key] == cell.strip()), None) or next(
-            (
-                key
-                for key, some in wanted.items()
-                if key not in told and name in some.names and unit not in some.never
-            ),
-            None,
-        )
-        if quantity is not None:
-            found.setdefault(quantity, []).append(index)
+        for key, some in wanted.items():
+            known = name in some.names and (unit not in _FORCES or unit in some.also)
+            if told[key] == cell.strip() if key in told else known and cell.strip() not in told.values():
+                found.setdefault(key, []).append(index)
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import math
 import re
 import zlib
@@ -24,10 +25,10 @@ from vindeby.text import plural
 
 _SEPARATORS = (";", "\t", ",")
 _SEPARATOR_SAID = re.compile(r"sep=([;,\t|])")
-_LONGEST_PREAMBLE = 10_000
-"""Characters in which the header is looked for."""
+_LONGEST_PREAMBLE = 100
 _GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
 _SHOWN = 8
+DROP_GAPS, REFUSE_GAPS = "drop", "refuse"
 
 _Rows = list[tuple[int, list[str]]]
 """Lines with their cells."""
@@ -74,8 +75,8 @@ class Header(NamedTuple):
 class TableReader:
     """Reads a table; ``source`` and ``field`` are used in messages, and ``notes`` collects what must be reported.
 
-    ``told`` are the names of columns that the user gives, by quantity. ``gaps`` is what is done about rows with gaps:
-    refused without a word about dropping them (None), refused with it ("refuse"), or dropped ("drop").
+    ``told`` are the names of columns that the user gives, by quantity. ``gaps`` is what is done about rows with gaps
+    where they may be dropped; where they may not, it is None.
     """
 
     def __init__(
@@ -117,9 +118,9 @@ class TableReader:
 
     def header(self, text: str, wanted: Mapping[str, Quantity], required: Sequence[str]) -> Header:
         """Of the first rows, the one that names most of what is required: a preamble may stand above it."""
-        lines = list(io.StringIO(text[:_LONGEST_PREAMBLE], newline=""))
-        said = (
-            _SEPARATOR_SAID.fullmatch(lines[0].strip(" \r\n")) if lines else None
+        lines = list(itertools.islice(io.StringIO(text, newline=""), _LONGEST_PREAMBLE))
+        said = _SEPARATOR_SAID.fullmatch(
+            lines[0].strip(" \r\n") if lines else ""
         )  # as spreadsheets may say it
         found: list[tuple[tuple[int, int, bool], Header]] = []
         for mark in said[1] if said else _SEPARATORS:
@@ -187,7 +188,7 @@ class TableReader:
                     gaps.setdefault(line, (quantity, cell))
         if not gaps:
             return rows
-        if self.gaps != "drop":
+        if self.gaps != DROP_GAPS:
             self._refuse_gaps(gaps, len(rows))
         if len(gaps) == len(rows):
             self.refuse(rows[0][0], "is the first, and every line has a gap", "is it the right file?")

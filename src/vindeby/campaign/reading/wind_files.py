@@ -8,7 +8,7 @@ from typing import Any
 
 from vindeby.campaign.reading.column_finder import CURVE, FREQUENCY, SECTORS, TIME, WEIGHT, WIND
 from vindeby.campaign.reading.neighbour_files import neighbour_groups
-from vindeby.campaign.reading.number_table import NumberTable, TableReader
+from vindeby.campaign.reading.number_table import DROP_GAPS, REFUSE_GAPS, NumberTable, TableReader
 from vindeby.campaign.reading.times import find_time_problem
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
@@ -21,7 +21,7 @@ ReadText = Callable[[Path, str, str], str]
 def with_wind_files(document: Document, folder: Path, read_text: ReadText) -> Document:
     """Put the tables that stand in files of their own into the document."""
     site = document.data.get("site")
-    for key, reader in (("weibull", _sectors), ("time_series", _time_series), ("states", _states)):
+    for key, reader in (("weibull", _sectors), ("time_series", time_series), ("states", _states)):
         if isinstance(site, dict):
             _resolve(document, site, ("site", key), folder, read_text, reader)
     for holder, place in [(document.data, ()), *neighbour_groups(document.data)]:
@@ -66,43 +66,37 @@ def _resolve(
 
 def _gaps(document: Document, section: dict[str, Any], at: DataPath) -> str | None:
     """What is done about gaps, which only a series may have."""
-    if at[-1] != "time_series":
-        return None
-    gaps = section.pop("gaps", "refuse")
-    if gaps not in ("drop", "refuse"):
+    gaps = section.pop("gaps", REFUSE_GAPS) if at[-1] == "time_series" else None
+    if gaps not in (DROP_GAPS, REFUSE_GAPS, None):
         place = document.origin((*at, "gaps"))
-        told, field = "must be drop, or left out", field_name((*at, "gaps"))
-        raise CampaignError([Problem(place.source, field, told, None, "write gaps: drop", place.line)])
-    return str(gaps)
+        field, remedy = field_name((*at, "gaps")), "write gaps: drop"
+        raise CampaignError([Problem(place.source, field, "is not drop", None, remedy, place.line)])
+    return gaps
 
 
 def _sectors(text: str, reader: TableReader) -> dict[str, Any]:
     table = reader.read(text, SECTORS, ("a", "k", "frequency"))
-    columns = dict(table.columns)
-    for quantity in ("a", "k"):
-        reader.check_range(table, quantity, 1e-9, 1e300, "it must be above 0")
     remedy = "give fractions of the year, or name the column frequency [%]"
     reader.check_range(table, "frequency", 0.0, 1.0, remedy)
-    if not {"direction", "sector"} & columns.keys():
-        reader.refuse(
-            table.header_line, "names no column of direction", "name one of the columns direction or sector"
+    directions = table.columns.get("direction") or table.columns.pop("sector", [])
+    if not directions:
+        reader.refuse(table.header_line, "names no column of direction", "name one direction, or sector")
+    first, count = min(directions), len(directions)
+    counted = first in (0.0, 1.0) and sorted(directions) == [first + index for index in range(count)]
+    if counted and "direction" not in table.columns:
+        directions = [(number - first) * 360.0 / count for number in directions]
+        told = (
+            f"sectors are counted from {first:g}: the first is centred on north, the others follow clockwise"
         )
-    numbers = columns.pop("sector", [])
-    if "direction" not in columns:
-        columns["direction"] = numbers
-        first, count = min(numbers), len(numbers)
-        if first in (0.0, 1.0) and sorted(numbers) == [first + index for index in range(count)]:
-            columns["direction"] = [(number - first) * 360.0 / count for number in numbers]
-            reader.notes.append(
-                f"sectors are counted from {first:g}: the first is centred on north, the others follow clockwise"
-            )
-    columns["direction"] = [0.0 if value == 360.0 else value for value in columns["direction"]]
+        reader.notes.append(told)
     names = ("direction", "a", "k", "frequency")
+    columns = {**table.columns, "direction": [value % 360.0 for value in directions]}
     rows = sorted(zip(*(columns[name] for name in names), strict=True))
     return {"sectors": [dict(zip(names, row, strict=True)) for row in rows]}
 
 
-def _time_series(text: str, reader: TableReader) -> dict[str, Any]:
+def time_series(text: str, reader: TableReader) -> dict[str, Any]:
+    """The section ``time_series`` of a site, from a table."""
     wanted = {**WIND, "weight": WEIGHT, "time": TIME}
     table = reader.read(text, wanted, ("wind direction", "wind speed"), as_text=("time",))
     reader.check_range(table, "weight", 0.0, 1e300, "weights must not be negative")

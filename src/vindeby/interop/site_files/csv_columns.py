@@ -23,9 +23,9 @@ class WindColumns(NamedTuple):
     reader: TableReader
 
 
-def read_columns(path: Path, options: Options, gaps: str | None = None) -> WindColumns:
+def read_columns(path: Path, options: Options) -> WindColumns:
     """Direction and speed, and whatever else the file has of turbulence, frequency, weight and time."""
-    reader = TableReader(str(path), "", _told(options), gaps)
+    reader = TableReader(str(path), "", told_columns(options))
     table = reader.read(read_text(path), _QUANTITIES, _REQUIRED, as_text=("time",))
     reader.check_wind(table)
     for quantity in ("frequency", "weight"):
@@ -35,12 +35,12 @@ def read_columns(path: Path, options: Options, gaps: str | None = None) -> WindC
 
 def has_frequency(path: Path, options: Options) -> bool:
     """Whether a table holds frequencies, by its header: a wind rose; otherwise it is a series."""
-    reader = TableReader(str(path), "", _told(options))
-    cells = reader.header(read_text(path), _QUANTITIES, _REQUIRED).cells
-    return "frequency" in {**reader.told, **named_columns(cells, _QUANTITIES, reader.told)}
+    reader = TableReader(str(path), "", told_columns(options))
+    header = reader.header(read_text(path), _QUANTITIES, _REQUIRED)
+    return "frequency" in {**reader.told, **named_columns(header.cells, _QUANTITIES, reader.told)}
 
 
-def _told(options: Options) -> dict[str, str]:
+def told_columns(options: Options) -> dict[str, str]:
     """Quantity to the name of its column."""
     told = options.get("columns") or {}
     known = {name.replace(" ", "_"): name for name in _QUANTITIES}

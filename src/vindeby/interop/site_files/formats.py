@@ -32,7 +32,7 @@ FORMATS = {
     "wrg": SiteFormat((".wrg",), WEIBULL, wrg.read),
     "floris-rose": SiteFormat((".csv",), STATES, floris_rose.read),
     "time-series": SiteFormat((".csv",), STATES | {"gaps"}, wind_series.read),
-    "iea37-rose": SiteFormat((".yaml", ".yml"), TABLE - {"turbulence_intensity"}, iea37.read_rose),
+    "iea37-rose": SiteFormat((".yaml", ".yml"), iea37.ROSE, iea37.read_rose),
 }
 
 

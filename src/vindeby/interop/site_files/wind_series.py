@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from vindeby.campaign.reading.times import find_time_problem
-from vindeby.interop.file_reading import FileContent, Options, refuse_option
-from vindeby.interop.site_files.csv_columns import read_columns
-
-_NAMES = {
-    "wind direction": "wind_direction",
-    "wind speed": "wind_speed",
-    "turbulence intensity": "turbulence_intensity",
-    "weight": "weight",
-}
+from vindeby.campaign.reading.number_table import DROP_GAPS, REFUSE_GAPS, TableReader
+from vindeby.campaign.reading.wind_files import time_series
+from vindeby.interop.file_reading import FileContent, Options, read_text, refuse_option
+from vindeby.interop.site_files.csv_columns import has_frequency, told_columns
 
 
 def read(path: Path, options: Options) -> FileContent:
     """Direction, speed and turbulence step by step."""
-    gaps = options.get("gaps", "refuse")
-    if gaps not in ("drop", "refuse"):
-        refuse_option("gaps", "must be drop, or left out", "write gaps: drop", gaps)
-    table, reader = read_columns(path, options, gaps)
-    if "frequency" in table.columns:
-        reader.refuse(table.header_line, "has a column of frequency", "this is a rose: format: floris-rose")
-    section: dict[str, Any] = {
-        key: table.columns[name] for name, key in _NAMES.items() if name in table.columns
-    }
+    gaps = options.get("gaps", REFUSE_GAPS)
+    if gaps not in (DROP_GAPS, REFUSE_GAPS):
+        refuse_option("gaps", "is not drop", "write gaps: drop", gaps)
+    reader = TableReader(str(path), "", told_columns(options), gaps)
+    if has_frequency(path, options):
+        reader.refuse(1, "has a column of frequency", "this is a rose: format: floris-rose")
+    section = time_series(read_text(path), reader)
     own = options.get("turbulence_intensity")
     if own is not None and "turbulence_intensity" in section:
         refuse_option(
@@ -37,10 +28,6 @@ def read(path: Path, options: Options) -> FileContent:
         refuse_option(
             "turbulence_intensity", "is missing: the file has no column of it", "add it, or name its column"
         )
-    if own is not None:
-        section["turbulence_intensity"] = own
-    if "time" in table.texts:
-        section["times"] = table.texts["time"]
-        if problem := find_time_problem(section["times"]):
-            reader.refuse(table.lines[problem.entry], f"the time {problem.message}", problem.remedy)
-    return FileContent({"time_series": section}, "time-series", tuple(reader.notes))
+    return FileContent(
+        {"time_series": {"turbulence_intensity": own, **section}}, "time-series", tuple(reader.notes)
+    )
