@@ -38,10 +38,7 @@ def command(
         bool, typer.Option("--exchange-xy", help="The script stored y before x: exchange them.")
     ] = False,
     negate_aep: Annotated[
-        bool,
-        typer.Option(
-            "--negate-aep", help="The script stored minus AEP, as a cost to be minimised: turn the sign."
-        ),
+        bool, typer.Option("--negate-aep", help="The script stored minus AEP, as a cost: turn the sign.")
     ] = False,
     take_over: TakeOverOption = False,
     json_: JsonOption = False,

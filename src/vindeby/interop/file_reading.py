@@ -7,7 +7,7 @@ campaign file from elsewhere may name any file of this machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +29,15 @@ class FileContent:
     data: dict[str, Any]
     format: str
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format: how its files are named, what is said beside the path, and the reader."""
+
+    suffixes: tuple[str, ...]
+    options: frozenset[str]
+    read: Callable[[Path, Options], FileContent]
 
 
 def refuse(path: Path, message: str, remedy: str, line: int | None = None) -> NoReturn:

@@ -8,25 +8,20 @@ coefficient as 8/9, which is what the form ``cubic`` of a campaign is.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from vindeby import units
 from vindeby.interop.file_reading import FileContent, Options
-from vindeby.interop.site_files.weibull_options import given
 from vindeby.interop.windio.nodes import Node, open_root
 from vindeby.interop.windio.turbine import printable_name
 
-ROSE = frozenset({"interpolation", "normalise"})
-"""The options of a rose."""
 _TURBULENCE = ("ti", "turbulence_intensity", "turbulence_intenstiy")
 """The last of them is how the files of case studies 3 and 4 spell it."""
 
 
-def read_turbine(path: Path, options: Options) -> FileContent:
+def read_turbine(path: Path, _: Options) -> FileContent:
     """The turbine as an entry of a campaign."""
-    del options  # there are none: the table of formats refuses any
     root = open_root(path).need("definitions", "is it a turbine of IEA Task 37?")
     turbine, rotor, mode = (_part(root, name) for name in ("wind_turbine", "rotor", "operating_mode"))
     rated, called, diameter = turbine.need("rated_power"), turbine.need("id"), rotor.get("diameter")
@@ -48,7 +43,7 @@ def read_turbine(path: Path, options: Options) -> FileContent:
     return FileContent(data, "iea37-turbine", (note,))
 
 
-def read_rose(path: Path, options: Options) -> FileContent:
+def read_rose(path: Path, _: Options) -> FileContent:
     """The rose as a table of probabilities: one wind speed for all directions, or the frequencies of many."""
     root = open_root(path).need("definitions", "is it a wind rose of IEA Task 37?")
     inflow = _part(root, "wind_inflow")
@@ -68,7 +63,6 @@ def read_rose(path: Path, options: Options) -> FileContent:
         "wind_directions": bins,
         "wind_speeds": speeds,
         "probability": (frequency[:, None] * shares).tolist(),
-        **given(options, *ROSE),
     }
     return FileContent({"table": table}, "iea37-rose")
 
@@ -81,7 +75,7 @@ def _part(node: Node, name: str) -> Node:
 
 def _number(node: Node, unit: str | None = None, key: str = "default") -> float:
     """The number above 0 that stands for a quantity; refuses one in another unit."""
-    said: Any = node.get("units")
+    said = node.get("units")
     if unit is not None and said is not None and said.value != unit:
         said.refuse("is another unit than it should be", f"give it in {unit}", said.value)
     return node.need(key).positive()

@@ -28,7 +28,6 @@ _SEPARATOR_SAID = re.compile(r"sep=([;,\t|])")
 _LONGEST_PREAMBLE = 100
 _GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
 _SHOWN = 8
-DROP_GAPS, REFUSE_GAPS = "drop", "refuse"
 
 _Rows = list[tuple[int, list[str]]]
 """Lines with their cells."""
@@ -75,15 +74,19 @@ class Header(NamedTuple):
 class TableReader:
     """Reads a table; ``source`` and ``field`` are used in messages, and ``notes`` collects what must be reported.
 
-    ``told`` are the names of columns that the user gives, by quantity. ``gaps`` is what is done about rows with gaps
-    where they may be dropped; where they may not, it is None.
+    ``told`` are the names of columns that the user gives, by quantity. ``gaps`` is what the user says about rows with
+    gaps: "drop" or nothing; None where they cannot be dropped.
     """
 
     def __init__(
-        self, source: str, field: str, told: Mapping[str, str] | None = None, gaps: str | None = None
+        self, source: str, field: str, told: Mapping[str, str] | None = None, gaps: object = None
     ) -> None:
         self.source, self.field, self.told, self.gaps = source, field, told or {}, gaps
         self.notes: list[str] = []
+        if gaps not in ("drop", "", None):
+            raise CampaignError(
+                [Problem(source, f"{field}.gaps".lstrip("."), "is not drop", None, "write gaps: drop")]
+            )
 
     def read(
         self,
@@ -158,24 +161,17 @@ class TableReader:
     def _places(
         self, header: Header, wanted: Mapping[str, Quantity], required: tuple[str, ...]
     ) -> dict[str, int]:
-        line = header.line
         if any(_parsed(cell) is not None for cell in header.cells):
-            self.refuse(
-                line,
-                "has no header: which column is what is not said",
-                f"name the columns, e.g. {','.join(required)}",
-            )
+            remedy = f"name the columns, e.g. {','.join(required)}"
+            self.refuse(header.line, "has no header: which column is what is not said", remedy)
         try:
             places = find_columns(header.cells, wanted, self.told)
         except HeaderError as error:
-            self.refuse(line, error.message, error.remedy)
+            self.refuse(header.line, error.message, error.remedy)
         for quantity in required:
             if quantity not in places:
-                self.refuse(
-                    line,
-                    f"names no column of {quantity}",
-                    f"name one of the columns {quantity.replace(' ', '_')}",
-                )
+                remedy = f"name one of the columns {quantity.replace(' ', '_')}"
+                self.refuse(header.line, f"names no column of {quantity}", remedy)
         return places
 
     def _without_gaps(self, rows: _Rows, places: Mapping[str, int]) -> _Rows:
@@ -188,7 +184,7 @@ class TableReader:
                     gaps.setdefault(line, (quantity, cell))
         if not gaps:
             return rows
-        if self.gaps != DROP_GAPS:
+        if self.gaps != "drop":
             self._refuse_gaps(gaps, len(rows))
         if len(gaps) == len(rows):
             self.refuse(rows[0][0], "is the first, and every line has a gap", "is it the right file?")
@@ -210,7 +206,7 @@ class TableReader:
         if len(gaps) > 1:
             shown = ", ".join(map(str, lines[:_SHOWN])) + (", ..." if len(gaps) > _SHOWN else "")
             message += f"; {len(gaps):,} of {count:,} lines have gaps: {shown}"
-        drop = ", or write gaps: drop" if self.gaps else ""
+        drop = ", or write gaps: drop" if self.gaps is not None else ""
         self.refuse(lines[0], message, f"fill the gap, or remove the line{drop}")
 
     def _number(self, line: int, cell: str, quantity: str) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from vindeby.campaign.reading.column_finder import CURVE, FREQUENCY, SECTORS, TIME, WEIGHT, WIND
 from vindeby.campaign.reading.neighbour_files import neighbour_groups
-from vindeby.campaign.reading.number_table import DROP_GAPS, REFUSE_GAPS, NumberTable, TableReader
+from vindeby.campaign.reading.number_table import NumberTable, TableReader
 from vindeby.campaign.reading.times import find_time_problem
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
@@ -47,7 +47,8 @@ def _resolve(
     origin = document.origin((*at, "file"))
     path = folder / section["file"]
     text = read_text(path, field_name((*at, "file")), f"{origin.source}:{origin.line}")
-    table = TableReader(str(path), field_name(at), gaps=_gaps(document, section, at))
+    gaps = section.pop("gaps", "") if at[-1] == "time_series" else None
+    table = TableReader(str(path), field_name(at), gaps=gaps)
     read = reader(text, table)
     if table.notes:
         holder["source"] = {"file": path.name, "format": "csv", "notes": table.notes}
@@ -62,16 +63,6 @@ def _resolve(
     del section["file"]
     section.update(read)
     document.origins.update({(*at, key): Origin(str(path), 1) for key in read})
-
-
-def _gaps(document: Document, section: dict[str, Any], at: DataPath) -> str | None:
-    """What is done about gaps, which only a series may have."""
-    gaps = section.pop("gaps", REFUSE_GAPS) if at[-1] == "time_series" else None
-    if gaps not in (DROP_GAPS, REFUSE_GAPS, None):
-        place = document.origin((*at, "gaps"))
-        field, remedy = field_name((*at, "gaps")), "write gaps: drop"
-        raise CampaignError([Problem(place.source, field, "is not drop", None, remedy, place.line)])
-    return gaps
 
 
 def _sectors(text: str, reader: TableReader) -> dict[str, Any]:

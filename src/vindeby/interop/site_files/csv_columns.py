@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from vindeby.campaign.reading.column_finder import FREQUENCY, TIME, WEIGHT, WIND, named_columns
 from vindeby.campaign.reading.number_table import NumberTable, TableReader
@@ -16,21 +16,25 @@ _QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
 _REQUIRED = ("wind direction", "wind speed")
 
 
-class WindColumns(NamedTuple):
-    """The columns of a file, and the reader that names its lines in messages."""
-
-    table: NumberTable
-    reader: TableReader
-
-
-def read_columns(path: Path, options: Options) -> WindColumns:
+def read_columns(path: Path, options: Options) -> tuple[NumberTable, TableReader]:
     """Direction and speed, and whatever else the file has of turbulence, frequency, weight and time."""
     reader = TableReader(str(path), "", told_columns(options))
     table = reader.read(read_text(path), _QUANTITIES, _REQUIRED, as_text=("time",))
     reader.check_wind(table)
-    for quantity in ("frequency", "weight"):
-        reader.check_range(table, quantity, 0.0, 1e300, "it must not be negative")
-    return WindColumns(table, reader)
+    reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
+    return table, reader
+
+
+def turbulence_of(options: Options, column: list[float] | None) -> Any:
+    """The turbulence intensity: what the file has, or what is said beside it."""
+    given = options.get("turbulence_intensity")
+    if given is not None and column is not None:
+        told = "is given here and by a column of the file"
+        refuse_option("turbulence_intensity", told, "remove it here", given)
+    if given is None and column is None:
+        told, remedy = "is missing: the file has no column of it", "give it as a fraction, or name its column"
+        refuse_option("turbulence_intensity", told, remedy)
+    return given if column is None else column
 
 
 def has_frequency(path: Path, options: Options) -> bool:

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.campaign.reading.number_table import NumberTable, TableReader
 from vindeby.interop.file_reading import FileContent, Options, as_float, refuse_option
-from vindeby.interop.site_files.csv_columns import WindColumns, read_columns
+from vindeby.interop.site_files.csv_columns import read_columns, turbulence_of
 
 FloatArray = npt.NDArray[np.float64]
 
 
 def read(path: Path, options: Options) -> FileContent:
     """The rose as a table or as states."""
-    columns = read_columns(path, options)
-    table, reader = columns.table, columns.reader
+    table, reader = read_columns(path, options)
     if "frequency" not in table.columns:
         reader.refuse(
             table.header_line, "names no column of frequency", "name it: columns: {frequency: NAME}"
@@ -37,8 +37,8 @@ def read(path: Path, options: Options) -> FileContent:
     notes = (*reader.notes, summed)
     direction, speed = np.array(table.columns["wind direction"]), np.array(table.columns["wind speed"])
     direction = np.where(direction == 360.0, 0.0, direction)
-    intensity = _turbulence(columns, options)
-    _refuse_twice(columns, direction, speed, intensity)
+    intensity = _turbulence(table, options)
+    _refuse_twice(reader, table.lines, direction, speed, intensity)
     section = _table(direction, speed, frequency / total, intensity)
     if section is not None:
         return FileContent({"table": section}, "floris-rose", notes)
@@ -51,33 +51,30 @@ def read(path: Path, options: Options) -> FileContent:
     return FileContent({"states": states}, "floris-rose", notes)
 
 
-def _turbulence(columns: WindColumns, options: Options) -> float | FloatArray:
+def _turbulence(table: NumberTable, options: Options) -> float | FloatArray:
     """One number, or one for each row."""
-    given, column = options.get("turbulence_intensity"), columns.table.columns.get("turbulence intensity")
-    if given is not None and column is not None:
-        refuse_option(
-            "turbulence_intensity", "is given here and by a column of the file", "remove it here", given
-        )
-    if column is not None:
-        return column[0] if len(set(column)) == 1 else np.array(column)
+    given = turbulence_of(options, table.columns.get("turbulence intensity"))
+    if isinstance(given, list):
+        return float(given[0]) if len(set(given)) == 1 else np.array(given)
     if isinstance(given, bool) or not isinstance(given, int | float):
-        told = "is missing: the file has no column of it" if given is None else "must be a number"
-        refuse_option("turbulence_intensity", told, "give it as a fraction, or name its column", given)
+        refuse_option("turbulence_intensity", "must be a number", "give it as a fraction", given)
     return as_float(given)
 
 
 def _refuse_twice(
-    columns: WindColumns, direction: FloatArray, speed: FloatArray, intensity: float | FloatArray
+    reader: TableReader,
+    lines: list[int],
+    direction: FloatArray,
+    speed: FloatArray,
+    intensity: float | FloatArray,
 ) -> None:
     rows: dict[tuple[float, ...], int] = {}
     values = np.broadcast_to(intensity, direction.shape)
-    bins = zip(columns.table.lines, direction.tolist(), speed.tolist(), values.tolist(), strict=True)
+    bins = zip(lines, direction.tolist(), speed.tolist(), values.tolist(), strict=True)
     for line, *key in bins:
         first = rows.setdefault(tuple(key), line)
         if first != line:
-            columns.reader.refuse(
-                line, f"is the same bin as line {first}", "keep one of them, or add them up"
-            )
+            reader.refuse(line, f"is the same bin as line {first}", "keep one of them, or add them up")
 
 
 def _table(

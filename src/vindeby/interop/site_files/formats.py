@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.campaign.reading.number_table import suffix_of
 from vindeby.interop import iea37
-from vindeby.interop.file_reading import FileContent, Options, refuse_option, refuse_unreachable
+from vindeby.interop.file_reading import FileContent, FileFormat, Options, refuse_option, refuse_unreachable
 from vindeby.interop.site_files import csv_columns, floris_rose, lib, tab, wind_series, wrg, xrsite
 from vindeby.interop.site_files.weibull_options import STATES, TABLE, WEIBULL
 
-__all__ = ["FORMATS", "SiteFormat", "read_site_file"]
-
-
-@dataclass(frozen=True)
-class SiteFormat:
-    """A format: how its files are named, what is said beside the path, and the reader."""
-
-    suffixes: tuple[str, ...]
-    options: frozenset[str]
-    read: Callable[[Path, Options], FileContent]
+__all__ = ["FORMATS", "read_site_file"]
 
 
 FORMATS = {
-    "xrsite": SiteFormat((".nc", ".nc4", ".netcdf", ".cdf"), xrsite.OPTIONS, xrsite.read),
-    "lib": SiteFormat((".lib", ".gwc"), WEIBULL | {"height", "roughness"}, lib.read),
-    "tab": SiteFormat((".tab",), TABLE, tab.read),
-    "wrg": SiteFormat((".wrg",), WEIBULL, wrg.read),
-    "floris-rose": SiteFormat((".csv",), STATES, floris_rose.read),
-    "time-series": SiteFormat((".csv",), STATES | {"gaps"}, wind_series.read),
-    "iea37-rose": SiteFormat((".yaml", ".yml"), iea37.ROSE, iea37.read_rose),
+    "xrsite": FileFormat((".nc", ".nc4", ".netcdf", ".cdf"), xrsite.OPTIONS, xrsite.read),
+    "lib": FileFormat((".lib", ".gwc"), WEIBULL | {"height", "roughness"}, lib.read),
+    "tab": FileFormat((".tab",), TABLE, tab.read),
+    "wrg": FileFormat((".wrg",), WEIBULL, wrg.read),
+    "floris-rose": FileFormat((".csv",), STATES, floris_rose.read),
+    "time-series": FileFormat((".csv",), STATES | {"gaps"}, wind_series.read),
+    "iea37-rose": FileFormat((".yaml", ".yml"), frozenset(), iea37.read_rose),
 }
 
 

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.campaign.reading.yaml_text import read as read_yaml
 from vindeby.interop import iea37
-from vindeby.interop.file_reading import FileContent, Options, read_text, refuse_option, refuse_unreachable
+from vindeby.interop.file_reading import (
+    FileContent,
+    FileFormat,
+    Options,
+    read_text,
+    refuse_option,
+    refuse_unreachable,
+)
 from vindeby.interop.turbine_files import floris_turbine, wtg
 from vindeby.interop.windio.nodes import ignored_keys, open_root
 from vindeby.interop.windio.notes import Notes
 from vindeby.interop.windio.turbine import read_turbine
 
-__all__ = ["FORMATS", "TurbineFormat", "read_turbine_file"]
-
-
-@dataclass(frozen=True)
-class TurbineFormat:
-    """A format: how its files are named, what is said beside the path, and the reader."""
-
-    suffixes: tuple[str, ...]
-    options: frozenset[str]
-    read: Callable[[Path, Options], FileContent]
-
+__all__ = ["FORMATS", "read_turbine_file"]
 
 _YAML = (".yaml", ".yml")
 
 
-def _read_windio(path: Path, options: Options) -> FileContent:
-    del options  # there are none: the table below refuses any
+def _read_windio(path: Path, _: Options) -> FileContent:
     node, notes = open_root(path), Notes()
     data = read_turbine(node, notes)
     keys = [key.removeprefix(f"{path.name}: ") for key in ignored_keys(node.files)]
@@ -39,10 +33,10 @@ def _read_windio(path: Path, options: Options) -> FileContent:
 
 
 FORMATS = {
-    "wtg": TurbineFormat((".wtg",), frozenset({"mode", "hub_height_m"}), wtg.read),
-    "floris-turbine": TurbineFormat(_YAML, frozenset(), floris_turbine.read),
-    "windio-turbine": TurbineFormat(_YAML, frozenset(), _read_windio),
-    "iea37-turbine": TurbineFormat(_YAML, frozenset(), iea37.read_turbine),
+    "wtg": FileFormat((".wtg",), frozenset({"mode", "hub_height_m"}), wtg.read),
+    "floris-turbine": FileFormat(_YAML, frozenset(), floris_turbine.read),
+    "windio-turbine": FileFormat(_YAML, frozenset(), _read_windio),
+    "iea37-turbine": FileFormat(_YAML, frozenset(), iea37.read_turbine),
 }
 
 
