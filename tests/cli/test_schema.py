@@ -56,6 +56,8 @@ def test_every_preset_is_accepted(path: Path, validator: Any) -> None:
         {"turbines": [{"file": "turbine.yaml"}]},
         {"farms": {"file": "areas.gpkg", "name": "AREA", "n_turbines": 4}},
         {"site": {"file": "rose.csv", "turbulence_intensity": 0.06}},
+        {"site": {"weibull": {"file": "sectors.csv", "turbulence_intensity": 0.06}}},
+        {"site": {"time_series": {"file": "wind.csv.gz", "gaps": "drop"}}},
         {"wake": {"pywake": "py_wake.literature:Nygaard_2022"}},
         {"wake": {"floris": "gch.yaml"}},
         {"wake": {"floris": "gch.yaml", "options": {"solver": {"turbine_grid_points": 1}}}},

@@ -53,6 +53,8 @@ class Sector(Section):
 class Weibull(Section):
     """Sector-wise Weibull: scale, shape and frequency density, joined linearly or each kept over its sector."""
 
+    may_be_in_a_file = True
+
     turbulence_intensity: TurbulenceIntensity
     """Turbulence intensity as a fraction, or a table of it."""
     sectors: tuple[Sector, ...] = ()
