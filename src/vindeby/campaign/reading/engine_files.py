@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from vindeby.campaign.reading.wind_files import ReadText
-from vindeby.campaign.reading.yaml_text import Document, Origin, read
+from vindeby.campaign.reading.yaml_text import Document, Origin, not_used, read
+from vindeby.campaign.sections.engine import replaced_part
 from vindeby.errors import CampaignError, Problem
 
 
@@ -22,6 +23,7 @@ def with_engine_file(document: Document, folder: Path, read_text: ReadText) -> D
         told = "this is no FLORIS configuration: it must be a mapping"
         raise CampaignError([Problem(str(path), "", told, None, "give the file that FlorisModel reads")])
     wake["floris"] = {"configuration": content.data}
+    document.notes += [f"{path.name}: {note}" for note in not_used(replaced_part(content.data))]
     document.origins[("wake", "floris", "configuration")] = Origin(str(path), 1)
     for inside, place in content.origins.items():
         document.origins[("wake", "floris", "configuration", *inside)] = place

@@ -40,6 +40,7 @@ class GriddedFile(Protocol):
     """Arrays by name, with the names of their axes."""
 
     arrays: dict[str, tuple[tuple[str, ...], npt.NDArray[np.float64]]]
+    others: tuple[str, ...]
 
 
 class ForeignFile(Protocol):

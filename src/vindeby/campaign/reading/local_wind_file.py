@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.campaign.reading.late_readers import gridded_file
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
+from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, not_used
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.local_wind import AXES, RANGES, WEIBULL
 from vindeby.errors import CampaignError, Problem, VindebyError
@@ -65,6 +65,8 @@ class _Resolver:
         arrays = {
             _VARIABLES[key.lower()]: given for key, given in found.arrays.items() if key.lower() in _VARIABLES
         }
+        if "use" not in self.local:
+            self.document.notes += [f"{path.name}: {note}" for note in not_used(found.others)]
         taken = self._chosen(arrays)
         axes = self._axes({one for quantity in taken for one in arrays[quantity][0]}, found.arrays)
         for quantity in taken:

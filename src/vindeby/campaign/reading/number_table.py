@@ -83,6 +83,8 @@ class TableReader:
     ) -> None:
         self.source, self.field, self.told, self.gaps = source, field, told or {}, gaps
         self.notes: list[str] = []
+        self.unused: list[str] = []
+        """The columns of the last table that are not among the wanted ones."""
         if gaps not in ("drop", "", None):
             raise CampaignError(
                 [Problem(source, f"{field}.gaps".lstrip("."), "is not drop", None, "write gaps: drop")]
@@ -104,6 +106,11 @@ class TableReader:
         if header.above:
             self.notes.append(f"not used: {plural(header.above, 'line')} above the header")
         places = self._places(header, wanted, required)
+        self.unused = [
+            cell.strip() or f"column {index + 1}, which has no name"
+            for index, cell in enumerate(header.cells)
+            if index not in places.values()
+        ]
         rows = self._without_gaps(rows, places)
         columns: dict[str, list[float]] = {}
         texts: dict[str, list[str]] = {}

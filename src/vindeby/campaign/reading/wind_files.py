@@ -10,7 +10,7 @@ from vindeby.campaign.reading.column_finder import CURVE, FREQUENCY, SECTORS, TI
 from vindeby.campaign.reading.neighbour_files import neighbour_groups
 from vindeby.campaign.reading.number_table import NumberTable, TableReader
 from vindeby.campaign.reading.times import find_time_problem
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
+from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, not_used
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 
@@ -52,6 +52,7 @@ def _resolve(
     read = reader(text, table)
     if table.notes:
         holder["source"] = {"file": path.name, "format": "csv", "notes": table.notes}
+    document.notes += [f"{path.name}: {note}" for note in not_used(table.unused)]
     both = [key for key in read if key in section]
     if both:
         told = f"is given here and by a column of {section['file']}"

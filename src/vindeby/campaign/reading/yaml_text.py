@@ -9,18 +9,20 @@ specification), with limits, so that any bytes at all end in data or in one clea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import yaml
 
+from vindeby import printable
 from vindeby.errors import CampaignError, Problem
 
 MAX_BYTES = 16_000_000
 MAX_DEPTH = 40
 MAX_NODES = 2_000_000
 _LONGEST_FIELD = 100
+_MOST_SHOWN, _LONGEST_SHOWN = 30, 60
 
 Path = tuple[str | int, ...]
 
@@ -288,6 +290,35 @@ def field_name(path: Path) -> str:
     """A path as people write it: ``farms[2].boundary.polygon[0]``."""
     name = "".join(_steps(path)).lstrip(".")
     return name if len(name) <= _LONGEST_FIELD else f"{name[:_LONGEST_FIELD]}..."
+
+
+def unused(data: Any, used: Collection[Path]) -> list[str]:
+    """The parts of what a file holds that are neither in ``used`` nor hold or lie in anything that is, by name.
+
+    Every reader of a file that may hold more than is read lists them. What is empty, or included, says nothing.
+    """
+    around = {path[:length] for path in used for length in range(len(path))}
+    return list(
+        dict.fromkeys(re.sub(r"\[\d+\]", "[]", field_name(path)) for path in _left(data, (), used, around))
+    )
+
+
+def not_used(names: Sequence[str]) -> list[str]:
+    """The note that lists them, by name as far as a line goes; no note where there is nothing to list."""
+    shown = [printable.one_line(name)[:_LONGEST_SHOWN] for name in names[:_MOST_SHOWN]]
+    more = [f"and {len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
+    return [f"not used: {', '.join([*shown, *more])}"] if names else []
+
+
+def _left(value: Any, path: Path, used: Collection[Path], around: Collection[Path]) -> Iterator[Path]:
+    if path in used or value is None or value == {} or isinstance(value, Include):
+        return
+    if path and path not in around:
+        yield path
+        return
+    inner = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+    for key, entry in inner:
+        yield from _left(entry, (*path, key), used, around)
 
 
 def _steps(path: Path) -> Iterator[str]:

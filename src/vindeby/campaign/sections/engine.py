@@ -6,13 +6,15 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from vindeby.campaign.reading.yaml_text import unused
 from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.values import Section, refusal
 
 ENGINES = ("pywake", "floris")
+_LOCAL_WIND = "heterogeneous_inflow_config"
 REPLACED = {
     "": ("name", "description", "logging", "farm"),
-    "flow_field": ("wind_directions", "wind_speeds", "turbulence_intensities", "heterogeneous_inflow_config"),
+    "flow_field": ("wind_directions", "wind_speeds", "turbulence_intensities", _LOCAL_WIND),
 }
 """What of a FLORIS configuration the campaign replaces, or has no influence on results."""
 _NEEDED = ("flow_field", "solver", "wake")
@@ -78,6 +80,7 @@ class FlorisEngine(Section):
         if isinstance(data, dict) and isinstance(data.get("configuration"), dict):
             data = dict(data)
             configuration = merged(data["configuration"], data.pop("options", None) or {})
+            _refuse_local_wind(configuration.get("flow_field"))
             data["configuration"] = deciding_part(configuration)
         return data
 
@@ -129,6 +132,23 @@ def merged(configuration: dict[str, Any], options: dict[str, Any]) -> dict[str, 
         both = isinstance(inner, dict) and isinstance(value, dict)
         result[key] = merged(inner, value) if both else value  # type: ignore[arg-type]  # both are mappings
     return result
+
+
+def _refuse_local_wind(flow: Any) -> None:
+    if isinstance(flow, dict) and flow.get(_LOCAL_WIND) is not None:
+        raise refusal(
+            "is wind that differs from place to place, which a campaign with FLORIS does not have",
+            remedy=f"compute without it: options: {{flow_field: {{{_LOCAL_WIND}: null}}}}",
+            at=("configuration", "flow_field", _LOCAL_WIND),
+        )
+
+
+def replaced_part(configuration: dict[str, Any]) -> list[str]:
+    """What of a FLORIS configuration is not used, because the campaign has its own, by name."""
+    left = deciding_part(configuration)
+    flow = left.pop("flow_field", None)
+    inside = {("flow_field", key) for key in flow} if isinstance(flow, dict) else {("flow_field",)}
+    return unused(configuration, {(key,) for key in left} | inside)
 
 
 def deciding_part(configuration: dict[str, Any]) -> dict[str, Any]:

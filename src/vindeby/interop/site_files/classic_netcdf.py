@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.interop.file_reading import refuse
+from vindeby.store.read.gridded_file import GriddedFile
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -47,13 +48,8 @@ class _Entry(NamedTuple):
     begin: int
 
 
-def read_classic(
-    path: Path, data: bytes, wanted: Collection[str]
-) -> tuple[dict[str, tuple[tuple[str, ...], FloatArray]], set[str]]:
-    """The variables of these names and the coordinates of their axes; what is missing is NaN.
-
-    Also the names of those that the file keeps as 32-bit floats.
-    """
+def read_classic(path: Path, data: bytes, wanted: Collection[str]) -> GriddedFile:
+    """The variables of these names and the coordinates of their axes; what is missing is NaN."""
     try:
         file = _File(path, data)
     except (struct.error, UnicodeDecodeError, IndexError, ValueError, OverflowError):
@@ -66,7 +62,8 @@ def read_classic(
         refuse(path, f"has an axis {missing[0]} without coordinates", "add a variable of this name")
     taken = sorted({*found, *axes})
     single = {name for name in taken if entries[name].type == ">f4"}
-    return {name: (file.axes(entries[name]), file.numbers(entries[name])) for name in taken}, single
+    arrays = {name: (file.axes(entries[name]), file.numbers(entries[name])) for name in taken}
+    return GriddedFile(arrays, frozenset(single), tuple(name for name in entries if name not in taken))
 
 
 def _broken(path: Path) -> NoReturn:

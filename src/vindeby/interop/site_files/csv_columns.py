@@ -16,10 +16,13 @@ _QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
 _REQUIRED = ("wind direction", "wind speed")
 
 
-def read_columns(path: Path, options: Options) -> tuple[NumberTable, TableReader]:
+def read_columns(
+    path: Path, options: Options, without: tuple[str, ...] = ()
+) -> tuple[NumberTable, TableReader]:
     """Direction and speed, and whatever else the file has of turbulence, frequency, weight and time."""
     reader = TableReader(str(path), "", told_columns(options))
-    table = reader.read(read_text(path), _QUANTITIES, _REQUIRED, as_text=("time",))
+    wanted = {name: quantity for name, quantity in _QUANTITIES.items() if name not in without}
+    table = reader.read(read_text(path), wanted, _REQUIRED, as_text=("time",))
     reader.check_wind(table)
     reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
     return table, reader

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.campaign.reading.number_table import NumberTable, TableReader
+from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.file_reading import FileContent, Options, as_float, refuse_option
 from vindeby.interop.site_files.csv_columns import read_columns, turbulence_of
 
@@ -22,7 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 
 def read(path: Path, options: Options) -> FileContent:
     """The rose as a table or as states."""
-    table, reader = read_columns(path, options)
+    table, reader = read_columns(path, options, without=("weight", "time"))
     if "frequency" not in table.columns:
         reader.refuse(
             table.header_line, "names no column of frequency", "name it: columns: {frequency: NAME}"
@@ -34,7 +35,7 @@ def read(path: Path, options: Options) -> FileContent:
             table.lines[-1], "is the last, and the frequencies sum to 0", "give some of them above 0"
         )
     summed = f"frequencies sum to {total:.10g} and are divided by this sum, as FLORIS does"
-    notes = (*reader.notes, summed)
+    notes = (*reader.notes, summed, *not_used(reader.unused))
     direction, speed = np.array(table.columns["wind direction"]), np.array(table.columns["wind speed"])
     direction = np.where(direction == 360.0, 0.0, direction)
     intensity = _turbulence(table, options)

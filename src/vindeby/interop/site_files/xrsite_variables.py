@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.campaign.reading.yaml_text import not_used, unused
 from vindeby.interop.file_reading import read_bytes, refuse
 from vindeby.interop.site_files.classic_netcdf import SIGNATURE, read_classic
-from vindeby.store.read.gridded_file import read_gridded_file
+from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -68,7 +69,8 @@ class Variables:
 def read_variables(path: Path) -> Variables:
     """Read a netCDF file, of the classic form or of version 4."""
     names = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
-    arrays, single = _arrays(path, names)
+    file = _file(path, names)
+    arrays, single = file.arrays, file.single_precision
     if "Turning" in arrays:
         axes, values = arrays["Turning"]
         arrays["Turning"] = axes, _half_turns(values, single="Turning" in single)
@@ -80,6 +82,8 @@ def read_variables(path: Path) -> Variables:
     for name, what in _IGNORED.items():
         if name in arrays:
             found.notes.append(f"{name}, {what}, is ignored")
+    known = {(name,) for name in (*names, *ORDER)}
+    found.notes += not_used(unused(dict.fromkeys((*arrays, *file.others), True), known))
     for name, axis in _OTHER_WIND.items():
         _refuse_other_wind(found, arrays, name, axis)
     return found
@@ -88,12 +92,11 @@ def read_variables(path: Path) -> Variables:
 _Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
 
 
-def _arrays(path: Path, names: Iterable[str]) -> tuple[_Arrays, Collection[str]]:
-    """The variables of these names, and which of them the file keeps as 32-bit floats."""
+def _file(path: Path, names: Iterable[str]) -> GriddedFile:
+    """The variables of these names."""
     if path.is_file() and _is_classic(path):
         return read_classic(path, read_bytes(path), tuple(names))
-    found = read_gridded_file(path, tuple(sorted({name.lower() for name in names})))
-    return found.arrays, found.single_precision
+    return read_gridded_file(path, tuple(sorted({name.lower() for name in names})))
 
 
 def _is_classic(path: Path) -> bool:

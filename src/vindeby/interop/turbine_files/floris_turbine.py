@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 from typing import Any, NoReturn
 
-from vindeby.campaign.reading.yaml_text import Document
+from vindeby.campaign.reading.yaml_text import Document, not_used, unused
 from vindeby.campaign.reading.yaml_text import read as read_yaml
 from vindeby.interop.file_reading import FileContent, Options, as_float, read_text, refuse
 from vindeby.interop.turbine_files.curve_ends import limited, with_value_outside
@@ -108,10 +108,8 @@ class _FlorisFile:
         return [float(value) for value in values]
 
     def _say_what_is_ignored(self) -> None:
-        keys = [key for key in self.data if key not in _USED]
-        keys += [key for key in self.table if key not in _CURVES]
-        if keys:
-            self.notes.append(f"not used: {', '.join(map(str, keys))}")
+        inside = unused(self.table, {(key,) for key in _CURVES})
+        self.notes += not_used([*unused(self.data, {(key,) for key in _USED}), *inside])
         model = self.data.get("operation_model", "cosine-loss")
         if str(model).lower() not in _PLAIN_OPERATION:
             self.notes.append(

@@ -49,44 +49,58 @@ def _known(name: str) -> bool:
 
 
 def _model(name: str, model: Node, analysis: Node, notes: Notes) -> tuple[str, dict[str, Any]]:
-    slope, constant = _expansion(model)
+    k_a, k_b = _expansion(model)
     match _word(name):
         case "jensen":
-            parameters: dict[str, Any] = _constant_only(name, slope, constant, notes)
+            parameters: dict[str, Any] = _constant_only(name, k_a, k_b, notes)
             induction = analysis.get("axial_induction_model")
             if induction is not None and (known := _INDUCTION.get(_word(induction.text()))):
                 parameters["induction"] = known
+            elif induction is not None:
+                induction.leave()
             return "jensen", parameters
-        case "bastankhah2014" if slope and constant is not None:
-            return "niayifar-2016", {"a0": slope, "a1": constant}
+        case "bastankhah2014" if k_b is not None and (slope := _above_0(k_a)):
+            return "niayifar-2016", {"a0": slope, "a1": _growth(k_b)}
         case "bastankhah2014":
-            return "bastankhah-2014", _constant_only(name, slope, constant, notes)
+            return "bastankhah-2014", _constant_only(name, k_a, k_b, notes)
         case "bastankhah2016":
-            ka = {} if slope is None or slope <= 0.0 else {"ka": slope}
-            return "bastankhah-2016", ka | ({} if constant is None else {"kb": constant})
+            ka = {"ka": slope} if (slope := _above_0(k_a)) else {}
+            return "bastankhah-2016", ka | ({} if k_b is None else {"kb": _growth(k_b)})
         case "turbopark":
-            return "nygaard-2022", {} if not slope else {"a": slope}
+            return "nygaard-2022", {"a": slope} if (slope := _above_0(k_a)) else {}
         case "iea37":
-            return "iea37", _constant_only(name, slope, constant, notes)
+            return "iea37", _constant_only(name, k_a, k_b, notes)
     notes.doubtful.append(f"the wake model {name!r} is not known here; {_UNSAID} is taken instead")
     return _UNSAID, {}
 
 
-def _expansion(model: Node) -> tuple[float | None, float | None]:
-    """k_a and k_b of a width that grows by k_a I + k_b, I the turbulence intensity."""
+def _expansion(model: Node) -> tuple[Node | None, Node | None]:
+    """k_a and k_b of a width that grows by k_a I + k_b, I the turbulence intensity; a bare number is k_b."""
     node = model.get("wake_expansion_coefficient")
     if node is None:
         return None, None
     if not isinstance(node.value, dict):
-        return None, node.positive()
-    slope, constant = node.get("k_a"), node.get("k_b")
-    for one in (slope, constant):
-        if one is not None and one.number() < 0.0:
-            one.refuse("is negative", "correct it", one.number())
-    return None if slope is None else slope.number(), None if constant is None else constant.number()
+        return None, node
+    return node.get("k_a"), node.get("k_b")
 
 
-def _constant_only(name: str, slope: float | None, constant: float | None, notes: Notes) -> dict[str, Any]:
+def _growth(node: Node) -> float:
+    number = node.number()
+    if number < 0.0:
+        node.refuse("is negative", "correct it", number)
+    return number
+
+
+def _above_0(node: Node | None) -> float | None:
+    """The number; None for 0, which no model here takes, so that its own holds and this one is listed as ignored."""
+    number = None if node is None else _growth(node)
+    if node is not None and not number:
+        node.leave()
+    return number or None
+
+
+def _constant_only(name: str, k_a: Node | None, k_b: Node | None, notes: Notes) -> dict[str, Any]:
+    slope, constant = None if k_a is None else _growth(k_a), _above_0(k_b)
     if slope and not constant:
         notes.doubtful.append(
             f"wake model {name!r}: k_a {slope:g} is taken as the expansion k: there is no k_b"
@@ -109,24 +123,27 @@ def _note_differences(chosen: str, model: Node, analysis: Node, notes: Notes) ->
     if ceps is not None and ceps.number() != usual:
         notes.ignored.append(f"ceps {ceps.number():g}: {chosen} has {usual:g}")
     for key in ("turbulence_model", "deflection_model"):
-        part = analysis.get(key)
-        named = None if part is None else part.get("name")
-        if named is not None and isinstance(named.value, str) and named.value.lower() not in _NO:
-            own = "CrespoHernandez" if chosen == "niayifar-2016" else ""
-            if named.value != own:
-                notes.ignored.append(f"{key} {named.value}: {chosen} has {own or 'none of its own'}")
+        named, own = _name_of(analysis.get(key)), "CrespoHernandez" if chosen == "niayifar-2016" else ""
+        if named not in ("", own):
+            notes.ignored.append(f"{key} {named}: {chosen} has {own or 'none of its own'}")
+
+
+def _name_of(part: Node | None) -> str:
+    """The name of a part of the analysis; none for one that says that there is none."""
+    named = None if part is None else part.get("name")
+    if named is None or not isinstance(named.value, str) or named.text().lower() in _NO:
+        return ""
+    return named.text()
 
 
 def _blockage(analysis: Node, notes: Notes) -> bool:
-    part = analysis.get("blockage_model")
-    named = None if part is None else part.get("name")
-    if named is None or not isinstance(named.value, str) or named.value.lower() in _NO:
-        return False
-    if _word(named.value) == "selfsimilaritydeficit2020":
+    named = _name_of(analysis.get("blockage_model"))
+    known = _word(named) == "selfsimilaritydeficit2020"
+    if known:
         notes.taken.append("blockage: self-similar-2020")
-        return True
-    notes.ignored.append(f"blockage_model {named.value}: only SelfSimilarityDeficit2020 is known here")
-    return False
+    elif named:
+        notes.ignored.append(f"blockage_model {named}: only SelfSimilarityDeficit2020 is known here")
+    return known
 
 
 def _shown(parameters: dict[str, Any]) -> str:

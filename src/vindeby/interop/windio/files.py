@@ -36,13 +36,12 @@ VARIABLES = (
 
 @dataclass
 class OpenFile:
-    """A file that was read, and which of its keys somebody asked for."""
+    """A file that was read, and which parts of it were used."""
 
     path: Path
     document: Document
     netcdf: GriddedFile | None = None
-    asked: set[DataPath] = field(default_factory=set)
-    visited: set[DataPath] = field(default_factory=set)
+    used: set[DataPath] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,8 @@ def _netcdf_file(path: Path, place: Place) -> OpenFile:
     except VindebyError as error:
         told = str(error).replace(str(path), os.path.normpath(path))
         place.refuse(told, "include a netCDF-4 file with the wind resource")
-    return OpenFile(path, Document({}, {(): Origin(os.path.normpath(path))}), found)
+    names = dict.fromkeys((*found.arrays, *found.others), True)
+    return OpenFile(path, Document(names, {(): Origin(os.path.normpath(path))}), found)
 
 
 def _real(path: Path) -> Path:

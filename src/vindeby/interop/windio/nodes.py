@@ -1,9 +1,8 @@
-"""Parts of windIO files, asked for by their keys: includes are followed on the way, and what is asked for is noted."""
+"""Parts of windIO files, asked for by their keys: includes are followed on the way, and what is used is noted."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.campaign.reading.yaml_text import Include, field_name
+from vindeby.campaign.reading.yaml_text import Include, field_name, unused
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.interop.windio.files import Files, OpenFile, Place
 
@@ -41,9 +40,22 @@ class Node:
     def get(self, key: str) -> Node | None:
         """What stands under a key; None where there is nothing."""
         mapping = self.mapping()
-        self.place.file.visited.add(self.place.path)
-        self.place.file.asked.add((*self.place.path, key))
         return self._child(key, mapping[key]) if mapping.get(key) is not None else None
+
+    def use(self) -> Node:
+        """The same, noted as used; what is never used is listed as ignored. Numbers and text are used when taken."""
+        self.place.file.used.add(self.place.path)
+        return self
+
+    def use_name(self) -> None:
+        """Note the name as used: one that a campaign has no place for changes nothing."""
+        name = self.get("name")
+        if name is not None:
+            name.use()
+
+    def leave(self) -> None:
+        """It was looked at, but is not used after all."""
+        self.place.file.used.discard(self.place.path)
 
     def need(self, key: str, remedy: str = "add it") -> Node:
         """What stands under a key; an error where there is nothing."""
@@ -69,7 +81,7 @@ class Node:
         return [self._child(index, value) for index, value in enumerate(self.value)]
 
     def items(self) -> Iterator[tuple[str, Node]]:
-        """Every key with what stands under it, all of them asked for."""
+        """Every key with what stands under it."""
         for key in self.mapping():
             found = self.get(key)
             if found is not None:
@@ -77,14 +89,8 @@ class Node:
 
     def number(self) -> float:
         """The value as a finite number."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            self.refuse("must be a number", "write a number, without quotes", self.value)
-        try:
-            number = float(self.value)
-        except OverflowError:  # an integer of hundreds of digits
-            number = math.inf
-        if not math.isfinite(number):
-            self.refuse("is not finite", "write a number", number)
+        number = _finite(self.value, self.place)
+        self.use()
         return number
 
     def positive(self, most: float = math.inf) -> float:
@@ -100,6 +106,7 @@ class Node:
         """The value as text."""
         if not isinstance(self.value, str):
             self.refuse("must be text", "write it as text", self.value)
+        self.use()
         return self.value
 
     def numbers(self) -> list[float]:
@@ -119,11 +126,12 @@ class Node:
         flat = list(self._flat(self.value, shape, self.place.path))
         if not flat:
             self.refuse("is empty", "give numbers")
+        self.use()
         return np.array(flat, np.float64).reshape(shape)
 
     def _flat(self, value: Any, shape: list[int], path: DataPath) -> Iterator[float]:
         if not shape:
-            yield Node(value, Place(self.place.file, path, self.place.chain), self.files).number()
+            yield _finite(value, Place(self.place.file, path, self.place.chain))
             return
         if not isinstance(value, list) or len(value) != shape[0]:
             found = len(value) if isinstance(value, list) else "a single value"
@@ -136,9 +144,21 @@ class Node:
     def _child(self, key: str | int, value: Any) -> Node:
         place = Place(self.place.file, (*self.place.path, key), self.place.chain)
         while isinstance(value, Include):
-            self.place.file.asked.add(place.path)
+            self.place.file.used.add(place.path)
             value, place = self.files.follow(value, place)
         return Node(value, place, self.files)
+
+
+def _finite(value: Any, place: Place) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        place.refuse("must be a number", "write a number, without quotes", value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
+        place.refuse("is not finite", "write a number", number)
+    return number
 
 
 def open_root(path: Path) -> Node:
@@ -153,18 +173,12 @@ def open_root(path: Path) -> Node:
 
 
 def ignored_keys(files: Files) -> list[str]:
-    """Keys that nobody asked for in the mappings that were looked at, with the file that has them."""
-    found: dict[str, None] = {}
-    for file in files.all_files():
-        for path in sorted(file.visited, key=lambda steps: [str(step) for step in steps]):
-            for key, value in _at(file.document.data, path).items():
-                if (*path, key) not in file.asked and not isinstance(value, Include):
-                    field = re.sub(r"\[\d+\]", "[]", field_name((*path, key)))
-                    found[f"{file.path.name}: {field}"] = None
-        if file.netcdf is not None:
-            names = [name for name in file.netcdf.arrays if (name.lower(),) not in file.asked]
-            found.update(dict.fromkeys(f"{file.path.name}: {name}" for name in names))
-    return list(found)
+    """What was not used of the files that were read, with the file that has it."""
+    return [
+        f"{file.path.name}: {field}"
+        for file in files.all_files()
+        for field in unused(file.document.data, file.used)
+    ]
 
 
 def left_includes(files: Files) -> list[str]:
@@ -174,7 +188,7 @@ def left_includes(files: Files) -> list[str]:
         + ("" if _is_there(file.path.parent / include.file) else ", and not there")
         for file in files.all_files()
         for path, include in _includes(file.document.data, ())
-        if path not in file.asked
+        if path not in file.used
     ]
 
 
@@ -185,7 +199,7 @@ def with_includes(files: Files, opened: OpenFile, path: DataPath = ()) -> Any:
 
 def _plain(files: Files, file: OpenFile, value: Any, path: DataPath) -> Any:
     if isinstance(value, Include):
-        if path not in file.asked:
+        if path not in file.used:
             return None
         data, place = files.follow(value, Place(file, path, ()))
         return (

@@ -120,7 +120,7 @@ def _from_netcdf(node: Node, file: GriddedFile) -> Quantities:
         name = given.lower()
         if name not in known:
             continue
-        node.place.file.asked.add((name,))
+        node.place.file.used.add((given,))
         found[name] = Quantity(name, tuple(axis.lower() for axis in axes), array, node)
         if not np.isfinite(array).all():
             found[name].refuse("has gaps: some values are missing or not finite", "fill them")
@@ -137,14 +137,16 @@ def _times(node: Node) -> list[str] | None:
     entries = inner.value if isinstance(inner.value, list) else [inner.value]
     if not entries or not all(isinstance(entry, str) for entry in entries):
         return None
+    inner.use()
     return list(entries)
 
 
 def _data_and_dims(node: Node) -> tuple[Node, list[object] | None]:
     if not isinstance(node.value, dict):
         return node, None
-    node.get("attrs")
     dims = node.get("dims")
+    if dims is not None:
+        dims.use()
     if dims is not None and not isinstance(dims.value, list):
         return node.need("data"), [dims.value]
     return node.need("data", "give {data, dims}"), None if dims is None else list(dims.value)

@@ -17,6 +17,12 @@ from vindeby.interop.windio.series import read_series
 from vindeby.interop.windio.weibull import WEIBULL, read_weibull
 
 _MAIN = ("probability", *WEIBULL, "wind_speed", "wind_direction", "turbulence_intensity")
+_BESIDE = ("wind_speed", "wind_direction", "turbulence_intensity", "height")
+_FORM_NAMES = {
+    "time": ("time", "probability", "operating", "wind_turbine"),
+    "weibull_a": (*WEIBULL, "x", "y"),
+    "probability": ("probability", "sector_probability"),
+}
 _FORMS = (
     "give probability; weibull_a, weibull_k and sector_probability; or time, wind_speed and wind_direction"
 )
@@ -50,6 +56,8 @@ class Resource:
         if len(forms) != 1:
             told = f"gives {' and '.join(forms)}, which exclude each other" if forms else "describes no wind"
             found.node.refuse(told, _FORMS)
+        beside = [name for name in found.by_name if name not in (*_BESIDE, *_FORM_NAMES[forms[0]])]
+        notes.ignored += [f"{name}: it does not go with {forms[0]}" for name in beside]
         reader = {"time": read_series, "weibull_a": read_weibull, "probability": read_probability}[forms[0]]
         return reader(found, notes)
 
@@ -73,7 +81,7 @@ def read_resource(node: Node, notes: Notes) -> Resource:
     """The resource of an ``energy_resource``, of its ``wind_resource``, or of a site that holds it."""
     for key in ("energy_resource", "wind_resource"):
         if node.has(key):
-            node.get("name")
+            node.use_name()
             node = node.need(key)
     quantities = read_quantities(node, notes)
     if not quantities.by_name:
@@ -90,7 +98,6 @@ def _heights(node: Node, quantities: Quantities) -> list[float]:
         if reference is not None:
             found.append(reference.positive())
         if shear is not None:
-            shear.get("alpha")
             found.append(shear.need("h_ref").positive())
     return sorted(set(found))
 

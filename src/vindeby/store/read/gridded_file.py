@@ -26,6 +26,8 @@ class GriddedFile:
     """Variables and coordinates by name: their axes, and the numbers; what is missing is NaN."""
     single_precision: frozenset[str] = frozenset()
     """Those that the file keeps as 32-bit floats."""
+    others: tuple[str, ...] = ()
+    """The names of what else is in the file."""
 
 
 def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
@@ -47,7 +49,7 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
                         f"{path}: cannot be read: {data.decode(errors='replace').partition(': ')[2]}"
                     )
                 elif kind == DONE:
-                    return GriddedFile(arrays, frozenset(single))
+                    return GriddedFile(arrays, frozenset(single), tuple(json.loads(data)["others"]))
     except GuardError as error:
         raise DataError(f"{path}: cannot be read: {error.finding}") from None
     raise AssertionError("the guard ends with one or the other")

@@ -22,7 +22,7 @@ _MOST_VARIABLES = 1000
 def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes], None]) -> dict[str, Any]:
     """Send the variables that are wanted, and their coordinates: a line of JSON and float64 numbers each.
 
-    Names are compared without regard to capitals. Returns the names of those that were found.
+    Names are compared without regard to capitals. Returns the names of the others, which were not read.
     """
     with h5py.File(path, "r", locking=False) as file, no_more_files():
         names = [
@@ -38,7 +38,8 @@ def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes]
             if name not in file or _is_only_a_length(file[name]):
                 raise DataError(f"the axis {name} has no coordinates")
             left = _send(name, [name], file[name], left, result)
-        return {"found": found}
+        others = [name for name in names if name not in coordinates | set(found)]
+        return {"others": [name for name in others if not _is_only_a_length(file[name])]}
 
 
 def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[bytes], None]) -> int:
