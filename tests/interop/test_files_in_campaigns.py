@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -180,3 +181,75 @@ def test_mistakes_in_a_file_are_placed_in_that_file(tmp_path: Path) -> None:
 
     with pytest.raises(CampaignError, match=r"wind\.tab:7: has an entry of"):
         Campaign.load(path)
+
+
+def test_check_says_in_one_line_what_a_site_file_is_taken_for_and_how_to_change_that(tmp_path: Path) -> None:
+    _write(tmp_path, CAMPAIGN.replace("wind.tab, turbulence_intensity: 0.08", "site.nc"))
+    examples.dataset().to_netcdf(tmp_path / "site.nc", engine="h5netcdf")
+    line = (
+        "Weibull, 4 sectors, mean 8.947 m/s, interpolation nearest, as XRSite.load reads a file "
+        "(`interpolation: linear` beside `file` changes it), turbulence intensity 0.08; from site.nc (xrsite)"
+    )
+    assert f"\nwind: {line}\n" in vindeby(tmp_path, "check", "campaign.yaml").stdout
+    assert json.loads(vindeby(tmp_path, "check", "campaign.yaml", "--json").stdout)["site"] == line
+
+
+@pytest.mark.parametrize(
+    ("site", "words"),
+    [
+        (
+            "{file: wind.tab, turbulence_intensity: 0.08}",
+            (
+                "table, 4 sectors, mean 6.840 m/s, interpolation nearest (`interpolation: linear` beside `file` "
+                "changes it), turbulence intensity 0.08; from wind.tab (tab)"
+            ),
+        ),
+        (
+            "{file: site.nc, interpolation: linear}",
+            (
+                "Weibull, 4 sectors, mean 8.947 m/s, interpolation linear (`interpolation: nearest` beside `file` "
+                "changes it), turbulence intensity 0.08; from site.nc (xrsite)"
+            ),
+        ),
+        (
+            "{file: grid.wrg, turbulence_intensity: 0.07}",
+            (
+                "Weibull by place, mean 9.392 m/s in the middle of the grid, interpolation linear over direction, "
+                "linear over position (`interpolation: nearest` beside `file` changes it), turbulence intensity 0.07, weibull "
+                "a, weibull k, sector frequency on a grid of 2 x 3 places; from grid.wrg (wrg)"
+            ),
+        ),
+        (
+            "{file: series.csv}",
+            (
+                "time series, 2 steps, 2020-01-01T00:00 to 2020-01-01T01:00, every step counts the same, mean 9.000 "
+                "m/s, turbulence intensity 0.06 to 0.07; from series.csv (time-series)"
+            ),
+        ),
+        (
+            (
+                "{states: [{wind_direction: 0, wind_speed: 8, probability: 0.25, turbulence_intensity: 0.1}, "
+                "{wind_direction: 90, wind_speed: 12, probability: 0.75, turbulence_intensity: 0.1}]}"
+            ),
+            "list of 2 states, probabilities that sum to 1, mean 11.000 m/s, turbulence intensity 0.1",
+        ),
+        (
+            "{weibull: {turbulence_intensity: 0.1, sectors: [{direction: 0, a: 10, k: 2, frequency: 1}]}}",
+            "Weibull, 1 sector, mean 8.862 m/s, interpolation linear, turbulence intensity 0.1",
+        ),
+    ],
+    ids=["tab", "xrsite, linear", "wrg", "series", "states", "plain"],
+)
+def test_every_site_is_one_line_of_mean_speed_interpolation_turbulence_and_origin(
+    site: str, words: str, tmp_path: Path
+) -> None:
+    square = CAMPAIGN.replace(
+        "[[0, 0], [1000, 0], [1000, 1000], [0, 1000]]", "[[1000, 5000], [1500, 5000], [1500, 6000]]"
+    )
+    written(tmp_path / "grid.wrg", examples.wrg())
+    written(tmp_path / "series.csv", examples.SERIES)
+    examples.dataset().to_netcdf(tmp_path / "site.nc", engine="h5netcdf")
+    path = _write(tmp_path, square.replace("{file: wind.tab, turbulence_intensity: 0.08}", site))
+    campaign = Campaign.load(path)
+    assert campaign.site.about == words
+    assert Campaign.loads(campaign.dumps()).site.about == words

@@ -48,7 +48,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "farms": len(campaign.farms),
         "types": len(campaign.turbines),
         "seeds": len(campaign.seeds),
-        "site": _site(campaign),
+        "site": campaign.site.about,
         "crs": campaign.crs,
         "grid_convergence_deg": campaign.site.grid_convergence_deg,
         "wake": campaign.wake.title,
@@ -63,14 +63,16 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
 def _print(campaign: Campaign, found: Survey) -> None:
     from rich.console import Console
 
+    from vindeby.campaign.no_wind import returned_arrays
+
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
     console.print(
         f"{one_line(campaign.name)}: {campaign.counts}",
         markup=False,
     )
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
-    if campaign.site.chosen[0] in ("time_series", "states"):
-        console.print(f"wind: {_site(campaign)}", markup=False)
+    if returned_arrays(campaign) is None:
+        console.print(f"wind: {one_line(campaign.site.about)}", markup=False, soft_wrap=True)
     console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
     if campaign.objective is not None:
         console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
@@ -86,12 +88,6 @@ def _neighbours(campaign: Campaign) -> list[tuple[str, str]]:
     from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
 
     return neighbours_in_words(campaign)
-
-
-def _site(campaign: Campaign) -> str:
-    """The wind in words, with the sum of weights or probabilities where states are given one by one."""
-    given = campaign.site.chosen[1]
-    return str(getattr(given, "about", given.title))
 
 
 def _types(campaign: Campaign) -> Table:

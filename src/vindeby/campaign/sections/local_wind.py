@@ -124,6 +124,17 @@ class LocalWind(Section):
         """West, south, east and north ends."""
         return self.x[0], self.y[0], self.x[-1], self.y[-1]
 
+    @property
+    def mean_speed_in_the_middle(self) -> float:
+        """Of the Weibull distributions at the point in the middle of the grid."""
+        arrays = [self.array(name) for name in WEIBULL]
+        middle = [one[tuple(length // 2 for length in one.shape[:3])] for one in arrays]
+        a, k, share = np.broadcast_arrays(
+            *(one[:-1] if self._repeats and len(one) > 1 else one for one in middle)
+        )
+        means = [scale * math.gamma(1.0 + 1.0 / shape) for scale, shape in zip(a, k, strict=True)]
+        return float(np.average(means, weights=share))
+
     def array(self, name: str) -> npt.NDArray[np.float64]:
         """A quantity over (x, y, height, direction), axes that it does not depend on of length 1."""
         given: GridValues = getattr(self, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
@@ -13,12 +14,14 @@ from vindeby.campaign.sections.file_source import FileSource
 from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.normalising import Normalise, refuse_bad_sum
 from vindeby.campaign.sections.time_series import States, TimeSeries
-from vindeby.campaign.sections.turbulence import TurbulenceIntensity, TurbulenceTable
+from vindeby.campaign.sections.turbulence import TurbulenceIntensity, TurbulenceTable, turbulence_text
 from vindeby.campaign.sections.values import Fraction, Increasing, Number, OneOf, Positive, Section, refusal
 from vindeby.text import plural
 
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
 Interpolation = Literal["linear", "nearest"]
+_INTERPOLATED = ("xrsite", "lib", "tab", "wrg")
+"""Formats of files that may say how they are interpolated where the campaign names them."""
 
 
 def _first_uneven(directions: Sequence[float]) -> int | None:
@@ -77,6 +80,12 @@ class Weibull(Section):
     def speed_range(self) -> tuple[float, float]:
         """The lowest and the highest wind speed."""
         return self.wind_speeds[0], self.wind_speeds[-1]
+
+    @property
+    def mean_speed(self) -> float | None:
+        """The mean of the sectors' distributions; None where the local wind has them."""
+        means = [one.frequency * one.a * math.gamma(1.0 + 1.0 / one.k) for one in self.sectors]
+        return sum(means) / self.total if means else None
 
     @property
     def total(self) -> float:
@@ -162,6 +171,16 @@ class ProbabilityTable(Section):
         return self.wind_speeds[0], self.wind_speeds[-1]
 
     @property
+    def mean_speed(self) -> float:
+        """Weighted by the probabilities."""
+        rows = [
+            (share, speed)
+            for row in self.probability
+            for share, speed in zip(row, self.wind_speeds, strict=True)
+        ]
+        return sum(share * speed for share, speed in rows) / self.total
+
+    @property
     def total(self) -> float:
         """The sum of the probabilities."""
         return sum(map(sum, self.probability))
@@ -212,6 +231,38 @@ class Site(OneOf):
         given = self.chosen[1]
         low, high = given.speed_range
         return f"<Site: {given.title}, {low:g} to {high:g} m/s>"
+
+    @property
+    def about(self) -> str:
+        """The wind in one line: its form, mean speed, interpolation, turbulence, local wind and file."""
+        given, local = self.chosen[1], self.local
+        parts = [getattr(given, "about", given.title)]
+        if given.mean_speed is not None:
+            parts.append(f"mean {given.mean_speed:.3f} m/s")
+        elif local is not None:
+            parts.append(f"mean {local.mean_speed_in_the_middle:.3f} m/s in the middle of the grid")
+        if isinstance(given, Weibull | ProbabilityTable):
+            parts.append(self._interpolation(given.interpolation))
+        parts.append(f"turbulence intensity {turbulence_text(given.turbulence_intensity)}")
+        if local is not None:
+            here = ", ".join(name.replace("_", " ") for name in local.quantities)
+            parts.append(f"{here} on a grid of {len(local.x)} x {len(local.y)} places")
+        name = local.source if self.source is None and local is not None else None
+        if self.source is not None:
+            name = f"{self.source.file} ({self.source.format})"
+        return ", ".join(parts) + (f"; from {name}" if name else "")
+
+    def _interpolation(self, how: str) -> str:
+        over = (
+            ""
+            if self.local is None
+            else f" over direction, {self.local.position_interpolation} over position"
+        )
+        if self.source is None or self.source.format not in _INTERPOLATED:
+            return f"interpolation {how}{over}"
+        own = ", as XRSite.load reads a file" if (self.source.format, how) == ("xrsite", "nearest") else ""
+        other = "linear" if how == "nearest" else "nearest"
+        return f"interpolation {how}{over}{own} (`interpolation: {other}` beside `file` changes it)"
 
     def identity(self) -> dict[str, Any]:
         """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.errors import CampaignError, Problem
 from vindeby.interop.windio.system import read_system
+from vindeby.interop.windio.turbine import printable_name
 
 
 def windio_document(path: Path, overrides: Sequence[str] = ()) -> Document:
@@ -25,6 +26,8 @@ def windio_document(path: Path, overrides: Sequence[str] = ()) -> Document:
                 for one in missing
             ]
         )
+    if "site" in system.data:
+        system.data["site"]["source"] = {"file": printable_name(path.name), "format": "windIO"}
     notes = [line for line in system.notes.lines() if not line.startswith("missing")]
     return Document(system.data, {(): Origin(str(path))}, notes)
 
