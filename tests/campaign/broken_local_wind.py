@@ -50,9 +50,9 @@ BROKEN_LOCAL_WIND: dict[str, Broken] = {
     ),
     "a speedup in percent": _local(
         _VALUES, "[[100, 110], [120, 130]]", "site.local.speedup.values", "is 100 at x -500, y -9500",
-        "not between 0.1 and 5", "as a factor",
+        "not between 0.01 and 5", "as a factor",
     ),
-    "a speedup of 0": _local(_VALUES, "[[1.0, 0.0], [1.2, 1.3]]", "is 0 at x -500, y 9000", "between 0.1 and 5"),
+    "a speedup of 0": _local(_VALUES, "[[1.0, 0.0], [1.2, 1.3]]", "is 0 at x -500, y 9000", "between 0.01 and 5"),
     "a speedup that is not a number": _local(_VALUES, "[[1.0, .nan], [1, 1]]", "finite number", "speedup.values"),
     "nothing about the wind": _local(_SPEEDUP, "", "site.local", "holds nothing about the wind", "speedup"),
     "a turbulence in percent": _local(

@@ -215,8 +215,8 @@ def test_check_says_in_one_line_what_a_site_file_is_taken_for_and_how_to_change_
             "{file: grid.wrg, turbulence_intensity: 0.07}",
             (
                 "Weibull by place, mean 9.392 m/s in the middle of the grid, interpolation linear over direction, "
-                "linear over position (`interpolation: nearest` beside `file` changes it), turbulence intensity 0.07, weibull "
-                "a, weibull k, sector frequency on a grid of 2 x 3 places; from grid.wrg (wrg)"
+                "linear over position (`interpolation: nearest` beside `file` changes it), turbulence intensity 0.07, "
+                "weibull a, weibull k, sector frequency on a grid of 2 x 3 places; from grid.wrg (wrg)"
             ),
         ),
         (
@@ -231,7 +231,7 @@ def test_check_says_in_one_line_what_a_site_file_is_taken_for_and_how_to_change_
                 "{states: [{wind_direction: 0, wind_speed: 8, probability: 0.25, turbulence_intensity: 0.1}, "
                 "{wind_direction: 90, wind_speed: 12, probability: 0.75, turbulence_intensity: 0.1}]}"
             ),
-            "list of 2 states, probabilities that sum to 1, mean 11.000 m/s, turbulence intensity 0.1",
+            "list of 2 states, probabilities that sum to 1, mean 11.000 m/s, turbulence intensity 0.1 to 0.1",
         ),
         (
             "{weibull: {turbulence_intensity: 0.1, sectors: [{direction: 0, a: 10, k: 2, frequency: 1}]}}",

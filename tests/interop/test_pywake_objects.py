@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from py_wake.literature import Bastankhah_PorteAgel_2014
 from py_wake.site import UniformSite, UniformWeibullSite, XRSite
-from py_wake.site.distance import StraightDistance
+from py_wake.site.distance import StraightDistance, TerrainFollowingDistance
 from py_wake.site.shear import PowerShear
 from py_wake.wind_turbines import WindTurbine, WindTurbines
 from py_wake.wind_turbines.power_ct_functions import (
@@ -36,7 +36,7 @@ def few_directions(site: XRSite, count: int = 12) -> XRSite:
     return site
 
 
-def gridded(*, turning: bool = False, **options: Any) -> XRSite:
+def gridded(*, turning: bool = False, elevation: list[float] | None = None, **options: Any) -> XRSite:
     """Weibull over place and direction, turbulence over place, with 360 given too."""
     rng, wd, x, y = np.random.default_rng(0), [0.0, 120.0, 240.0], [-500.0, 1000.0, 2500.0], [-500.0, 2500.0]
     share = rng.uniform(0.8, 1.2, (3, 2, 3))
@@ -49,6 +49,8 @@ def gridded(*, turning: bool = False, **options: Any) -> XRSite:
     }
     if turning:
         arrays["Turning"] = (cube, rng.uniform(-6.0, 6.0, (3, 2, 3)))
+    if elevation is not None:
+        arrays["Elevation"] = (("x", "y"), np.repeat(np.array(elevation)[:, None], 2, axis=1))
     made = xr.Dataset(arrays, {"x": x, "y": y, "wd": wd})
     return few_directions(XRSite(made, default_ws=np.array([6.0, 9.0, 12.0]), **options))
 
@@ -77,6 +79,8 @@ SITES: dict[str, Callable[[], Any]] = {
     ),
     "gridded": gridded,
     "gridded nearest": lambda: gridded(interp_method="nearest"),
+    "flat terrain": lambda: gridded(elevation=[250.0] * 3, distance=TerrainFollowingDistance(100)),
+    "hills that distances do not follow": lambda: gridded(elevation=[0.0, 300.0, 100.0]),
     "turned": lambda: gridded(turning=True, distance=StraightDistance(wind_direction="WD_i")),
 }
 
@@ -158,6 +162,10 @@ def changed(**more: Any) -> XRSite:
             "no turbulence intensity; give turbulence_intensity=0.1",
         ),
         (lambda: changed(Air_density=1.2), "it holds Air_density"),
+        (
+            lambda: gridded(elevation=[0.0, 300.0, 100.0], distance=TerrainFollowingDistance()),
+            r"follow the terrain, which rises by 300 m; .*convert the site with distance=StraightDistance\(\)",
+        ),
         (lambda: changed(TI=("i", [0.1, 0.2])), "TI depends on 'i'"),
         (lambda: changed(Speedup=("h", [1.0, 1.1])), "depends on height or y, but not on x"),
         (

@@ -17,6 +17,7 @@ from tests.command import vindeby
 from tests.interop import site_examples as examples
 from tests.interop.site_examples import written
 from vindeby.campaign import Campaign
+from vindeby.campaign.sections.site import Site
 from vindeby.errors import CampaignError
 from vindeby.interop import ForeignFileWarning, read_site
 from vindeby.interop.site_files.formats import read_site_file
@@ -368,3 +369,18 @@ def test_rose_of_the_case_studies_that_is_wrong_is_refused(
 
     with pytest.raises(CampaignError, match=words):
         read_site(path)
+
+
+def test_a_wind_resource_grid_of_one_point_is_a_site_that_is_the_same_everywhere(tmp_path: Path) -> None:
+    point = examples.wrg_line(1000, 5000, [(200, 80, 200), (100, 90, 210), (300, 100, 220), (400, 115, 230)])
+    path = written(tmp_path / "point.wrg", f"1 1 1000 5000 500\n{point}\n")
+    found = read_site_file(path, {"turbulence_intensity": 0.08})
+    assert "local" not in found.data
+    assert [tuple(sector.values()) for sector in found.data["weibull"]["sectors"]] == [
+        (0.0, 0.2, 8.0, 2.0), (90.0, 0.1, 9.0, 2.1), (180.0, 0.3, 10.0, 2.2), (270.0, 0.4, 11.5, 2.3),
+    ]  # fmt: skip
+    assert "has one point, whose wind is taken everywhere" in found.notes
+    Site.model_validate(found.data)
+    row = written(tmp_path / "row.wrg", f"2 1 1000 5000 500\n{point}\n{point}\n")
+    with pytest.raises(CampaignError, match="number of rows, which is not a whole number from 2"):
+        read_site_file(row, {"turbulence_intensity": 0.08})

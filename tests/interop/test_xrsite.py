@@ -11,6 +11,7 @@ import pytest
 
 from tests.interop import site_examples as examples
 from tests.physics.oracle import needs_pywake
+from vindeby.errors import CampaignError
 from vindeby.interop import ForeignFileWarning, read_site
 from vindeby.interop.site_files.formats import read_site_file
 from vindeby.wake import Turbine, WindFarm
@@ -186,3 +187,58 @@ def test_reading_needs_neither_xarray_nor_netcdf4(tmp_path: Path, monkeypatch: p
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(read_site_file(tmp_path / "site.nc", {}).data["weibull"]["sectors"]) == 4
+
+
+def test_a_speedup_in_the_lee_of_a_mountain_is_read(tmp_path: Path) -> None:
+    grid = (("x", "y"), [[0.0999956, 1.0], [0.0558, 1.79]])
+    examples.dataset(Speedup=grid, coords={"x": [0.0, 1000.0], "y": [0.0, 1000.0]}).to_netcdf(
+        tmp_path / "site.nc", engine="h5netcdf"
+    )
+    local = read_site_file(tmp_path / "site.nc", {}).data["local"]
+    assert local["speedup"]["values"] == [0.0999956, 1.0, 0.0558, 1.79]
+    read_site(tmp_path / "site.nc")  # within what a campaign takes for plausible
+
+
+BY_HEIGHT = {
+    "A": (("height", "sector"), [[8.0, 9.0, 10.0, 11.5], [9.0, 10.0, 11.0, 12.5]]),
+    "k": (("sector", "height"), [[2.0, 2.2]] * 4),
+    "wdfreq": (("height", "sector"), [list(examples.FREQUENCY)] * 2),
+}
+
+
+@pytest.mark.parametrize("levels", [[50.0, 100.0], [100.0, 50.0]])
+def test_distributions_by_height_under_other_names_are_taken_at_the_height_that_is_given(
+    levels: list[float], tmp_path: Path
+) -> None:
+    import xarray
+
+    rows = xarray.Dataset(BY_HEIGHT, coords={"sector": list(examples.WD), "height": [50.0, 100.0]})
+    rows.sel(height=levels).to_netcdf(tmp_path / "newa.nc", engine="h5netcdf")
+    with pytest.raises(CampaignError, match=r"height: is missing.*the file has 50 to 100 m"):
+        read_site_file(tmp_path / "newa.nc", {"turbulence_intensity": 0.08})
+    found = read_site_file(tmp_path / "newa.nc", {"turbulence_intensity": 0.08, "height": 75})
+    sectors = found.data["weibull"]["sectors"]
+    assert [sector["a"] for sector in sectors] == [8.5, 9.5, 10.5, 12.0]
+    assert [sector["k"] for sector in sectors] == pytest.approx([2.1] * 4)
+    assert [sector["frequency"] for sector in sectors] == list(examples.FREQUENCY)
+    assert "taken at a height of 75 m" in found.notes
+    assert "A is read as PyWake's Weibull_A" in found.notes
+
+
+@pytest.mark.parametrize("names", [("WD", "WS", "P"), ("wind_direction", "wind_speed", "probability")])
+def test_a_rose_with_names_of_foxes_or_windio_is_the_one_with_names_of_pywake(
+    names: tuple[str, str, str], tmp_path: Path
+) -> None:
+    rose = {"P": _by_speed([[0.1, 0.05], [0.05, 0.2], [0.2, 0.1], [0.1, 0.2]]), "TI": 0.06}
+    usual = examples.dataset(replace=rose, coords={"ws": [8.0, 10.0]})
+    usual.to_netcdf(tmp_path / "usual.nc", engine="h5netcdf")
+    other = usual.rename(dict(zip(("wd", "ws", "P"), names, strict=True)))
+    other.to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    theirs = read_site_file(tmp_path / "other.nc", {})
+    assert theirs.data == read_site_file(tmp_path / "usual.nc", {}).data
+
+
+def test_a_height_that_a_file_has_no_use_for_is_refused(tmp_path: Path) -> None:
+    examples.dataset().to_netcdf(tmp_path / "site.nc", engine="h5netcdf")
+    with pytest.raises(CampaignError, match="height: goes with heights"):
+        read_site_file(tmp_path / "site.nc", {"height": 90})

@@ -22,7 +22,7 @@ Axis = Literal["x", "y", "height", "wind_directions"]
 AXES: tuple[Axis, ...] = ("x", "y", "height", "wind_directions")
 """In the order of the numbers: the last of them changes fastest."""
 RANGES: dict[str, tuple[float, float]] = {
-    "speedup": (0.1, 5.0),
+    "speedup": (0.01, 5.0),
     "turning": (-180.0, 180.0),
     "weibull_a": (0.05, 60.0),
     "weibull_k": (0.2, 20.0),
@@ -124,16 +124,12 @@ class LocalWind(Section):
         """West, south, east and north ends."""
         return self.x[0], self.y[0], self.x[-1], self.y[-1]
 
-    @property
-    def mean_speed_in_the_middle(self) -> float:
-        """Of the Weibull distributions at the point in the middle of the grid."""
+    def weibull_in_the_middle(self) -> list[list[float]]:
+        """Scale, shape and frequency of each sector at the point in the middle of the grid."""
         arrays = [self.array(name) for name in WEIBULL]
-        middle = [one[tuple(length // 2 for length in one.shape[:3])] for one in arrays]
-        a, k, share = np.broadcast_arrays(
-            *(one[:-1] if self._repeats and len(one) > 1 else one for one in middle)
-        )
-        means = [scale * math.gamma(1.0 + 1.0 / shape) for scale, shape in zip(a, k, strict=True)]
-        return float(np.average(means, weights=share))
+        columns = [one[tuple(length // 2 for length in one.shape[:3])] for one in arrays]
+        rows: list[list[float]] = np.stack(np.broadcast_arrays(*columns), axis=1).tolist()
+        return rows[:-1] if self._repeats else rows
 
     def array(self, name: str) -> npt.NDArray[np.float64]:
         """A quantity over (x, y, height, direction), axes that it does not depend on of length 1."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -80,12 +81,6 @@ class Weibull(Section):
     def speed_range(self) -> tuple[float, float]:
         """The lowest and the highest wind speed."""
         return self.wind_speeds[0], self.wind_speeds[-1]
-
-    @property
-    def mean_speed(self) -> float | None:
-        """The mean of the sectors' distributions; None where the local wind has them."""
-        means = [one.frequency * one.a * math.gamma(1.0 + 1.0 / one.k) for one in self.sectors]
-        return sum(means) / self.total if means else None
 
     @property
     def total(self) -> float:
@@ -171,16 +166,6 @@ class ProbabilityTable(Section):
         return self.wind_speeds[0], self.wind_speeds[-1]
 
     @property
-    def mean_speed(self) -> float:
-        """Weighted by the probabilities."""
-        rows = [
-            (share, speed)
-            for row in self.probability
-            for share, speed in zip(row, self.wind_speeds, strict=True)
-        ]
-        return sum(share * speed for share, speed in rows) / self.total
-
-    @property
     def total(self) -> float:
         """The sum of the probabilities."""
         return sum(map(sum, self.probability))
@@ -235,22 +220,32 @@ class Site(OneOf):
     @property
     def about(self) -> str:
         """The wind in one line: its form, mean speed, interpolation, turbulence, local wind and file."""
-        given, local = self.chosen[1], self.local
-        parts = [getattr(given, "about", given.title)]
-        if given.mean_speed is not None:
-            parts.append(f"mean {given.mean_speed:.3f} m/s")
-        elif local is not None:
-            parts.append(f"mean {local.mean_speed_in_the_middle:.3f} m/s in the middle of the grid")
+        given, local, source = self.chosen[1], self.local, self.source
+        parts = [getattr(given, "about", given.title), f"mean {self._mean_speed():.3f} m/s"]
+        if local is not None and local.has_weibull:
+            parts[-1] += " in the middle of the grid"
         if isinstance(given, Weibull | ProbabilityTable):
             parts.append(self._interpolation(given.interpolation))
         parts.append(f"turbulence intensity {turbulence_text(given.turbulence_intensity)}")
         if local is not None:
-            here = ", ".join(name.replace("_", " ") for name in local.quantities)
+            here = ", ".join(local.quantities).replace("_", " ")
             parts.append(f"{here} on a grid of {len(local.x)} x {len(local.y)} places")
-        name = local.source if self.source is None and local is not None else None
-        if self.source is not None:
-            name = f"{self.source.file} ({self.source.format})"
-        return ", ".join(parts) + (f"; from {name}" if name else "")
+        file = f"{source.file} ({source.format})" if source is not None else local and local.source
+        return ", ".join(parts) + (f"; from {file}" if file else "")
+
+    def _mean_speed(self) -> float:
+        match self.chosen[1]:
+            case Weibull() as given:
+                rows = [[sector.a, sector.k, sector.frequency] for sector in given.sectors]
+                if self.local is not None and self.local.has_weibull:
+                    rows = self.local.weibull_in_the_middle()
+                return fmean([a * math.gamma(1.0 + 1.0 / k) for a, k, _ in rows], [row[2] for row in rows])
+            case ProbabilityTable() as given:
+                shares = [share for row in given.probability for share in row]
+                return fmean(given.wind_speeds * len(given.probability), shares)
+            case given:
+                weights = given.probability if isinstance(given, States) else given.weight
+                return fmean(given.wind_speed, weights)
 
     def _interpolation(self, how: str) -> str:
         over = (

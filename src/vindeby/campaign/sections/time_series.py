@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import fmean
 from typing import Any, Self
 
 from pydantic import model_validator
@@ -35,12 +34,6 @@ class _StateByState(Section):
     def speed_range(self) -> tuple[float, float]:
         """The lowest and the highest wind speed."""
         return min(self.wind_speed), max(self.wind_speed)
-
-    @property
-    def mean_speed(self) -> float:
-        """Weighted by the weights or probabilities, if there are any."""
-        weights = getattr(self, "weight", None) or getattr(self, "probability", None)
-        return fmean(self.wind_speed, weights)
 
     @model_validator(mode="after")
     def _same_length(self) -> Self:

@@ -126,8 +126,6 @@ def turbulence_text(value: float | TurbulenceTable | tuple[float, ...]) -> str:
     """Turbulence intensity in a few words."""
     if isinstance(value, float):
         return f"{value:g}"
-    if isinstance(value, tuple) and min(value) == max(value):
-        return f"{value[0]:g}"
     if isinstance(value, tuple):
         return f"{min(value):g} to {max(value):g}"
     low, high = value.lowest_and_highest

@@ -29,12 +29,12 @@ def read(path: Path, options: Options) -> FileContent:
     levels = _axis(lines, "the heights", heights)
     frequency, scale, shape = _climates(lines, roughness, heights, sectors)
     lines.refuse_more()
-    at_roughness = _place(options, "roughness", roughnesses)
-    at_height = _place(options, "height", levels)
+    at_roughness = place_on(options, "roughness", roughnesses)
+    at_height = place_on(options, "height", levels)
     columns = {
-        "frequency": _between(frequency, roughnesses, at_roughness),
-        "a": _between(_between(scale, roughnesses, at_roughness), levels, at_height),
-        "k": _between(_between(shape, roughnesses, at_roughness), levels, at_height),
+        "frequency": between(frequency, roughnesses, at_roughness),
+        "a": between(between(scale, roughnesses, at_roughness), levels, at_height),
+        "k": between(between(shape, roughnesses, at_roughness), levels, at_height),
     }
     weibull = {
         "turbulence_intensity": turbulence(options),
@@ -85,7 +85,7 @@ def _climates(
     return frequency, scale, shape
 
 
-def _place(options: Options, name: str, known: FloatArray) -> float:
+def place_on(options: Options, name: str, known: FloatArray) -> float:
     """Where on an axis the climate is wanted; needs not be said where there is one point only."""
     value = number(options, name)
     range_text = f"the file has {known[0]:g} to {known[-1]:g} m"
@@ -100,7 +100,7 @@ def _place(options: Options, name: str, known: FloatArray) -> float:
     return value
 
 
-def _between(values: FloatArray, axis: FloatArray, at: float) -> FloatArray:
+def between(values: FloatArray, axis: FloatArray, at: float) -> FloatArray:
     """Linear along the first axis."""
     if len(axis) == 1:
         return np.asarray(values[0])

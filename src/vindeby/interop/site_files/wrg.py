@@ -40,6 +40,19 @@ def read(path: Path, options: Options) -> FileContent:
             "normalise: true to divide by the sum at each point"
         )
     how = interpolation(options, "linear")
+    weibull: dict[str, Any] = {
+        "turbulence_intensity": turbulence(options),
+        "interpolation": how,
+        **given(options, "wind_speeds", "direction_step"),
+    }
+    if values.shape[:2] == (1, 1):
+        weibull["sectors"] = [
+            {"direction": index * 360.0 / sectors, "frequency": share, "a": a, "k": k}
+            for index, (share, a, k) in enumerate(values[0, 0].tolist())
+        ]
+        return FileContent(
+            {"weibull": weibull}, "wrg", (*notes, "has one point, whose wind is taken everywhere")
+        )
     axes = ["x", "y", "wind_directions"]
     names = ("sector_frequency", "weibull_a", "weibull_k")
     local = {
@@ -51,18 +64,14 @@ def read(path: Path, options: Options) -> FileContent:
         "interpolation": how,
         "position_interpolation": how,
     }
-    weibull: dict[str, Any] = {
-        "turbulence_intensity": turbulence(options),
-        "interpolation": how,
-        **given(options, "wind_speeds", "direction_step"),
-    }
     return FileContent({"weibull": weibull, "local": local}, "wrg", tuple(notes))
 
 
 def _grid(lines: Lines) -> tuple[FloatArray, FloatArray]:
     columns, rows, west, south, cell = lines.numbers("the size, corner and cell of the grid", 5)
-    across = lines.whole_number(columns, "the number of columns", 2, _MOST_POINTS)
-    up = lines.whole_number(rows, "the number of rows", 2, _MOST_POINTS)
+    least = 1 if columns == rows == 1 else 2  # a single point is a site; a single row is no grid
+    across = lines.whole_number(columns, "the number of columns", least, _MOST_POINTS)
+    up = lines.whole_number(rows, "the number of rows", least, _MOST_POINTS)
     if across * up > _MOST_POINTS:
         lines.refuse(f"asks for {across * up:,} points", f"stay below {_MOST_POINTS:,}")
     if not cell > 0.0:

@@ -19,7 +19,7 @@ from vindeby.interop.site_files.weibull_options import WEIBULL as WEIBULL_OPTION
 from vindeby.interop.site_files.weibull_options import given
 from vindeby.interop.site_files.xrsite_variables import FloatArray, Variable, Variables, read_variables
 
-OPTIONS = WEIBULL_OPTIONS | {"turned_wakes"}
+OPTIONS = WEIBULL_OPTIONS | {"turned_wakes", "height"}
 _WEIBULL = {"Sector_frequency": "frequency", "Weibull_A": "a", "Weibull_k": "k"}
 _LOCAL = {
     "Speedup": "speedup",
@@ -35,7 +35,7 @@ _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 
 def read(path: Path, options: Options) -> FileContent:
     """The site as a section of a campaign, with local wind where the file has grids."""
-    found = read_variables(path)
+    found = read_variables(path, options)
     over_direction, over_position = _interpolations(options)
     turbulence = _turbulence(found, options)
     if "P" in found:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.campaign.reading.yaml_text import not_used, unused
-from vindeby.interop.file_reading import read_bytes, refuse
+from vindeby.interop.file_reading import Options, read_bytes, refuse, refuse_option
 from vindeby.interop.site_files.classic_netcdf import SIGNATURE, read_classic
+from vindeby.interop.site_files.lib import between, place_on
 from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
 
 FloatArray = npt.NDArray[np.float64]
@@ -21,6 +22,13 @@ _PYWAKE_ORDER = ("i", "x", "y", "h", "time", "wd", "ws")
 _READ = ("P", "Weibull_A", "Weibull_k", "Sector_frequency", "TI", "Speedup", "Turning")
 _IGNORED = {"TI_std": "the spread of the turbulence intensity", "Elevation": "the elevation of the ground"}
 _OTHER_WIND = {"WS": "ws", "WD": "wd"}
+_OTHER_NAMES = _OTHER_WIND | {
+    "wind_speed": "ws", "wind_direction": "wd", "sector": "wd", "height": "h",
+    "weibull_a": "Weibull_A", "weibull_k": "Weibull_k", "A": "Weibull_A", "k": "Weibull_k",
+    "sector_probability": "Sector_frequency", "sector_frequency": "Sector_frequency", "wdfreq": "Sector_frequency",
+    "probability": "P", "turbulence_intensity": "TI",
+}  # fmt: skip
+"""Names of windIO, foxes, windkit and NEWA; WS and WD only where they are axes."""
 
 
 class Variable(NamedTuple):
@@ -66,15 +74,15 @@ class Variables:
         return np.array(np.broadcast_to(variable.values.reshape(shape), lengths))
 
 
-def read_variables(path: Path) -> Variables:
+def read_variables(path: Path, options: Options) -> Variables:
     """Read a netCDF file, of the classic form or of version 4."""
     names = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
-    file = _file(path, names)
-    arrays, single = file.arrays, file.single_precision
+    file = _file(path, (*names, *_OTHER_NAMES))
+    found = Variables(path)
+    arrays = _at_height(found, _by_pywakes_names(found, file.arrays), options)
     if "Turning" in arrays:
         axes, values = arrays["Turning"]
-        arrays["Turning"] = axes, _half_turns(values, single="Turning" in single)
-    found = Variables(path)
+        arrays["Turning"] = axes, _half_turns(values, single="Turning" in file.single_precision)
     _take_axes(found, arrays)
     for name in _READ:
         if name in arrays:
@@ -90,6 +98,42 @@ def read_variables(path: Path) -> Variables:
 
 
 _Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
+
+
+def _by_pywakes_names(found: Variables, arrays: _Arrays) -> _Arrays:
+    """Variables and axes that have names of windIO, foxes, windkit or NEWA by those of PyWake, where that is clear."""
+    names: dict[str, str] = {}
+    for name, (axes, _) in arrays.items():
+        own = _OTHER_NAMES.get(name)
+        if (
+            own is not None
+            and own not in {*arrays, *names.values()}
+            and (name not in _OTHER_WIND or axes == (name,))
+        ):
+            names[name] = own
+    found.notes += [f"{name} is read as PyWake's {own}" for name, own in names.items() if own not in ORDER]
+    return {
+        names.get(name, name): (tuple(names.get(axis, axis) for axis in axes), values)
+        for name, (axes, values) in arrays.items()
+    }
+
+
+def _at_height(found: Variables, arrays: _Arrays, options: Options) -> _Arrays:
+    """What depends on height but not on the place, at one height: linear between those of the file."""
+    names = [name for name, (axes, _) in arrays.items() if "h" in axes and "x" not in axes and name != "h"]
+    if not names:
+        if options.get("height") is not None:
+            refuse_option("height", "goes with heights in a file without x and y only", "leave it out")
+        return arrays
+    order = np.argsort(arrays["h"][1])
+    levels = arrays["h"][1][order]
+    at = place_on(options, "height", levels)
+    found.notes.append(f"taken at a height of {at:g} m")
+    for name in names:
+        axes, values = arrays[name]
+        rows = np.moveaxis(values, axes.index("h"), 0)[order]
+        arrays[name] = tuple(axis for axis in axes if axis != "h"), between(rows, levels, at)
+    return arrays
 
 
 def _file(path: Path, names: Iterable[str]) -> GriddedFile:

@@ -42,16 +42,9 @@ class Node:
         mapping = self.mapping()
         return self._child(key, mapping[key]) if mapping.get(key) is not None else None
 
-    def use(self) -> Node:
-        """The same, noted as used; what is never used is listed as ignored. Numbers and text are used when taken."""
-        self.place.file.used.add(self.place.path)
-        return self
-
-    def use_name(self) -> None:
-        """Note the name as used: one that a campaign has no place for changes nothing."""
-        name = self.get("name")
-        if name is not None:
-            name.use()
+    def use(self, *keys: str) -> None:
+        """Note it, or what stands under a key, as used: the rest is listed. Numbers and text are used when taken."""
+        self.place.file.used.add((*self.place.path, *keys))
 
     def leave(self) -> None:
         """It was looked at, but is not used after all."""

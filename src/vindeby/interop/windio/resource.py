@@ -81,7 +81,7 @@ def read_resource(node: Node, notes: Notes) -> Resource:
     """The resource of an ``energy_resource``, of its ``wind_resource``, or of a site that holds it."""
     for key in ("energy_resource", "wind_resource"):
         if node.has(key):
-            node.use_name()
+            node.use("name")
             node = node.need(key)
     quantities = read_quantities(node, notes)
     if not quantities.by_name:

@@ -89,7 +89,7 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Resource | N
     site = root.get("site")
     boundary, resource = None, None
     if site is not None:
-        site.use_name()
+        site.use("name")
         boundary = read_boundary(site, notes)
         resource = read_resource(site, notes) if site.has("energy_resource") else None
     if boundary is None:
