@@ -79,7 +79,6 @@ SITES: dict[str, Callable[[], Any]] = {
     ),
     "gridded": gridded,
     "gridded nearest": lambda: gridded(interp_method="nearest"),
-    "flat terrain": lambda: gridded(elevation=[250.0] * 3, distance=TerrainFollowingDistance(100)),
     "hills that distances do not follow": lambda: gridded(elevation=[0.0, 300.0, 100.0]),
     "turned": lambda: gridded(turning=True, distance=StraightDistance(wind_direction="WD_i")),
 }
@@ -164,7 +163,7 @@ def changed(**more: Any) -> XRSite:
         (lambda: changed(Air_density=1.2), "it holds Air_density"),
         (
             lambda: gridded(elevation=[0.0, 300.0, 100.0], distance=TerrainFollowingDistance()),
-            r"follow the terrain, which rises by 300 m; .*convert the site with distance=StraightDistance\(\)",
+            r"distances by TerrainFollowingDistance; .*make the site with distance=StraightDistance\(\)",
         ),
         (lambda: changed(TI=("i", [0.1, 0.2])), "TI depends on 'i'"),
         (lambda: changed(Speedup=("h", [1.0, 1.1])), "depends on height or y, but not on x"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from py_wake.site import XRSite
-from py_wake.site.distance import StraightDistance, TerrainFollowingDistance
+from py_wake.site.distance import StraightDistance
 
 from vindeby.errors import ArgumentError
 
@@ -44,17 +44,11 @@ def _refuse_others(site: XRSite) -> None:
     """Refuse what would change energies and a campaign has no words for."""
     if site.shear is not None:
         raise _refused("it has a shear; a campaign's wind is that at the hubs: give the site at hub height")
-    rise = float(np.ptp(site.ds.Elevation.values)) if "Elevation" in site.ds else 0.0
-    if type(site.distance) is TerrainFollowingDistance and rise > 0.0:
+    if type(site.distance) is not StraightDistance:
         raise _refused(
-            f"its distances follow the terrain, which rises by {rise:.4g} m; distances of a campaign are straight: "
-            "convert the site with distance=StraightDistance()"
+            f"it has distances by {type(site.distance).__name__}; those of a campaign are straight: make the site with "
+            "distance=StraightDistance(), and compare energies with that site's"
         )
-    if type(site.distance) not in (
-        StraightDistance,
-        TerrainFollowingDistance,
-    ):  # which is straight where it is flat
-        raise _refused(f"it has distances by {type(site.distance).__name__}, not StraightDistance")
     unknown = [str(name) for name in site.ds.data_vars if name not in (*_KNOWN, "Elevation")]
     if unknown:
         raise _refused(f"it holds {', '.join(unknown)}; a campaign knows {', '.join(sorted(_KNOWN))}")
