@@ -16,13 +16,14 @@ _QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
 _REQUIRED = ("wind direction", "wind speed")
 
 
-def read_columns(
-    path: Path, options: Options, without: tuple[str, ...] = ()
-) -> tuple[NumberTable, TableReader]:
-    """Direction and speed, and whatever else the file has of turbulence, frequency, weight and time."""
-    reader = TableReader(str(path), "", told_columns(options))
-    wanted = {name: quantity for name, quantity in _QUANTITIES.items() if name not in without}
-    table = reader.read(read_text(path), wanted, _REQUIRED, as_text=("time",))
+def read_columns(path: Path, options: Options) -> tuple[NumberTable, TableReader]:
+    """Direction and speed, and whatever else the file has of turbulence and frequency."""
+    told = told_columns(options)
+    for name in ("weight", "time"):
+        if name in told:
+            refuse_option("columns", f"{name} does not go with frequencies", "leave it out", told[name])
+    reader = TableReader(str(path), "", told)
+    table = reader.read(read_text(path), {**WIND, "frequency": FREQUENCY}, _REQUIRED)
     reader.check_wind(table)
     reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
     return table, reader

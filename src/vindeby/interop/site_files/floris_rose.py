@@ -23,7 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 
 def read(path: Path, options: Options) -> FileContent:
     """The rose as a table or as states."""
-    table, reader = read_columns(path, options, without=("weight", "time"))
+    table, reader = read_columns(path, options)
     if "frequency" not in table.columns:
         reader.refuse(
             table.header_line, "names no column of frequency", "name it: columns: {frequency: NAME}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.campaign.reading.yaml_text import read as read_yaml
 from vindeby.interop import iea37
 from vindeby.interop.file_reading import (
@@ -28,8 +29,7 @@ def _read_windio(path: Path, _: Options) -> FileContent:
     node, notes = open_root(path), Notes()
     data = read_turbine(node, notes)
     keys = [key.removeprefix(f"{path.name}: ") for key in ignored_keys(node.files)]
-    ignored = [f"not used: {', '.join(keys)}"] if keys else []
-    return FileContent(data, "windio-turbine", (*notes.chosen, *notes.doubtful, *ignored))
+    return FileContent(data, "windio-turbine", (*notes.chosen, *notes.doubtful, *not_used(keys)))
 
 
 FORMATS = {
