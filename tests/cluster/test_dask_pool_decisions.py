@@ -12,6 +12,7 @@ import pytest
 
 from tests.contracts.test_pools import OPTIONS, steered
 from tests.runner.campaigns import marked_processes
+from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner.cluster import dask_pool
 from vindeby.runner.cluster.agent import Agent
 from vindeby.runner.cluster.dask_link import Answered, Looked, NodeOpened, NodeRefused, Nodes, Silence
@@ -21,7 +22,6 @@ from vindeby.runner.cluster.versions import mismatch
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.pool import PoolEvent, PoolNote, TasksDurable, Work, WorkerGone, WorkerReady
 from vindeby.runner.protocol import MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
-from vindeby.runner.running import _search_path
 from vindeby.runner.task_space import TaskSpace
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -59,7 +59,7 @@ class Bench:
     def __init__(self, folder: Path, **options: Any) -> None:
         campaign = steered(folder)
         directory = RunDirectory(folder / "out.h5").create()
-        setup = Setup(campaign, str(directory.output), OPTIONS, _search_path(), 0.1, None)
+        setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
         self.said: list[str] = []
         self.session = Session.of(setup, "forkserver", "bench")
         self.pool = DaskPool(directory, self.session, None, say=self.said.append, **options)
@@ -247,7 +247,7 @@ def test_an_agent_without_news_ends_its_processes(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("VINDEBY_MARK", f"agent-{tmp_path}")
     campaign = steered(tmp_path, waits=[1])
     directory = RunDirectory(tmp_path / "out.h5").create()
-    setup = Setup(campaign, str(directory.output), OPTIONS, _search_path(), 0.1, None)
+    setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
     session = Session(**{**vars(Session.of(setup, "forkserver", "agent")), "silent_limit_s": 1e9})
     agent = Agent(session, "agent", 1, None, sees_run=True)
     assert agent.attend(1, 0, StartLane(), 0).settled

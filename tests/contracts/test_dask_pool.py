@@ -12,11 +12,11 @@ import pytest
 from tests.contracts.test_pools import OPTIONS, PoolContract
 from tests.runner.campaigns import ROOT
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.cluster.orders import Session
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.pool import WorkerPool
-from vindeby.runner.running import _search_path
 from vindeby.store.disk.run_directory import RunDirectory
 
 distributed = pytest.importorskip("distributed")
@@ -51,7 +51,7 @@ class DaskContract(PoolContract):
     client: Any
 
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
-        setup = Setup(campaign, str(directory.output), OPTIONS, _search_path(), 0.1, None)
+        setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
         session = Session.of(setup, "forkserver", "contract")
         return DaskPool(directory, session, self.client)
 

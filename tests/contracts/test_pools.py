@@ -15,6 +15,7 @@ from tests.contracts import pool_functions
 from tests.contracts.in_process_pool import NAME, InProcessPool
 from tests.runner.campaigns import calling, marked_processes, one_cell, results
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner import protocol
 from vindeby.runner.execution.task_executor import ExecutorOptions, TaskExecutor
 from vindeby.runner.failures import Failure, Kind, retries
@@ -24,7 +25,6 @@ from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.pool import PoolEvent, TasksDurable, Work, WorkerGone, WorkerPool, WorkerReady
 from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
 from vindeby.runner.resuming.run_lock import hold
-from vindeby.runner.running import _search_path
 from vindeby.runner.supervisor import Supervisor
 from vindeby.runner.task_space import TaskSpace
 from vindeby.store.disk.events import EventLog
@@ -259,7 +259,7 @@ class PoolContract:
 
 class TestLocalPool(PoolContract):
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
-        setup = Setup(campaign, str(directory.output), OPTIONS, _search_path(), 0.1, None)
+        setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
         return LocalPool(directory, setup, slots, "forkserver", "contract")
 
     def left_over(self) -> list[Any]:

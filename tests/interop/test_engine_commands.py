@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import yaml
 from typer.testing import CliRunner
 
 import vindeby
+from tests.command import vindeby as command
 from tests.interop.engine_campaigns import data, weibull
 from vindeby.assembly.engine_names import engine_name, engine_warning
 from vindeby.assembly.physics import physics_checks
@@ -91,7 +93,7 @@ def test_run_says_which_file_it_executes_and_results_which_engine_they_are_of(fo
     assert told in engine_warning(campaign)  # what validate --deep says
     engine = engine_name(campaign)
     assert engine.startswith("py_wake 2.")
-    assert "mycone:cone (mycone.py " in engine
+    assert "mycone:cone (code " in engine
     with vindeby.open("out.h5") as database:
         assert [database[key].attributes["engine"] for key in sorted(database)] == [engine] * 2
 
@@ -120,11 +122,57 @@ def test_deep_validation_computes_energies_again_with_the_model(folder: Path) ->
     assert "but the layout gives" in told[0]
 
 
-def test_a_resumed_run_says_that_the_model_has_changed() -> None:
+def test_results_of_an_edited_model_are_stale_until_they_are_replaced(tmp_path: Path) -> None:
+    output = shutil.copy("out.h5", tmp_path / "out.h5")
     said: list[str] = []
-    assert vindeby.run("campaign.yaml", "out.h5", on_message=said.append).complete
-    assert not [text for text in said if "another engine" in text]
-    Path("mycone.py").write_text(MODEL + "# changed\n")
+    assert vindeby.run("campaign.yaml", output, on_message=said.append).complete
+    Path("mycone.py").write_text(MODEL.replace("0.3 *", "0.25 *"))
+    kept = vindeby.run("campaign.yaml", output, on_message=said.append)
+    assert not kept.complete
+    assert kept.resume_state.stale == ["farm0_t0_s0", "farm0_t0_s1"]
+    assert [text for text in said if "--replace-stale computes them again" in text]
+    (told,) = [text for text in said if "has changed" in text]
+    assert told.startswith("wake.pywake: the code of mycone:cone has changed since 2 results were computed")
+    replaced = vindeby.run("campaign.yaml", output, workers=1, replace_stale=True)
+    assert replaced.complete
+    assert replaced.done == 2
+
+
+def test_a_module_that_the_model_imports_is_part_of_its_code() -> None:
+    Path("mycone.py").write_text(MODEL + "from mydepth import depth\n")
+    prints = []
+    for depth in ("0.3", "0.25"):
+        Path("mydepth.py").write_text(f"depth = {depth}\n")
+        prints.append(Campaign.load("campaign.yaml").fingerprints()["farm0_t0_s0"])
+    Path("unrelated.py").write_text("")
+    assert prints[0] != prints[1] == Campaign.load("campaign.yaml").fingerprints()["farm0_t0_s0"]
+
+
+def test_evaluations_with_an_edited_model_are_stale_too(tmp_path: Path) -> None:
+    study = {"name": "again", "layouts": {"seeds": 1}}
+    output = tmp_path / "study.h5"
+    assert vindeby.evaluate("out.h5", study, output, workers=1).complete
+    Path("mycone.py").write_text(MODEL.replace("0.3 *", "0.25 *"))
+    for given in (study, study | {"wake": {"pywake": "mycone:cone", "options": {"k": 0.06}}}):
+        kept = vindeby.evaluate("out.h5", given, output, workers=1)
+        assert not kept.complete
+        assert kept.resume_state.stale == ["farm0_t0_s0"]
+    assert vindeby.evaluate("out.h5", study, output, workers=1, replace_stale=True).complete
+
+
+def test_deep_validation_with_an_edited_model_is_refused_with_what_to_do(folder: Path) -> None:
+    Path("mycone.py").write_text(MODEL.replace("0.3 *", "0.25 *"))
+    done = command(folder, "validate", "out.h5", "--deep")
+    assert done.returncode == 2
+    assert "wake.pywake: mycone:cone: its code is not that of the campaign" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_results_of_another_version_of_the_engine_are_kept_with_a_note(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("vindeby.assembly.engine_names.version", lambda _: "9.9.9")
     assert vindeby.run("campaign.yaml", "out.h5", on_message=said.append).complete
     (told,) = [text for text in said if "another engine" in text]
-    assert told.startswith("2 results there already come from another engine than py_wake")
+    assert told.startswith("2 results there already come from another engine than py_wake 9.9.9")

@@ -5,14 +5,12 @@ Nothing is imported: versions come from the metadata of installed packages, modu
 
 from __future__ import annotations
 
-import hashlib
-import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from vindeby.assembly.code_files import file_of, is_installed
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.code_files import file_of, is_installed, search_path
 from vindeby.campaign.sections.engine import PyWakeEngine
 
 _PACKAGES = {"pywake": "py_wake", "floris": "floris"}
@@ -21,7 +19,7 @@ _PACKAGES = {"pywake": "py_wake", "floris": "floris"}
 def engine_name(campaign: Campaign) -> str:
     """For example ``vindeby jensen`` or ``py_wake 2.6.20 py_wake.literature:Nygaard_2022``.
 
-    A model of the user's own has a digest of its file, too: ``py_wake 2.6.20 mywakes:Mine (mywakes.py 0f3a2b1c)``.
+    A model of the user's own has a digest of its code, too: ``py_wake 2.6.20 mywakes:Mine (code 0f3a2b1c5d6e7f80)``.
     """
     given = campaign.wake.engine
     if given is None:
@@ -33,10 +31,8 @@ def engine_name(campaign: Campaign) -> str:
         package = f"{package} (not installed)"
     if not isinstance(given, PyWakeEngine):
         return f"{package} {given.title.removeprefix('floris ')}"
-    file = own_file(given, search_path())
-    if file is None:
-        return f"{package} {given.model}"
-    return f"{package} {given.model} ({file.name} {_digest(file)})"
+    code = given.with_code().code
+    return f"{package} {given.model} (code {code})" if code else f"{package} {given.model}"
 
 
 def engine_warning(campaign: Campaign, path: Sequence[str] | None = None) -> str:
@@ -57,17 +53,3 @@ def own_file(given: PyWakeEngine, path: Sequence[str]) -> Path | None:
     """The file of a model that is no part of an installed package."""
     file = file_of(given.module, path)
     return None if file is None or is_installed(file) else file
-
-
-def search_path() -> list[str]:
-    """Where modules are looked for: where Python does, and in the current folder."""
-    here = str(Path.cwd())
-    path = [entry or here for entry in sys.path]
-    return path if here in path else [*path, here]
-
-
-def _digest(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
-    except OSError:  # a package without a file of its own
-        return "folder"

@@ -116,11 +116,15 @@ class Campaign(Amount):
     @classmethod
     def loads(cls, text: str, name: str = "campaign", overrides: Sequence[str] = ()) -> Self:
         """Read a campaign from YAML text; ``name`` is used in messages, overrides are like ``"seeds=2"``."""
-        return cls.from_document(source.from_text(text, name), overrides)
+        return cls._checked(source.from_text(text, name), overrides)
 
     @classmethod
     def from_document(cls, document: Document, overrides: Sequence[str] = ()) -> Self:
-        """Check data that was read, with overrides put in, and make a campaign of it."""
+        """Check data that was read, with overrides put in, and make a campaign of it and of the code it names."""
+        return cls._checked(document, overrides).with_code()
+
+    @classmethod
+    def _checked(cls, document: Document, overrides: Sequence[str]) -> Self:
         source.override(document, overrides)
         try:
             return cls.model_validate(document.data)
@@ -131,6 +135,17 @@ class Campaign(Amount):
     def from_data(cls, data: dict[str, Any]) -> Self:
         """Make a campaign of plain data, as a campaign file has it."""
         return cls.from_document(Document(data, {(): Origin("campaign")}))
+
+    def with_code(self) -> Self:
+        """This campaign with a digest of the user's own code that its wake model names, unless it has one.
+
+        A campaign that is kept with results has that of the code which computed them, and ``loads`` leaves it.
+        """
+        given = self.wake.named_code
+        if given is None or given.code:
+            return self
+        wake = self.wake.model_copy(update={given.key: given.with_code()})
+        return self.model_copy(update={"wake": wake})
 
     def to_data(self) -> dict[str, Any]:
         """The campaign as plain data, complete: nothing in it refers to another file."""

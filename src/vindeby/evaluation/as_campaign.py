@@ -34,6 +34,9 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
         given = getattr(study, key)
         if given is not None:
             data[key] = given.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for given in data["wake"].values():
+        if isinstance(given, dict):
+            given.pop("code", None)  # what evaluates is the code as it is now
     if study.site is not None and study.site.local is None:
         # The layouts lie as they did: other wind from true north is turned to their grid north, too.
         turn = source.site.grid_convergence_deg

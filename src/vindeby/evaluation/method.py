@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.assembly.engine_names import engine_name
 from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task, Turbine
 from vindeby.campaign.neighbours import neighbours_of
@@ -44,7 +45,7 @@ class EvaluationMethod:
     def __init__(self, campaign: Campaign) -> None:
         call = call_of(campaign)
         assert call is not None, "the campaign names this class"
-        self.campaign = campaign
+        self.campaign, self.engine = campaign, engine_name(campaign)
         parameters: dict[str, Any] = call.parameters
         context = call.context or {}
         self.pinned = {key: tuple(map(Pinned.parse, texts)) for key, texts in parameters["layouts"].items()}
@@ -107,7 +108,7 @@ class _Prepared:
                 "layout_key": own.key,
                 "layout_seed": seed[2],
                 "internal_wakes": self._method.internal,
-                "engine": self._method.campaign.wake.chosen[0],
+                "engine": self._method.engine,
             },
         )
 

@@ -7,7 +7,6 @@ broken, and a merge that was cut short is done anew.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,6 +17,7 @@ from vindeby.assembly.done import Judge
 from vindeby.assembly.same_campaign import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
+from vindeby.campaign.reading.code_files import search_path
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.execution.task_executor import ExecutorOptions
@@ -108,8 +108,8 @@ def run(
         if judge.usual:
             write_verdicts(directory, campaign.dumps(), resume_state.verdicts)
         _say_what_stands(resume_state, on_message, again)
-        if resume_state.done and (other := other_engines(directory, campaign)):
-            on_message(other)
+        for told in other_engines(directory, campaign):
+            on_message(told)
         summary = Summary(Path(output), len(space), resume_state, kept_invalid=keep_invalid)
         if resume_state.todo:
             _supervise(
@@ -132,10 +132,12 @@ def run(
 
 
 def _loaded(campaign: Campaign | str | Path) -> Campaign:
-    if isinstance(campaign, Campaign):
-        return campaign
     if isinstance(campaign, str | Path):
-        return Campaign.load(campaign)
+        campaign = Campaign.load(campaign)
+    if isinstance(campaign, Campaign):
+        if campaign.wake.named_code is not None:
+            campaign.wake.named_code.refuse_other_code()
+        return campaign.with_code()
     raise ArgumentError(
         f"run: campaign must be a Campaign, the path of a campaign file or the name of a preset, not "
         f"{type(campaign).__name__}; for plain data use Campaign.from_data"
@@ -236,7 +238,7 @@ def _supervise(
     check_physics: bool,
     other: OtherPool | None,
 ) -> None:
-    if told := foreign_code.warning(campaign, _search_path()):
+    if told := foreign_code.warning(campaign, search_path()):
         say(told)
     slots = 1 if other is not None else min(_workers(options), len(resume_state.todo))
     limit, alone = memory_limits(options, slots) if other is None else _limits_elsewhere(options)
@@ -261,7 +263,7 @@ def _supervise(
             token=lock.token,
             check_physics=check_physics,
         ),
-        search_path=_search_path(),
+        search_path=tuple(search_path()),
         heartbeat_s=options.heartbeat_s,
         memory_limit=limit,
     )
@@ -377,10 +379,3 @@ def memory_limits(options: RunOptions, workers: int) -> tuple[int | None, int | 
         limit = int(options.memory_limit_mb * 1e6)
         return limit, limit * workers
     return (None, None) if whole is None else (whole // workers, whole)
-
-
-def _search_path() -> tuple[str, ...]:
-    """Where workers look for modules: where we do, and in the current folder."""
-    here = str(Path.cwd())
-    path = [entry or here for entry in sys.path]
-    return tuple(path if here in path else [*path, here])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, Strict, model_validator
 
 from vindeby.campaign.reading.yaml_text import unused
+from vindeby.campaign.reading.code_files import own_code, search_path
 from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.values import Section, refusal
+from vindeby.errors import InputError
 
 ENGINES = ("pywake", "floris")
 _LOCAL_WIND = "heterogeneous_inflow_config"
@@ -20,18 +22,21 @@ REPLACED = {
 _NEEDED = ("flow_field", "solver", "wake")
 
 
-class PyWakeEngine(Section):
-    """A PyWake wind-farm model: a class or function that takes (site, wind_turbines) and keyword ``options``."""
+class NamedCode(Section):
+    """A wake model by the name of Python code, and the keyword ``options`` that this is called with."""
 
+    key: ClassVar[str]
     model: ImportedName
     """A class or function as package.module:name."""
     options: Parameters = Field(default_factory=dict)
     """Keyword arguments for it."""
+    code: Annotated[str, Strict()] | None = None
+    """A digest of the code where it is your own; put in when the file is read, so that an edit makes results stale."""
 
     @property
     def title(self) -> str:
         """For tables and messages."""
-        return f"pywake {self.model}"
+        return f"{self.key} {self.model}"
 
     @property
     def module(self) -> str:
@@ -43,10 +48,29 @@ class PyWakeEngine(Section):
         """The model alone."""
         return {"type": "string"}
 
+    def with_code(self) -> Self:
+        """This model with a digest of the user's own code, as it is now, unless it has one."""
+        return self if self.code else self.model_copy(update={"code": own_code(self.module, search_path())})
+
+    def refuse_other_code(self) -> None:
+        """InputError where the code that is found is not that of the campaign."""
+        now = own_code(self.module, search_path())
+        if self.code and now and now != self.code:
+            raise InputError(
+                f"wake.{self.key}: {self.model}: its code is not that of the campaign ({now} instead of {self.code}): "
+                "it was edited since the campaign was read; restore it, or run the campaign file with --replace-stale"
+            )
+
     @model_validator(mode="before")
     @classmethod
     def _bare_model(cls, data: Any) -> Any:
         return {"model": data} if isinstance(data, str) else data
+
+
+class PyWakeEngine(NamedCode):
+    """A PyWake wind-farm model: a class or function that takes (site, wind_turbines) and keyword ``options``."""
+
+    key = "pywake"
 
 
 class FlorisEngine(Section):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from vindeby.campaign.sections.engine import FlorisEngine, PyWakeEngine, with_options
+from vindeby.campaign.sections.engine import FlorisEngine, NamedCode, PyWakeEngine, with_options
 from vindeby.campaign.sections.values import NamedOneOf, NotNegative, Positive, Section, refusal
 
 Induction = Literal["madsen", "momentum"]
@@ -136,6 +136,11 @@ class WakeModel(NamedOneOf):
         return self.pywake or self.floris
 
     @property
+    def named_code(self) -> NamedCode | None:
+        """The model where it is Python code that the campaign names."""
+        return self.pywake
+
+    @property
     def title(self) -> str:
         """The model in a few words, e.g. ``jensen`` or ``pywake py_wake.literature:Nygaard_2022``."""
         return self.chosen[0] if self.engine is None else self.engine.title
@@ -153,7 +158,8 @@ class WakeModel(NamedOneOf):
     def identity(self) -> dict[str, Any]:
         """What decides a result, for fingerprints. Blockage that is not asked for is left out."""
         key, model = self.chosen
-        identity = {key: model.identity() if isinstance(model, Jensen) else model.model_dump()}
+        exclude = {"code"} if self.named_code and not self.named_code.code else None
+        identity = {key: model.identity() if isinstance(model, Jensen) else model.model_dump(exclude=exclude)}
         return identity if self.blockage is None else {**identity, "blockage": self.blockage}
 
     @model_validator(mode="before")

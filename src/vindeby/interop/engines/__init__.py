@@ -36,7 +36,7 @@ def load(given: PyWakeEngine | FlorisEngine) -> None:
     if isinstance(given, PyWakeEngine):
         from vindeby.interop.engines.loading import find_model
 
-        find_model(given.model)
+        find_model(given)
         import vindeby.interop.pywake_objects.sites
         import vindeby.interop.pywake_objects.turbines  # noqa: F401
     else:

@@ -33,9 +33,11 @@ def need_floris() -> None:
         ) from None
 
 
-def find_model(name: str) -> Any:
-    """Import ``package.module:Model``; InputError says what is missing."""
+def find_model(given: PyWakeEngine) -> Any:
+    """Import ``package.module:Model``; InputError says what is missing, or that it is not the campaign's code."""
     need_pywake()
+    given.refuse_other_code()
+    name = given.model
     module_name, _, path = name.partition(":")
     try:
         with _current_folder():
@@ -75,7 +77,7 @@ def _current_folder() -> Iterator[None]:
 
 def made_model(given: PyWakeEngine, site: Any, wind_turbines: Any) -> Any:
     """The wind-farm model of a campaign, of PyWake objects."""
-    factory = find_model(given.model)
+    factory = find_model(given)
     from py_wake.wind_farm_models.wind_farm_model import WindFarmModel
 
     shown = "".join(f", {key}={value!r}" for key, value in given.options.items())

@@ -1,0 +1,100 @@
+"""Which files of code importing a module would execute, found out without executing anything."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import site
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+
+
+def search_path() -> list[str]:
+    """Where modules are looked for: where Python does, and in the current folder."""
+    here = str(Path.cwd())
+    path = [entry or here for entry in sys.path]
+    return path if here in path else [*path, here]
+
+
+def file_of(module: str, path: Sequence[str]) -> Path | None:
+    """The file or folder of code that importing a module would execute first outside of installed packages, if any.
+
+    The packages above a module are executed too. Nothing is imported here: each part of the name is only looked up.
+    """
+    file = None
+    for _, file in _places(module, path):
+        if not is_installed(file):
+            return file
+    return file
+
+
+def own_code(module: str, path: Sequence[str]) -> str | None:
+    """A digest of the code outside of installed packages that importing a module executes; None where there is none.
+
+    That is the module, the packages above it, and what these import by a statement, as far as it is the user's own.
+    """
+    found: dict[str, bytes] = {}
+    left = [module]
+    while left:
+        for name, file in _places(left.pop(), path):
+            if name in found or is_installed(file):
+                continue
+            found[name] = file.read_bytes() if file.is_file() else b""
+            left += _imported(found[name], name if file.name == "__init__.py" else name.rpartition(".")[0])
+    parts = (f"{name} {hashlib.sha256(code).hexdigest()}" for name, code in sorted(found.items()))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16] if found else None
+
+
+def _imported(code: bytes, package: str) -> Iterator[str]:
+    """The modules that import statements name; of ``from a import b`` also ``a.b``, which may be one."""
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError):  # importing it says what is wrong
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _places(module: str, path: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """The packages above a module and the module, as far as they are found, each with its file or folder."""
+    places: Sequence[str] | None = path
+    names = module.split(".")
+    for length, name in enumerate(names, 1):
+        # By its last part: of a folder without an __init__.py Python would ask for the imported package above it.
+        spec = PathFinder.find_spec(name, list(places)) if places is not None else None
+        if spec is None:
+            return
+        if (file := _place(spec)) is not None:
+            yield ".".join(names[:length]), file
+        places = spec.submodule_search_locations
+
+
+def _place(spec: ModuleSpec) -> Path | None:
+    """The file of a module; the folder of a package without a file of its own."""
+    if spec.has_location and spec.origin is not None:
+        return Path(spec.origin)
+    folders = list(spec.submodule_search_locations or ())
+    return Path(folders[0]) if folders else None
+
+
+def is_installed(file: Path) -> bool:
+    """Does a file belong to the standard library, to an installed package, or to vindeby?"""
+    parents = file.resolve().parents
+    return any(folder in parents for folder in _installed())
+
+
+@cache
+def _installed() -> frozenset[Path]:
+    names = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    names += [*site.getsitepackages(), site.getusersitepackages(), str(Path(__file__).parents[2])]
+    names += [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    return frozenset(Path(name).resolve() for name in names if name)
