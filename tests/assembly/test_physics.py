@@ -84,7 +84,9 @@ def test_energy_is_computed_again_only_when_asked() -> None:
 
 
 def test_the_energy_of_a_function_of_the_users_own_is_judged_only_by_the_rated_power() -> None:
-    calling = Campaign.from_data(CAMPAIGN.to_data() | {"method": {"call": "a.b:c"}})
+    calling = Campaign.from_data(
+        CAMPAIGN.to_data() | {"method": {"call": {"function": "a.b:c", "energy": "own"}}}
+    )
     full_gwh = 16 * 3.35 * 8.766
     assert complaints(record(aep=full_gwh * (1 - 1e-9)), calling) == []
     (found,) = complaints(record(aep=full_gwh * (1 + 1e-9)), calling)

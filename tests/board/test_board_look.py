@@ -119,7 +119,7 @@ def test_farms_of_different_capacity_are_compared_by_capacity_factor(
 ) -> None:
     data = small()
     data["capacity_mw"], data["seeds"] = 32.0, 2
-    data["method"] = {"call": {"function": "tests.results.scatter:scatter", "parameters": {}}}
+    data["method"] = {"call": {"function": "tests.results.scatter:scatter", "energy": "own"}}
     publish(tmp_path / "o.h5", Campaign.from_data(data))  # 6 x 5 MW and 16 x 2 MW
     with board(tmp_path / "o.h5", "--port", "0") as found:
         page = browser.new_page()

@@ -10,7 +10,9 @@ import pytest
 from tests.cli.worker_files import worker_file
 from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell
+from vindeby.campaign import Campaign
 from vindeby.runner import run
+from vindeby.store.read.database import open_database as vindeby_open
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +30,47 @@ def test_results_of_a_users_function_are_counted_as_not_computed_again(tmp_path:
     assert report["not_computed_again"] == {"method call": 20}
     plain = vindeby(tmp_path, "validate", "o.h5")
     assert plain.stdout == "o.h5: valid: 20 records in 1 files\n"
+
+
+def boasting(share: float, **call: str) -> Campaign:
+    """Two results of a function that says it found so much of the energy that there is."""
+    data = one_cell(calling("boastful", 2, {"share": share})).to_data()
+    del data["method"][0]["call"]["energy"]
+    data["method"][0]["call"] |= call
+    return Campaign.from_data(data)
+
+
+def test_an_energy_of_a_users_function_is_compared_with_the_wake_model(tmp_path: Path) -> None:
+    said: list[str] = []
+    assert run(boasting(1.02), tmp_path / "o.h5", workers=1, on_message=said.append).complete
+    told = "2 results have an aep that differs from what the wake model gives (aep_engine) by more than 0.1 %"
+    assert [text for text in said if told in text]
+    with vindeby_open(tmp_path / "o.h5") as database:
+        for record in database.values():
+            assert float(record.arrays["aep"]) == pytest.approx(
+                1.02 * record.attributes["aep_engine"], rel=1e-12
+            )
+    plain = vindeby(tmp_path, "validate", "o.h5")
+    assert (plain.returncode, told in plain.stdout, "by +2.00 %" in plain.stdout) == (0, True, True)
+    deep = vindeby(tmp_path, "validate", "o.h5", "--deep")
+    assert deep.returncode == 1
+    assert "by the function" in deep.stdout
+    assert "not computed again" not in deep.stdout
+    vindeby(tmp_path, "report", "o.h5", "-o", "page.html")
+    assert told in (tmp_path / "page.html").read_text()
+
+
+def test_an_energy_within_the_tolerance_is_right_and_one_of_its_own_is_not_compared(tmp_path: Path) -> None:
+    said: list[str] = []
+    assert run(boasting(1.0005), tmp_path / "near.h5", workers=1, on_message=said.append).complete
+    own = boasting(1.02, energy="own")
+    assert run(own, tmp_path / "own.h5", workers=1, on_message=said.append).complete
+    assert not [text for text in said if "aep_engine" in text]
+    with vindeby_open(tmp_path / "own.h5") as database:
+        assert "aep_engine" not in next(iter(database.values())).attributes
+    for name in ("near.h5", "own.h5"):
+        assert vindeby(tmp_path, "validate", name, "--deep").returncode == 0
+    assert own.fingerprints() == boasting(1.02).fingerprints()  # comparing changes no result
 
 
 def test_without_a_campaign_nothing_is_computed_again(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def steered(folder: Path, seeds: int | list[int] = 6, **parameters: Any) -> Camp
     call = {
         "function": "tests.contracts.pool_functions:steered",
         "parameters": {"folder": str(folder), **parameters},
+        "energy": "own",
     }
     return Campaign.from_data({**data, "method": {"call": call}})
 

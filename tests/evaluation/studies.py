@@ -17,7 +17,7 @@ from vindeby.store.format.record import Record
 from vindeby.store.merge.merge import merge
 from vindeby.store.read.database import Database
 
-PLACE: dict[str, Any] = {"call": {"function": "tests.evaluation.studies:place"}}
+PLACE: dict[str, Any] = {"call": {"function": "tests.evaluation.studies:place", "energy": "own"}}
 TYPES = [
     {"name": "small", "generic": {"rated_power_mw": 2, "rotor_diameter_m": 80, "hub_height_m": 70}},
     {

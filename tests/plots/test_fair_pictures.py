@@ -28,7 +28,7 @@ def asked(capacity_mw: float) -> Campaign:
     """The small campaign with types of 5 and 2 MW, so that 30 MW fit both and 31 MW fit neither."""
     data = small()
     data["capacity_mw"], data["seeds"] = capacity_mw, 5
-    data["method"] = {"call": {"function": "tests.results.scatter:scatter", "parameters": {}}}
+    data["method"] = {"call": {"function": "tests.results.scatter:scatter", "energy": "own"}}
     return Campaign.from_data(data)
 
 

@@ -34,7 +34,8 @@ def campaign(
     parameters: dict[str, Any] = {"seconds": seconds}
     if fails_at is not None:
         parameters["fails_at"] = fails_at
-    data["method"] = {"call": {"function": "tests.results.scatter:scatter", "parameters": parameters}}
+    call = {"function": "tests.results.scatter:scatter", "parameters": parameters, "energy": "own"}
+    data["method"] = {"call": call}
     return Campaign.from_data(data)
 
 

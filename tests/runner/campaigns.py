@@ -25,7 +25,11 @@ def calling(
     """Four cells with so many seeds each; ``run`` are options of the run."""
     data = small()
     data["method"] = {
-        "call": {"function": f"tests.runner.functions:{function}", "parameters": parameters or {}}
+        "call": {
+            "function": f"tests.runner.functions:{function}",
+            "parameters": parameters or {},
+            "energy": "own",
+        }
     }
     data["seeds"] = seeds
     data["run"] = {"workers": 2, "start_method": "forkserver", **run}

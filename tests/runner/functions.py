@@ -36,6 +36,12 @@ def good(task: CallTask) -> dict[str, Any]:
     return {"layout": layout, "aep": energy_gwh, "extra": layout[:, :1] * 2, "note": "fine"}
 
 
+def boastful(task: CallTask) -> dict[str, Any]:
+    """A good layout, with an energy that is so much of what the wake model gives."""
+    found = good(task)
+    return {**found, "aep": task.wind_farm.aep(*found["layout"]) * task.parameters["share"]}
+
+
 def slow(task: CallTask) -> dict[str, Any]:
     """The same, after a while; leaves a trace of each time that it was called."""
     if "trace" in task.parameters:

@@ -26,7 +26,7 @@ def campaign_of(function: str, seeds: int, parameters: dict[str, Any] | None = N
     data = small()
     data["farms"], data["turbines"] = data["farms"][:1], data["turbines"][:1]
     name = f"tests.runner.misbehaving:{function}"
-    data["method"] = {"call": {"function": name, "parameters": parameters or {}}}
+    data["method"] = {"call": {"function": name, "parameters": parameters or {}, "energy": "own"}}
     data["seeds"] = seeds
     data["run"] = {"workers": 2, "start_method": "forkserver", **run}
     return Campaign.from_data(data)

@@ -12,10 +12,11 @@ would without wakes; and, ``deep``, that the stored energy is what the layout gi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from vindeby import units
 from vindeby.assembly.distances import Area, FloatArray, closest_pair, worst_pair
@@ -36,6 +37,7 @@ from vindeby.campaign import Campaign, task_key
 from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.store.format.record import Record
+from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
 
 if TYPE_CHECKING:
@@ -49,6 +51,30 @@ TOLERANCE_STORED_AEP = 1e-3
 
 STORED = "stored"
 """The ``aep_origin`` of an energy that another program stored, and that was compared when it was adopted."""
+
+
+ENGINE_AEP = "aep_engine"
+"""The attribute of a result of a user's function with what the campaign's wake model gives for its layout, in GWh."""
+
+
+def far_from_engine(keys: Sequence[str], aep: ArrayLike, engine: ArrayLike) -> dict[str, float]:
+    """By key, the relative difference of energies from those of the wake model where it is above the tolerance."""
+    difference = np.ravel(aep) / np.ravel(engine) - 1.0
+    return {
+        key: float(far) for key, far in zip(keys, difference, strict=True) if abs(far) > TOLERANCE_STORED_AEP
+    }
+
+
+def differences_in_words(differences: Mapping[str, float]) -> str:
+    """What to say of energies of a user's function that the wake model does not give; empty where there are none."""
+    if not differences:
+        return ""
+    key = max(differences, key=lambda one: abs(differences[one]))
+    return (
+        f"{plural(len(differences), 'result')} have an aep that differs from what the wake model gives ({ENGINE_AEP}) "
+        f"by more than {TOLERANCE_STORED_AEP:.1%}, most of all {key} by {differences[key]:+.2%}; if the function "
+        "counts energy in its own way, write energy: own into the campaign's call"
+    ).replace("%", " %")
 
 
 def physics_checks(
@@ -104,9 +130,9 @@ class CampaignCheck:
 
     def __init__(self, campaign: Campaign, *, deep: bool = False) -> None:
         self._campaign = campaign
-        # A function of the user's own may count energy in its own way, but not above the rated power. An engine is
-        # asked only for ``deep``: it may be slow, and execute code that the campaign names.
-        self._own_energy = not any(step.call for step in campaign.method)
+        # A function of the user's own is compared with the wake model when its result is stored, and for ``deep``. An
+        # engine is asked only then: it may be slow, and execute code that the campaign names.
+        self._call = next((step.call for step in campaign.method if step.call is not None), None)
         self._has_engine = campaign.wake.engine is not None
         self._deep = deep
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
@@ -116,6 +142,8 @@ class CampaignCheck:
         self._around: dict[tuple[int, int], Around] = {}
         self.not_computed_again: Counter[str] = Counter()
         """How many records ``deep`` did not compute again, by reason."""
+        self.differences: dict[str, float] = {}
+        """By key, how far the energy of a user's function is from the wake model's, where that is too far."""
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say what is wrong with the record; nothing about one that the campaign does not have."""
@@ -139,7 +167,19 @@ class CampaignCheck:
         yield from self._check_objective(cell, record, float(energy.ravel()[0]), types)
         stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
         tolerance = TOLERANCE_STORED_AEP if stored else TOLERANCE_AEP
+        self._note_difference(record, float(energy.ravel()[0]))
         yield from self._check_worth(cell, x, y, types, float(energy.ravel()[0]), tolerance)
+
+    @property
+    def compares(self) -> bool:
+        """Whether the energy of a user's function should be that of the wake model."""
+        return self._call is not None and self._call.energy_is_compared
+
+    def _note_difference(self, record: Record, stored_gwh: float) -> None:
+        engine_gwh = record.attributes.get(ENGINE_AEP)
+        self.differences.pop(record.key, None)
+        if self.compares and isinstance(engine_gwh, float):
+            self.differences |= far_from_engine([record.key], stored_gwh, engine_gwh)
 
     def cell_of(self, key: str) -> Cell | None:
         """The farm and type that a key names; None where the campaign has none such."""
@@ -234,8 +274,8 @@ class CampaignCheck:
         full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
         if stored_gwh > full_gwh:
             yield f"aep is {stored_gwh:.6f} GWh, but at rated power all year it would be {full_gwh:.6f} GWh"
-        if not self._own_energy:
-            self._skip("method call")
+        if self._call is not None:
+            yield from self._check_call(cell, x, y, types, stored_gwh)
             return
         if self._has_engine and not self._deep:
             return
@@ -247,6 +287,16 @@ class CampaignCheck:
             again_gwh = engine.aep(x, y, types)
             if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
+
+    def _check_call(
+        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray, stored_gwh: float
+    ) -> Iterator[str]:
+        if not self.compares:
+            self._skip("method call")
+        elif self._deep:
+            again_gwh = self._engine(cell).aep(x, y, types)
+            if abs(again_gwh - stored_gwh) > TOLERANCE_STORED_AEP * again_gwh:
+                yield f"aep is {stored_gwh:.9g} GWh by the function, but the layout gives {again_gwh:.9g} GWh"
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.

@@ -40,10 +40,10 @@ from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.spacing import Spacing
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import Count, Name, Text, refusal
+from vindeby.campaign.sections.values import Count, Name, Text, computing, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
-from vindeby.errors import CampaignError
+from vindeby.errors import ArgumentError, CampaignError
 from vindeby.text import plural
 
 MAX_TASKS = 10_000_000
@@ -66,6 +66,15 @@ def _count_is_a_range(value: Any) -> Any:
 
 
 _Named = TypeVar("_Named", tuple[Farm, ...], tuple[Turbine, ...])
+
+
+def _number(kind: str, given: str | int, names: Sequence[str]) -> int:
+    """Which farm or type a name or a number means."""
+    if given in names:
+        return names.index(str(given))
+    if isinstance(given, int) and 0 <= given < len(names):
+        return given
+    raise ArgumentError(f"wind_farm: the campaign has no {kind} {given!r}; it has: {', '.join(names)}")
 
 
 class Campaign(Amount):
@@ -224,6 +233,21 @@ class Campaign(Amount):
         """By seed, what tells its case from others; empty where the method lists no cases."""
         cases = next((step.call.cases for step in self.method if step.call is not None), None) or ()
         return {seed: digest(case)[:32] for seed, case in zip(self.seeds, cases, strict=False)}
+
+    def wind_farm(self, farm: str | int, turbine: str | int | None = None) -> Any:
+        """What layouts of a farm are worth, in the campaign's wind, wakes and neighbours: a ``vindeby.WindFarm``.
+
+        Farm and turbine type are named, or numbered from 0; the type of a farm that mixes several is left out.
+        """
+        number = _number("farm", farm, [one.name for one in self.farms])
+        mix = self.mix_of(self.farms[number])
+        if (turbine is None) == (mix is None):
+            told = "is needed" if mix is None else "cannot be chosen: this farm mixes several types"
+            raise ArgumentError(f"wind_farm: the turbine type {told}; farm {self.farms[number].name!r}")
+        types: int | list[int] = [kind for kind, _ in mix or ()]
+        if turbine is not None:
+            types = _number("turbine type", turbine, [one.name for one in self.turbines])
+        return computing("wind_farm")(self, types, number)
 
     def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
         """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""

@@ -58,6 +58,7 @@ def command(
     checks = physics_checks(loaded, deep=deep)
     expected = None if loaded is None else loaded.fingerprints()
     report = validate(run, expected=expected, checks=checks)
+    report.notes += _differences(checks)
     if deep:
         report.not_computed_again = _skipped(report, checks)
     elif loaded is not None and expected is not None:
@@ -80,6 +81,13 @@ def _say_what_is_executed(campaign: Campaign) -> None:
 
     if told := engine_warning(campaign):
         say(told)
+
+
+def _differences(checks: list[Check]) -> list[str]:
+    from vindeby.assembly.physics import CampaignCheck, differences_in_words
+
+    found = (differences_in_words(check.differences) for check in checks if isinstance(check, CampaignCheck))
+    return [*filter(None, found)]
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+from vindeby.assembly.physics import ENGINE_AEP, differences_in_words, far_from_engine
 from vindeby.campaign.reading.packed_lists import abridged
 from vindeby.errors import DataError
 from vindeby.plots.campaign import PICTURES, Picture
@@ -35,6 +36,7 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
     sections = [
         _summary(snapshot),
         setup(result_set),
+        _differences(result_set),
         _best(result_set),
         _pictures(result_set, progress),
         _results(data),
@@ -99,6 +101,17 @@ def _summary(snapshot: Snapshot) -> str:
         + tag("p", f"{snapshot.path}{size}; as it was on {made}", class_="faint")
         + f'<ul class="figures">{items}</ul>{bar}'
     )
+
+
+def _differences(result_set: ResultSet) -> str:
+    """Energies of a user's function that the wake model does not give."""
+    calls = () if result_set.campaign is None else (step.call for step in result_set.campaign.method)
+    if not any(call is not None and call.energy_is_compared for call in calls):
+        return ""
+    rows = result_set.rows
+    keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
+    told = differences_in_words(far_from_engine(keys, rows["aep"], rows[ENGINE_AEP]))
+    return tag("p", told) if told else ""
 
 
 def _best(result_set: ResultSet) -> str:

@@ -25,7 +25,7 @@ _NEEDED = frozenset(
         "fingerprint",
         "checksum",
         array_field("aep"),
-        *map(attribute_field, [*_NUMBERS, "aep", "seconds", "returns", ORIGIN]),
+        *map(attribute_field, [*_NUMBERS, "aep", "aep_engine", "seconds", "returns", ORIGIN]),
     ]
 )
 _ORIGIN_TYPE = f"S{max(map(len, ORIGINS))}"
@@ -36,7 +36,8 @@ UNKNOWN = -1
 class ResultColumns:
     """All results as columns.
 
-    These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, seconds, arrival``.
+    These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, aep_engine, seconds,
+    arrival``.
     ``aep`` is in GWh and NaN where it is missing or no positive number, or where the result is known to be invalid
     (``leave_out``); ``arrival`` counts the looks at the source, so the newest results have the largest.
     """
@@ -122,7 +123,9 @@ def _row_type(key_width: int, fingerprint_width: int) -> np.dtype[Any]:
         ("checksum", f"S{CHECKSUM_WIDTH}"),
         ("origin", _ORIGIN_TYPE),
     ]
-    return np.dtype([*texts, *numbers, ("aep", "<f8"), ("seconds", "<f8"), ("arrival", "<i8")])
+    return np.dtype(
+        [*texts, *numbers, ("aep", "<f8"), ("aep_engine", "<f8"), ("seconds", "<f8"), ("arrival", "<i8")]
+    )
 
 
 def _columns(segment: Segment, look: int) -> NDArray[Any]:
@@ -145,6 +148,7 @@ def _columns(segment: Segment, look: int) -> NDArray[Any]:
     # What a function returned that has nothing to do with wind is a result, though it has no energy.
     no_wind = attribute_field("returns") in names and array_field("aep") not in names
     found["aep"] = 0.0 if no_wind else _energy(segment, names)
+    found["aep_engine"] = _real(rows, attribute_field("aep_engine"), names)
     found["seconds"] = _real(rows, attribute_field("seconds"), names)
     return found
 

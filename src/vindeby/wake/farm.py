@@ -6,10 +6,11 @@ and hands plain arrays to the compiled loops. Positions are metres east (x) and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +74,12 @@ class FlowMap:
         )
 
 
+def _of_campaign(given: Any) -> Any:
+    """A site or turbine as ``wake`` computes with it, where a campaign or its task describes it in words."""
+    make = getattr(given, "for_wind_farm", None)
+    return given if make is None else make()
+
+
 class WindFarm:
     """What layouts are worth on a site.
 
@@ -96,8 +103,9 @@ class WindFarm:
         threads: int = 1,
         tabulate: bool = True,
     ) -> None:
-        self.site = site
-        self.turbines = (turbine,) if isinstance(turbine, Turbine) else tuple(turbine)
+        self.site = site = _of_campaign(site)
+        several = isinstance(turbine, Iterable) and not hasattr(turbine, "for_wind_farm")
+        self.turbines: tuple[Turbine, ...] = tuple(map(_of_campaign, turbine if several else [turbine]))
         if not self.turbines or not all(isinstance(t, Turbine) for t in self.turbines):
             raise ArgumentError("turbine must be a Turbine or a non-empty list of them")
         if threads < 1:

@@ -174,10 +174,17 @@ class Call(Section):
     """One text for each seed, part of the identity of its tasks."""
     context: dict[Name, Annotated[str, Strict()]] | None = None
     """Texts that decide no result."""
+    energy: Literal["own"] | None = None
+    """``own``: the function's energy is taken as it is, and not compared with what the wake model gives."""
+
+    @property
+    def energy_is_compared(self) -> bool:
+        """Whether the campaign's wake model should give the same energy; vindeby's own functions compute with it."""
+        return self.energy is None and self.returns is None and not self.function.startswith("vindeby.")
 
     def identity(self) -> dict[str, Any]:
         """What decides the results of all seeds."""
-        return self.model_dump(exclude_none=True, exclude={"cases", "context"})
+        return self.model_dump(exclude_none=True, exclude={"cases", "context", "energy"})
 
     @classmethod
     def short_form(cls) -> dict[str, Any] | None:

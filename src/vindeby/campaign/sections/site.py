@@ -16,7 +16,16 @@ from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.normalising import Normalise, refuse_bad_sum
 from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbulence import TurbulenceIntensity, TurbulenceTable, turbulence_text
-from vindeby.campaign.sections.values import Fraction, Increasing, Number, OneOf, Positive, Section, refusal
+from vindeby.campaign.sections.values import (
+    Fraction,
+    Increasing,
+    Number,
+    OneOf,
+    Positive,
+    Section,
+    computing,
+    refusal,
+)
 from vindeby.text import plural
 
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
@@ -258,6 +267,10 @@ class Site(OneOf):
         own = ", as XRSite.load reads a file" if (self.source.format, how) == ("xrsite", "nearest") else ""
         other = "linear" if how == "nearest" else "nearest"
         return f"interpolation {how}{over}{own} (`interpolation: {other}` beside `file` changes it)"
+
+    def for_wind_farm(self) -> Any:
+        """The same wind as ``vindeby.WindFarm`` computes with it, which takes either."""
+        return computing("wind_of")(self)
 
     def identity(self) -> dict[str, Any]:
         """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""

@@ -17,6 +17,7 @@ from vindeby.campaign.sections.values import (
     OneOf,
     Positive,
     Section,
+    computing,
     refusal,
 )
 
@@ -218,6 +219,10 @@ class Turbine(OneOf):
     cubic: Cubic | None = None
     source: FileSource | None = None
     """The file of another tool that the turbine was read from, if any."""
+
+    def for_wind_farm(self) -> Any:
+        """The same type as a ``vindeby.Turbine``; ``vindeby.WindFarm`` takes either."""
+        return computing("turbine_of")(self)
 
     @property
     def description(self) -> Generic | Table | Cubic:

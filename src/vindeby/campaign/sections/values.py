@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, model_validator
@@ -76,6 +77,12 @@ def section_of(part: type[Section], name: str) -> type[Section] | None:
 def _needs(part: type[Section], name: str) -> bool:
     section = section_of(part, name)
     return section is not None and any(field.is_required() for field in section.model_fields.values())
+
+
+def computing(name: str) -> Callable[..., Any]:
+    """What of ``vindeby.assembly`` makes objects that compute; it stands above this part, so imports go one way."""
+    made: Callable[..., Any] = getattr(importlib.import_module("vindeby.assembly"), name)
+    return made
 
 
 def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -> PydanticCustomError:

@@ -18,6 +18,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from vindeby.assembly.energy import with_engine_energy
 from vindeby.assembly.physics import CampaignCheck
 from vindeby.assembly.returned import ReturnedCheck
 from vindeby.campaign import Campaign, Task
@@ -169,7 +170,10 @@ class TaskExecutor:
             self._hooks.solved(task, error)
             raise
         self._hooks.solved(task, None)
-        return checked_record(self._campaign, cell, task, result, seconds, self._check), seconds
+        record = checked_record(self._campaign, cell, task, result, seconds, self._check)
+        if isinstance(self._check, CampaignCheck) and self._check.compares:
+            record = with_engine_energy(record, self._check.energy_gwh(record))
+        return record, seconds
 
     def _prepare(self, cell: Cell) -> Prepared:
         if self._prepared[0] is not cell:

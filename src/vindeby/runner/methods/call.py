@@ -10,15 +10,20 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
 from vindeby.campaign.neighbours import Standing, neighbours_of
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import InputError
+from vindeby.errors import ArgumentError, InputError
 from vindeby.runner.methods.method_protocol import InvalidResultError, Result
 from vindeby.runner.methods.parameters import frozen
+
+if TYPE_CHECKING:
+    from vindeby.layout import Problem
+    from vindeby.wake import WindFarm
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,22 @@ class CallTask:
     """Where the function chooses how many turbines there are, the fewest; ``n_turbines`` are the most."""
     mix_ranges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """Where the function chooses the mix, the fewest and the most of each type."""
+    prepared: _Prepared | None = field(default=None, repr=False, compare=False)
+    """What the tasks of a farm and a type share; the properties below are made of it."""
+
+    @property
+    def problem(self) -> Problem:
+        """What vindeby's own search methods get: wind farm, area, spacing, counts and mix (``vindeby.Problem``)."""
+        if self.prepared is None:
+            raise ArgumentError(
+                f"task {self.key}: only a task that vindeby made has a problem and a wind farm"
+            )
+        return self.prepared.problem
+
+    @property
+    def wind_farm(self) -> WindFarm:
+        """The campaign's wind, turbines, wake model and neighbours: what a layout is worth (``vindeby.WindFarm``)."""
+        return self.problem.farm
 
 
 def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
@@ -79,6 +100,10 @@ class CallMethod:
         self._campaign = campaign
         self._call = call
         self._function = find_function(call.function)
+        if call.energy_is_compared:
+            from vindeby.assembly.wind import load_engine  # and Numba, before any task runs
+
+            load_engine(campaign)
 
     def prepare(self, cell: Cell) -> _Prepared:
         """Nothing is shared that the function does not share itself."""
@@ -89,6 +114,7 @@ class _Prepared:
     def __init__(
         self, campaign: Campaign, call: Call, function: Callable[[CallTask], Mapping[str, Any]], cell: Cell
     ) -> None:
+        self._campaign, self._cell = campaign, cell
         farm = campaign.farms[cell.farm_idx]
         self._farm, self._boundary = farm.name, farm.boundary
         self._turbine, self._site = campaign.turbines[cell.type_idx], campaign.site
@@ -99,6 +125,13 @@ class _Prepared:
         self._fewest = cell.fewest_turbines
         self._ranges = dict(zip(self._mix, cell.mix_ranges, strict=False))
         self._cases = dict(zip(campaign.seeds, call.cases or (), strict=False))
+
+    @cached_property
+    def problem(self) -> Problem:
+        """Made when a function first asks for it, as it loads Numba."""
+        from vindeby.assembly.search import problem_of
+
+        return problem_of(self._campaign, self._cell)
 
     def solve(self, task: Task) -> Result:
         """Call the function."""
@@ -120,6 +153,7 @@ class _Prepared:
                 mix=dict(self._mix),
                 fewest_turbines=self._fewest,
                 mix_ranges=dict(self._ranges),
+                prepared=self,
             )
         )
         if not isinstance(given, Mapping):
