@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
+
+from py_wake.literature import Bastankhah_PorteAgel_2014
 
 from vindeby.campaign import Campaign
 
@@ -45,6 +48,13 @@ def data(wake: Any, **more: Any) -> dict[str, Any]:
 
 def campaign(wake: Any, **more: Any) -> Campaign:
     return Campaign.from_data(data(wake, **more))
+
+
+def deflected(site: Any, wind_turbines: Any, deflection: str) -> Any:
+    """``BASTANKHAH`` with a deflection model of PyWake's."""
+    module, _, name = deflection.partition(":")
+    model = getattr(importlib.import_module(f"py_wake.deflection_models.{module}"), name)()
+    return Bastankhah_PorteAgel_2014(site, wind_turbines, k=0.0324555, deflectionModel=model)
 
 
 def no_model(site: object, wind_turbines: object) -> None:

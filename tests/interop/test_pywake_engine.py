@@ -24,6 +24,7 @@ SERIES = {
         "weight": [1.0, 2.0, 1.0, 3.0, 1.0],
     }
 }
+WINDY = {"time_series": {**SERIES["time_series"], "wind_speed": [6.0, 9.0, 12.0, 7.5, 5.0]}}
 LOCAL = {
     "x": [-500.0, 1000.0, 2500.0],
     "y": [-500.0, 2500.0],
@@ -161,13 +162,27 @@ def test_searches_make_a_layout_better(step: dict[str, Any], least_gain: float) 
     np.testing.assert_array_equal([again.x, again.y], [found.x, found.y])
 
 
+@pytest.mark.parametrize("deflection", ["jimenez:JimenezWakeDeflection", "gcl_hill_vortex:GCLHillDeflection"])
+@pytest.mark.parametrize("site", [weibull(), WINDY], ids=["weibull", "series"])
+def test_a_deflection_model_is_given_turbines_that_face_the_wind(deflection: str, site: Any) -> None:
+    wake = {"pywake": "tests.interop.engine_campaigns:deflected", "options": {"deflection": deflection}}
+    method = {"smart-start": {"grid_size": 5, "random_pct": 0}}
+    given, plain = (campaign(one, site=site, method=method) for one in (wake, BASTANKHAH))
+    farm, straight = wind_farm(given, 0), wind_farm(plain, 0)
+    np.testing.assert_allclose(farm.turbine_aep(X, Y), straight.turbine_aep(X, Y), rtol=1e-9)
+    for found, right in zip(farm.aep_and_gradient(X, Y), straight.aep_and_gradient(X, Y), strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-7, atol=1e-12)
+    problem = problem_of(given, given.cells()[0])
+    assert pipeline_of(given).run(problem, 1).aep_gwh > 0.0  # smart start asks for wind at points
+
+
 @pytest.mark.parametrize(
     ("wake", "words"),
     [
         ({"pywake": "py_wake.literature"}, "is not of the form package.module:function"),
         ({"pywake": "py_wake.literature:Nygaard_2022", "blockage": "self-similar-2020"}, "own wake models"),
         ({"pywake": "py_wake.literature:Nygaard_2022", "options": [1]}, "must be a mapping"),
-        ({"jensen": {}, "options": {"k": 0.1}}, "goes with pywake or floris only"),
+        ({"jensen": {}, "options": {"k": 0.1}}, "goes with pywake, floris or python only"),
         ({"pywake": {"model": "a:b", "options": {"k": 1}}, "options": {"k": 1}}, "is given twice"),
         ({"pywake": "py_wake.literature:Nygaard_2022", "jensen": {}}, "exclude each other"),
         ({"pywake": {"model": "a:b", "colour": "red"}}, "colour"),

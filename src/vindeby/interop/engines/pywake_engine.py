@@ -40,6 +40,8 @@ class PyWake:
         self._by_place = self._local is not None and self._local.grid.turbulence_intensity is not None
         self._model = made_model(given, engine_site(site), wind_turbines_of(turbines))
         self._model.verbose = False
+        needed = getattr(self._model, "args4all", ())  # by models of deflection: all turbines face the wind
+        self._angles: dict[str, Any] = {name: 0.0 for name in ("yaw", "tilt") if f"{name}_ilk" in needed}
 
     def state_powers(self, layout: Layout, states: WindStates) -> tuple[FloatArray, FloatArray]:
         """Power in W and wind speed in m/s, both (turbines, states)."""
@@ -104,13 +106,13 @@ class PyWake:
         """Which states a call of the model computes, and the wind that it is called with."""
         count = len(states.speed)
         if states.step is None:
-            wind: dict[str, Any] = {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
+            wind = self._angles | {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
             yield slice(0, count), wind | self._turbulence(states.turbulence.reshape(1, *states.shape))
             return
         direction = np.repeat(states.direction, np.diff(states.first))
         for begin in range(0, count, _STEPS):
             part = slice(begin, min(begin + _STEPS, count))
-            wind = {"wd": direction[part], "ws": states.speed[part], "time": True}
+            wind = self._angles | {"wd": direction[part], "ws": states.speed[part], "time": True}
             # A plain list would be one for each turbine where there are as many turbines as steps.
             yield part, wind | self._turbulence(states.turbulence[part].reshape(1, -1, 1))
 
