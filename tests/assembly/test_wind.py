@@ -31,7 +31,7 @@ def test_the_campaign_knows_the_wake_models_there_are() -> None:
     names = {
         info.alias or name
         for name, info in WakeModel.model_fields.items()
-        if name not in {"blockage", "pywake", "floris"}
+        if name not in {"blockage", "pywake", "floris", "python"}
     }
     assert names == set(wake.MODELS)
 

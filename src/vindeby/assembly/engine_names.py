@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import file_of, is_installed, search_path
-from vindeby.campaign.sections.engine import PyWakeEngine
+from vindeby.campaign.sections.engine import NamedCode
 
 _PACKAGES = {"pywake": "py_wake", "floris": "floris"}
 
@@ -24,12 +23,12 @@ def engine_name(campaign: Campaign) -> str:
     given = campaign.wake.engine
     if given is None:
         return f"vindeby {campaign.wake.chosen[0]}"
-    package = _PACKAGES[campaign.wake.chosen[0]]
+    package = _PACKAGES.get(campaign.wake.chosen[0], "vindeby")
     try:
-        package = f"{package} {version(package)}"
+        package = package if campaign.wake.python else f"{package} {version(package)}"
     except PackageNotFoundError:
         package = f"{package} (not installed)"
-    if not isinstance(given, PyWakeEngine):
+    if not isinstance(given, NamedCode):
         return f"{package} {given.title.removeprefix('floris ')}"
     code = given.with_code().code
     return f"{package} {given.model} (code {code})" if code else f"{package} {given.model}"
@@ -37,19 +36,11 @@ def engine_name(campaign: Campaign) -> str:
 
 def engine_warning(campaign: Campaign, path: Sequence[str] | None = None) -> str:
     """What to say before the model that a campaign names is imported; empty where there is nothing to say."""
-    given = campaign.wake.engine
-    if not isinstance(given, PyWakeEngine):
-        return ""
-    file = own_file(given, search_path() if path is None else path)
-    if file is None:
+    given = campaign.wake.named_code
+    file = None if given is None else file_of(given.module, search_path() if path is None else path)
+    if given is None or file is None or is_installed(file):
         return ""
     return (
-        f"wake.pywake: {given.model} is not from an installed package: {file} will be executed, and "
+        f"wake.{given.key}: {given.model} is not from an installed package: {file} will be executed, and "
         "may do whatever you may do; run only code that you trust"
     )
-
-
-def own_file(given: PyWakeEngine, path: Sequence[str]) -> Path | None:
-    """The file of a model that is no part of an installed package."""
-    file = file_of(given.module, path)
-    return None if file is None or is_installed(file) else file

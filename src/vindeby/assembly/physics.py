@@ -88,6 +88,12 @@ def physics_checks(
     return [check_plain, CampaignCheck(campaign, deep=deep)]
 
 
+def notes_of(checks: Iterable[Callable[[Record], Iterable[str]]]) -> list[str]:
+    """What the checks found that is worth a word, though no result is invalid for it."""
+    found = (differences_in_words(check.differences) for check in checks if isinstance(check, CampaignCheck))
+    return [*filter(None, found)]
+
+
 def check_plain(record: Record) -> Iterator[str]:
     """What must hold for any layout, whoever made it."""
     layout = record.arrays.get("layout")

@@ -13,13 +13,18 @@ from vindeby import wake
 from vindeby.assembly.foreign_farm import ForeignFarm
 from vindeby.assembly.grid_north import turned
 from vindeby.assembly.local_wind import gridded_site
+from vindeby.assembly.named_code import imported
 from vindeby.assembly.standing import Around, around
 from vindeby.campaign import Campaign
+from vindeby.campaign.sections.engine import PythonModel
 from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.errors import InputError
+from vindeby.wake.models.contract import wrong_slope
+from vindeby.wake.models.overlap import overlap_table
 
 
 def site_of(campaign: Campaign) -> wake.Site:
@@ -133,6 +138,8 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
 
 
 def _wakes_of(model: WakeModel) -> wake.WakeModel:
+    if model.python is not None:
+        return _named_model(model.python)
     if model.nygaard_2022 is not None:
         return wake.models.nygaard_2022(expansion=model.nygaard_2022.a)
     if model.bastankhah_2014 is not None:
@@ -154,6 +161,32 @@ def _wakes_of(model: WakeModel) -> wake.WakeModel:
     return wake.models.jensen(model.jensen.k, model.jensen.induction, model.jensen.rotor)
 
 
+def _named_model(given: PythonModel) -> wake.WakeModel:
+    """The user's own model, the code of the campaign and with slopes that are right; InputError where it is not."""
+    given.refuse_other_code()
+    at = f"wake.python: {given.model}"
+    found = imported(
+        "wake.python", given.model, "WakeModel or function that makes one", may_be=wake.WakeModel
+    )
+    try:
+        if given.options or not isinstance(found, wake.WakeModel):
+            found = found(**given.options)
+    except Exception as error:  # code of the user's may raise anything
+        shown = ", ".join(f"{key}={value!r}" for key, value in given.options.items())
+        raise InputError(f"{at}({shown}) raised {type(error).__name__}: {error}") from error
+    if not isinstance(found, wake.WakeModel):
+        raise InputError(f"{at} gives a {type(found).__name__}, not a vindeby.WakeModel")
+    if wrong := _wrong_slope(found):
+        raise InputError(f"{at}: {wrong}")
+    return found
+
+
+@lru_cache(maxsize=64)
+def _wrong_slope(model: wake.WakeModel) -> str:
+    overlap = overlap_table() if model.averages_gaussian else np.zeros((1, 1))
+    return wrong_slope(model, wake.models.ModelData(np.array(model.constants), overlap))
+
+
 def wind_farm(
     campaign: Campaign, types: int | Sequence[int], farm_idx: int | None = None, *, threads: int = 1
 ) -> wake.WindFarm:
@@ -163,7 +196,7 @@ def wind_farm(
     """
     kinds = [types] if isinstance(types, int) else types
     beside = around(campaign, [campaign.turbines[kind] for kind in kinds], farm_idx)
-    if campaign.wake.engine is not None:
+    if campaign.wake.engine is not None and campaign.wake.python is None:
         return foreign_farm(campaign, beside, with_engine=True)
     return wake.WindFarm(
         site_of(campaign),
@@ -201,8 +234,10 @@ def foreign_farm(campaign: Campaign, beside: Around, *, with_engine: bool) -> Fo
 
 
 def load_engine(campaign: Campaign) -> None:
-    """Import the campaign's engine, if it has one; InputError where it cannot be used."""
-    if campaign.wake.engine is not None:
+    """Import the campaign's engine or own wake model, if it has one; InputError where it cannot be used."""
+    if campaign.wake.python is not None:
+        wake_model_of(campaign.wake)
+    elif campaign.wake.engine is not None:
         _engines().load(campaign.wake.engine)
 
 

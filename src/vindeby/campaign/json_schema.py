@@ -48,7 +48,7 @@ def json_schema() -> dict[str, Any]:
     """The schema of a campaign file, as plain data."""
     schema = Campaign.model_json_schema(by_alias=True, schema_generator=_OfSections)
     wake = schema["$defs"]["WakeModel"]["anyOf"][0]["properties"]
-    wake["options"] = {"type": "object", "description": "Options of pywake or floris, beside it."}
+    wake["options"] = {"type": "object", "description": "Options of pywake, floris or python, beside it."}
     schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION]
     farms = schema["properties"]["farms"]
     several = _FROM_FILE | {"description": "One farm for each feature of a geographic file."}

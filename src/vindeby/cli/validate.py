@@ -41,7 +41,7 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
-    from vindeby.assembly.physics import physics_checks
+    from vindeby.assembly.physics import notes_of, physics_checks
     from vindeby.results.campaign_lookup import campaign_of
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.disk.verdicts import write_verdicts
@@ -58,7 +58,7 @@ def command(
     checks = physics_checks(loaded, deep=deep)
     expected = None if loaded is None else loaded.fingerprints()
     report = validate(run, expected=expected, checks=checks)
-    report.notes += _differences(checks)
+    report.notes += notes_of(checks)
     if deep:
         report.not_computed_again = _skipped(report, checks)
     elif loaded is not None and expected is not None:
@@ -81,13 +81,6 @@ def _say_what_is_executed(campaign: Campaign) -> None:
 
     if told := engine_warning(campaign):
         say(told)
-
-
-def _differences(checks: list[Check]) -> list[str]:
-    from vindeby.assembly.physics import CampaignCheck, differences_in_words
-
-    found = (differences_in_words(check.differences) for check in checks if isinstance(check, CampaignCheck))
-    return [*filter(None, found)]
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:

@@ -11,7 +11,7 @@ import numpy as np
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import merge_options
-from vindeby.assembly.physics import CampaignCheck, differences_in_words
+from vindeby.assembly.physics import notes_of
 from vindeby.campaign import Campaign
 from vindeby.runner.failures import REMEDIES, Failure, Kind
 from vindeby.runner.resuming.resume import ResumeState
@@ -110,10 +110,9 @@ def finish_up(
     report = summary.validation = validate(directory, expected=expected, checks=judge.checks)
     if judge.usual:
         write_verdicts(directory, campaign.dumps(), report.verdicts(expected))
-    for check in judge.checks:
-        if isinstance(check, CampaignCheck) and (told := differences_in_words(check.differences)):
-            report.notes.append(told)
-            say(told)
+    for note in notes_of(judge.checks):
+        report.notes.append(note)
+        say(note)
     summary.aep_by_farm = _aep_by_farm(campaign, directory, {one.checksum for one in report.invalid})
 
 

@@ -105,7 +105,8 @@ class WindFarm:
     ) -> None:
         self.site = site = _of_campaign(site)
         several = isinstance(turbine, Iterable) and not hasattr(turbine, "for_wind_farm")
-        self.turbines: tuple[Turbine, ...] = tuple(map(_of_campaign, turbine if several else [turbine]))
+        given: Any = turbine if several else [turbine]
+        self.turbines: tuple[Turbine, ...] = tuple(map(_of_campaign, given))
         if not self.turbines or not all(isinstance(t, Turbine) for t in self.turbines):
             raise ArgumentError("turbine must be a Turbine or a non-empty list of them")
         if threads < 1:

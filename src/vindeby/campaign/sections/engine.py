@@ -12,7 +12,7 @@ from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.values import Section, refusal
 from vindeby.errors import InputError
 
-ENGINES = ("pywake", "floris")
+ENGINES = ("pywake", "floris", "python")
 _LOCAL_WIND = "heterogeneous_inflow_config"
 REPLACED = {
     "": ("name", "description", "logging", "farm"),
@@ -71,6 +71,12 @@ class PyWakeEngine(NamedCode):
     """A PyWake wind-farm model: a class or function that takes (site, wind_turbines) and keyword ``options``."""
 
     key = "pywake"
+
+
+class PythonModel(NamedCode):
+    """A wake model of the user's own, a ``vindeby.WakeModel`` or a function of the ``options`` that returns one."""
+
+    key = "python"
 
 
 class FlorisEngine(Section):
@@ -135,11 +141,11 @@ def with_options(data: Any) -> Any:
     engine = next((name for name in ENGINES if name in data), None)
     options, given = data["options"], {key: value for key, value in data.items() if key != "options"}
     if engine is None:
-        raise refusal("goes with pywake or floris only", remedy="leave it out", at=("options",))
+        raise refusal("goes with pywake, floris or python only", remedy="leave it out", at=("options",))
     if not isinstance(options, dict):
         raise refusal("must be a mapping", remedy="write it like {k: 0.04}", at=("options",), value=options)
     inner = given[engine]
-    if engine == "pywake" and isinstance(inner, str):
+    if engine != "floris" and isinstance(inner, str):
         inner = {"model": inner}
     if not isinstance(inner, dict):
         return given

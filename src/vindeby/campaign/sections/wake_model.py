@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from vindeby.campaign.sections.engine import FlorisEngine, NamedCode, PyWakeEngine, with_options
+from vindeby.campaign.sections.engine import FlorisEngine, NamedCode, PythonModel, PyWakeEngine, with_options
 from vindeby.campaign.sections.values import NamedOneOf, NotNegative, Positive, Section, refusal
 
 Induction = Literal["madsen", "momentum"]
@@ -101,7 +101,8 @@ class CumulativeCurl(Section):
 class WakeModel(NamedOneOf):
     """One wake model and its parameters; a bare name takes the defaults. Blockage may be added to any of them.
 
-    ``pywake`` and ``floris`` are no models of vindeby: with them the energy is computed by PyWake or FLORIS.
+    ``pywake`` and ``floris`` are no models of vindeby: with them the energy is computed by PyWake or FLORIS. ``python``
+    is a model of the user's own, with which vindeby computes.
     """
 
     alternatives: ClassVar[tuple[str, ...] | None] = (
@@ -115,6 +116,7 @@ class WakeModel(NamedOneOf):
         "cumulative_curl",
         "pywake",
         "floris",
+        "python",
     )
 
     nygaard_2022: Nygaard2022 | None = Field(None, alias="nygaard-2022")
@@ -127,18 +129,19 @@ class WakeModel(NamedOneOf):
     cumulative_curl: CumulativeCurl | None = Field(None, alias="cumulative-curl")
     pywake: PyWakeEngine | None = None
     floris: FlorisEngine | None = None
+    python: PythonModel | None = None
     blockage: Blockage | None = None
     """A model of blockage, added to the wakes."""
 
     @property
-    def engine(self) -> PyWakeEngine | FlorisEngine | None:
-        """What computes the energy where vindeby does not."""
-        return self.pywake or self.floris
+    def engine(self) -> NamedCode | FlorisEngine | None:
+        """What computes the wakes where it is no model of vindeby's; looking at results does not execute it."""
+        return self.pywake or self.floris or self.python
 
     @property
     def named_code(self) -> NamedCode | None:
         """The model where it is Python code that the campaign names."""
-        return self.pywake
+        return self.pywake or self.python
 
     @property
     def title(self) -> str:

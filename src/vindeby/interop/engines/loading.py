@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from vindeby.assembly.named_code import imported
 from vindeby.campaign.sections.engine import PyWakeEngine
 from vindeby.errors import InputError
 
@@ -37,42 +34,7 @@ def find_model(given: PyWakeEngine) -> Any:
     """Import ``package.module:Model``; InputError says what is missing, or that it is not the campaign's code."""
     need_pywake()
     given.refuse_other_code()
-    name = given.model
-    module_name, _, path = name.partition(":")
-    try:
-        with _current_folder():
-            found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"wake.pywake: {name}: {error}; is the module installed, or in the folder you started from?"
-        ) from None
-    except Exception as error:  # code of the user's may raise anything
-        raise InputError(
-            f"wake.pywake: {name}: importing {module_name} raised {type(error).__name__}: {error}"
-        ) from error
-    for part in path.split("."):
-        if not hasattr(found, part):
-            raise InputError(
-                f"wake.pywake: {name}: {module_name} has no {path}; name a wind-farm model in it"
-            )
-        found = getattr(found, part)
-    if not callable(found):
-        raise InputError(f"wake.pywake: {name} is a {type(found).__name__}, not a class or function")
-    return found
-
-
-@contextmanager
-def _current_folder() -> Iterator[None]:
-    """Modules in the current folder can be imported, as workers can."""
-    here = str(Path.cwd())
-    if here in sys.path or "" in sys.path:
-        yield
-        return
-    sys.path.append(here)
-    try:
-        yield
-    finally:
-        sys.path.remove(here)
+    return imported("wake.pywake", given.model, "class or function that makes a wind-farm model")
 
 
 def made_model(given: PyWakeEngine, site: Any, wind_turbines: Any) -> Any:

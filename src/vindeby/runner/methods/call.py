@@ -7,17 +7,17 @@ attributes. It runs in a worker process: it may leak, hang, crash or print witho
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from vindeby.assembly.named_code import imported
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
 from vindeby.campaign.neighbours import Standing, neighbours_of
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import ArgumentError, InputError
+from vindeby.errors import ArgumentError
 from vindeby.runner.methods.method_protocol import InvalidResultError, Result
 from vindeby.runner.methods.parameters import frozen
 
@@ -76,20 +76,7 @@ class CallTask:
 
 def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
     """Import ``package.module:function``; InputError says what is missing."""
-    module_name, _, path = name.partition(":")
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"method.call: {name}: {error}; is the module installed, or in the folder you started from?"
-        ) from None
-    for part in path.split("."):
-        if not hasattr(found, part):
-            raise InputError(f"method.call: {name}: {module_name} has no {path}; name a function in it")
-        found = getattr(found, part)
-    if not callable(found):
-        raise InputError(f"method.call: {name} is a {type(found).__name__}, not a function")
-    function: Callable[[CallTask], Mapping[str, Any]] = found
+    function: Callable[[CallTask], Mapping[str, Any]] = imported("method.call", name, "function")
     return function
 
 

@@ -31,7 +31,8 @@ class SearchMethod:
         self._pipeline = pipeline_of(campaign)
         self._words = " -> ".join(step.chosen[0] for step in campaign.method)
         self._engine = engine_name(campaign)
-        self._warm = campaign.wake.engine is not None  # there is nothing to compile that takes long
+        foreign = campaign.wake.pywake or campaign.wake.floris
+        self._warm = foreign is not None  # there is nothing to compile that takes long
 
     def prepare(self, cell: Cell) -> _Prepared:
         """Set up the farm, its wakes and whatever its seeds share.

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -40,7 +41,16 @@ from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.compiling.fixed_code import Copies
 
-__all__ = ["NEGLIGIBLE", "SIGMAS", "ModelData", "PairSquares", "WakeModel", "Widths", "without_slopes"]
+__all__ = [
+    "NEGLIGIBLE",
+    "SIGMAS",
+    "ModelData",
+    "PairSquares",
+    "WakeModel",
+    "Widths",
+    "without_slopes",
+    "wrong_slope",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -292,6 +302,45 @@ class WakeModel:
                     "squares of deficits that are fractions of the free wind speed and depend on thrust and place "
                     "alone; set tabulate=False"
                 )
+
+
+_SLOPES = ("downwind", "crosswind", "thrust", "turbulence")
+_STEPS = (0.05, 0.05, 1e-4, 1e-5)
+_PLACES = tuple(product((360.0, 840.0, 1800.0), (7.0, -55.0, 110.0), (0.45, 0.8), (0.05, 0.1)))
+
+
+def wrong_slope(model: WakeModel, data: ModelData) -> str:
+    """The first slope of a model's functions that is not that of their values, in words; empty where all are right.
+
+    Slopes are compared with differences at some places in a wake, as far as the differences to both sides agree, which
+    they do not at the edge of a top hat. A model whose wakes depend on each other has no slopes.
+    """
+    pairs: list[tuple[str, Any, Any, tuple[float, ...]]]
+    pairs = [("deficit", model.deficit, model.deficit_with_slopes, ())]
+    if model.added_turbulence is not None:
+        pairs.append(("added_turbulence", *model.turbulence_functions, (0.08,)))
+    for name, function, with_slopes, more in pairs if model.superposition != "cumulative" else ():
+        for place in _PLACES:
+
+            def value(*at: float, function: Any = function, more: tuple[float, ...] = more) -> Any:
+                return function(data, *at[:2], 5.0, 205.0, 120.0, 110.0, *at[2:], *more)
+
+            here = value(*place)
+            first, *slopes = value(*place, function=with_slopes)
+            found = [("itself", first, here, 1e-9)]
+            for index, step in enumerate(_STEPS):
+                moved = [[p + s * (i == index) for i, p in enumerate(place)] for s in (step, -step)]
+                ahead, behind = value(*moved[0]), value(*moved[1])
+                doubt = (abs(ahead - 2.0 * here + behind) + 1e-11) / step
+                found.append((_SLOPES[index], slopes[index], (ahead - behind) / (2.0 * step), doubt))
+            for kind, given, right, doubt in found:
+                if abs(given - right) > doubt + 1e-3 * max(abs(given), abs(right)):
+                    at = ", ".join(f"{word} {number:g}" for word, number in zip(_SLOPES, place, strict=True))
+                    return (
+                        f"{name}_with_slopes gives {given:.6g} for {kind} at {at} (rotors of 120 m), but {name} gives "
+                        f"{right:.6g} by differences; correct it, because searches follow it"
+                    )
+    return ""
 
 
 _FUNCTIONS = (
