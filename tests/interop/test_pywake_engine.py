@@ -170,7 +170,9 @@ def test_a_deflection_model_is_given_turbines_that_face_the_wind(deflection: str
     given, plain = (campaign(one, site=site, method=method) for one in (wake, BASTANKHAH))
     farm, straight = wind_farm(given, 0), wind_farm(plain, 0)
     np.testing.assert_allclose(farm.turbine_aep(X, Y), straight.turbine_aep(X, Y), rtol=1e-9)
-    for found, right in zip(farm.aep_and_gradient(X, Y), straight.aep_and_gradient(X, Y), strict=True):
+    for found, right in zip(
+        farm.aep_and_gradient(X, Y)[1:], straight.aep_and_gradient(X, Y)[1:], strict=True
+    ):
         np.testing.assert_allclose(found, right, rtol=1e-7, atol=1e-12)
     problem = problem_of(given, given.cells()[0])
     assert pipeline_of(given).run(problem, 1).aep_gwh > 0.0  # smart start asks for wind at points

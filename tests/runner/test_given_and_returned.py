@@ -50,8 +50,8 @@ def test_a_campaigns_wind_farm_is_asked_for_by_names_that_there_are() -> None:
     campaign = one_cell(calling("good", 1))
     with pytest.raises(ArgumentError, match="the campaign has no farm 'nowhere'; it has: "):
         campaign.wind_farm("nowhere", 0)
-    with pytest.raises(ArgumentError, match="the turbine type is needed"):
-        campaign.wind_farm(0)
+    with pytest.raises(ArgumentError, match="the campaign has no turbine type 7; it has: five"):
+        campaign.wind_farm("north", 7)
     with pytest.raises(ArgumentError, match="only a task that vindeby made"):
         _ = CallTask("a", "b", *[None] * 7).wind_farm  # type: ignore[arg-type]
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from vindeby.assembly.wind import turbine_of as turbine_of
     from vindeby.assembly.wind import wake_model_of as wake_model_of
     from vindeby.assembly.wind import wind_farm as wind_farm
-    from vindeby.assembly.wind import wind_of as wind_of
 
 _HOMES = {
     "physics_checks": "physics",
@@ -31,7 +30,6 @@ _HOMES = {
     "turbine_of": "wind",
     "wake_model_of": "wind",
     "wind_farm": "wind",
-    "wind_of": "wind",
 }
 
 __all__ = [
@@ -42,7 +40,6 @@ __all__ = [
     "turbine_of",
     "wake_model_of",
     "wind_farm",
-    "wind_of",
 ]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.engine_names import engine_warning
-from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck
+from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -82,14 +82,6 @@ def _amended(
             continue
         filled.amended.append(key)
         yield amended
-
-
-def with_engine_energy(record: Record, energy_gwh: float | None) -> Record:
-    """The result of a user's function with what the wake model gives for its layout beside its own energy."""
-    if energy_gwh is None:
-        return record
-    attributes = {**record.attributes, ENGINE_AEP: energy_gwh}
-    return Record(record.key, record.fingerprint, record.arrays, attributes)
 
 
 def _with_energy(record: Record, energy_gwh: float) -> Record:

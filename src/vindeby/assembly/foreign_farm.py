@@ -188,7 +188,7 @@ class ForeignFarm(WindFarm):
     def _weights(self, layout: Layout, counted: int) -> FloatArray:
         """The probability of every state at every turbine; one row for all where the wind is the same everywhere."""
         if self.locality == "uniform":
-            return self.states.probability[None, :]
+            return np.asarray(self.states.probability[None, :])
         x, y, types = layout
         return free_wind_at(
             self.wind, self.states.direction, x[:counted], y[:counted], types[:counted]

@@ -172,20 +172,16 @@ class CampaignCheck:
             return
         yield from self._check_objective(cell, record, float(energy.ravel()[0]), types)
         stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
-        tolerance = TOLERANCE_STORED_AEP if stored else TOLERANCE_AEP
-        self._note_difference(record, float(energy.ravel()[0]))
+        tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
+        engine_gwh = record.attributes.get(ENGINE_AEP) if self.compares else None
+        if isinstance(engine_gwh, float):
+            self.differences |= far_from_engine([record.key], energy, engine_gwh)
         yield from self._check_worth(cell, x, y, types, float(energy.ravel()[0]), tolerance)
 
     @property
     def compares(self) -> bool:
         """Whether the energy of a user's function should be that of the wake model."""
         return self._call is not None and self._call.energy_is_compared
-
-    def _note_difference(self, record: Record, stored_gwh: float) -> None:
-        engine_gwh = record.attributes.get(ENGINE_AEP)
-        self.differences.pop(record.key, None)
-        if self.compares and isinstance(engine_gwh, float):
-            self.differences |= far_from_engine([record.key], stored_gwh, engine_gwh)
 
     def cell_of(self, key: str) -> Cell | None:
         """The farm and type that a key names; None where the campaign has none such."""
@@ -280,29 +276,20 @@ class CampaignCheck:
         full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
         if stored_gwh > full_gwh:
             yield f"aep is {stored_gwh:.6f} GWh, but at rated power all year it would be {full_gwh:.6f} GWh"
-        if self._call is not None:
-            yield from self._check_call(cell, x, y, types, stored_gwh)
+        if self._call is not None and not self.compares:
+            self._skip("method call")
             return
-        if self._has_engine and not self._deep:
+        elsewhere = self._has_engine or self._call is not None
+        if elsewhere and not self._deep:
             return
         engine = self._engine(cell)
-        most_gwh = np.inf if self._has_engine else self._without_wakes_gwh(engine, x, y, types)
+        most_gwh = np.inf if elsewhere else self._without_wakes_gwh(engine, x, y, types)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
         if self._deep:
             again_gwh = engine.aep(x, y, types)
             if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
-
-    def _check_call(
-        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray, stored_gwh: float
-    ) -> Iterator[str]:
-        if not self.compares:
-            self._skip("method call")
-        elif self._deep:
-            again_gwh = self._engine(cell).aep(x, y, types)
-            if abs(again_gwh - stored_gwh) > TOLERANCE_STORED_AEP * again_gwh:
-                yield f"aep is {stored_gwh:.9g} GWh by the function, but the layout gives {again_gwh:.9g} GWh"
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.

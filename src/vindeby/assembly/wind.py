@@ -13,9 +13,9 @@ from vindeby import wake
 from vindeby.assembly.foreign_farm import ForeignFarm
 from vindeby.assembly.grid_north import turned
 from vindeby.assembly.local_wind import gridded_site
-from vindeby.assembly.named_code import imported
 from vindeby.assembly.standing import Around, around
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.engine import PythonModel
 from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries

@@ -234,20 +234,15 @@ class Campaign(Amount):
         cases = next((step.call.cases for step in self.method if step.call is not None), None) or ()
         return {seed: digest(case)[:32] for seed, case in zip(self.seeds, cases, strict=False)}
 
-    def wind_farm(self, farm: str | int, turbine: str | int | None = None) -> Any:
+    def wind_farm(self, farm: str | int, turbine: str | int = 0) -> Any:
         """What layouts of a farm are worth, in the campaign's wind, wakes and neighbours: a ``vindeby.WindFarm``.
 
-        Farm and turbine type are named, or numbered from 0; the type of a farm that mixes several is left out.
+        Farm and turbine type are named, or numbered from 0; a farm that mixes types has those of its mix.
         """
         number = _number("farm", farm, [one.name for one in self.farms])
+        kind = _number("turbine type", turbine, [one.name for one in self.turbines])
         mix = self.mix_of(self.farms[number])
-        if (turbine is None) == (mix is None):
-            told = "is needed" if mix is None else "cannot be chosen: this farm mixes several types"
-            raise ArgumentError(f"wind_farm: the turbine type {told}; farm {self.farms[number].name!r}")
-        types: int | list[int] = [kind for kind, _ in mix or ()]
-        if turbine is not None:
-            types = _number("turbine type", turbine, [one.name for one in self.turbines])
-        return computing("wind_farm")(self, types, number)
+        return computing("wind_farm")(self, kind if mix is None else [one for one, _ in mix], number)
 
     def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
         """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""

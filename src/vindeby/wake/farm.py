@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -74,10 +74,15 @@ class FlowMap:
         )
 
 
+class Described(Protocol):
+    """A site or turbine that a campaign, or a task of it, describes in words."""
+
+    def for_wind_farm(self) -> Any:
+        """The same as ``wake`` computes with it."""
+
+
 def _of_campaign(given: Any) -> Any:
-    """A site or turbine as ``wake`` computes with it, where a campaign or its task describes it in words."""
-    make = getattr(given, "for_wind_farm", None)
-    return given if make is None else make()
+    return given.for_wind_farm() if hasattr(given, "for_wind_farm") else given
 
 
 class WindFarm:
@@ -93,8 +98,8 @@ class WindFarm:
 
     def __init__(
         self,
-        site: Site,
-        turbine: Turbine | Sequence[Turbine],
+        site: Site | Described,
+        turbine: Turbine | Described | Sequence[Turbine | Described],
         wake: str | WakeModel = "nygaard-2022",
         *,
         directions: npt.ArrayLike | None = None,
@@ -103,7 +108,7 @@ class WindFarm:
         threads: int = 1,
         tabulate: bool = True,
     ) -> None:
-        self.site = site = _of_campaign(site)
+        self.site: Site = _of_campaign(site)
         several = isinstance(turbine, Iterable) and not hasattr(turbine, "for_wind_farm")
         given: Any = turbine if several else [turbine]
         self.turbines: tuple[Turbine, ...] = tuple(map(_of_campaign, given))
@@ -113,8 +118,8 @@ class WindFarm:
             raise ArgumentError(f"threads must be a whole number >= 1, not {threads!r}")
         # From here on the farm's model is what it is now, whatever becomes of what its functions refer to.
         self.model = (wake if isinstance(wake, WakeModel) else model_named(wake)).with_fixed_code()
-        self.states = site.states(directions, speeds)
-        self.wind, self.locality = wind_and_locality(site, self.states, self.turbines)
+        self.states = self.site.states(directions, speeds)
+        self.wind, self.locality = wind_and_locality(self.site, self.states, self.turbines)
         refuse_locality(self.model, self.locality)
         if self.model.needs_turbulence and lowest_turbulence(self.wind) <= 0:
             raise ArgumentError(

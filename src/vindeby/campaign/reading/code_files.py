@@ -1,16 +1,21 @@
-"""Which files of code importing a module would execute, found out without executing anything."""
+"""Python code that a campaign names: its files, found out without executing anything; and how it is imported."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
 import site
 import sys
 import sysconfig
+import traceback
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from typing import Any
+
+from vindeby.errors import InputError
 
 
 def search_path() -> list[str]:
@@ -47,6 +52,32 @@ def own_code(module: str, path: Sequence[str]) -> str | None:
             left += _imported(found[name], name if file.name == "__init__.py" else name.rpartition(".")[0])
     parts = (f"{name} {hashlib.sha256(code).hexdigest()}" for name, code in sorted(found.items()))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16] if found else None
+
+
+def imported(field: str, name: str, kind: str, *, may_be: type | tuple[()] = ()) -> Any:
+    """What ``package.module:name`` is, something to call or a ``may_be``; InputError says what is wrong with ``field``.
+
+    The current folder stays on Python's path, as it is in workers: functions may import when they are called.
+    """
+    module, _, path = name.partition(":")
+    sys.path.extend(entry for entry in search_path() if entry not in sys.path)
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{field}: {name}: {error}; is the module installed, or in the folder you started from?"
+        ) from None
+    except Exception as error:  # code of the user's may raise anything
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{place.filename}, line {place.lineno}: importing {module} raised {type(error).__name__}: {error}"
+        raise InputError(f"{field}: {name}: {told}") from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise InputError(f"{field}: {name}: {module} has no {path}; name a {kind} in it")
+        found = getattr(found, part)
+    if not callable(found) and not isinstance(found, may_be):
+        raise InputError(f"{field}: {name} is a {type(found).__name__}, not a {kind}")
+    return found
 
 
 def _imported(code: bytes, package: str) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _needs(part: type[Section], name: str) -> bool:
 
 def computing(name: str) -> Callable[..., Any]:
     """What of ``vindeby.assembly`` makes objects that compute; it stands above this part, so imports go one way."""
-    made: Callable[..., Any] = getattr(importlib.import_module("vindeby.assembly"), name)
+    made: Callable[..., Any] = getattr(importlib.import_module("vindeby.assembly.wind"), name)
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from vindeby.assembly.named_code import imported
+from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.engine import PyWakeEngine
 from vindeby.errors import InputError
 

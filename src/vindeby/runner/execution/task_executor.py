@@ -15,11 +15,10 @@ from __future__ import annotations
 import errno
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vindeby.assembly.energy import with_engine_energy
-from vindeby.assembly.physics import CampaignCheck
+from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck
 from vindeby.assembly.returned import ReturnedCheck
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.no_wind import returned_arrays
@@ -172,7 +171,9 @@ class TaskExecutor:
         self._hooks.solved(task, None)
         record = checked_record(self._campaign, cell, task, result, seconds, self._check)
         if isinstance(self._check, CampaignCheck) and self._check.compares:
-            record = with_engine_energy(record, self._check.energy_gwh(record))
+            engine_gwh = self._check.energy_gwh(record)
+            if engine_gwh is not None:
+                record = replace(record, attributes={**record.attributes, ENGINE_AEP: engine_gwh})
         return record, seconds
 
     def _prepare(self, cell: Cell) -> Prepared:

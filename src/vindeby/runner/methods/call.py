@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from vindeby.assembly.named_code import imported
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
 from vindeby.campaign.neighbours import Standing, neighbours_of
+from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError
