@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, Strict, model_validator
 
-from vindeby.campaign.reading.yaml_text import unused
 from vindeby.campaign.reading.code_files import own_code, search_path
+from vindeby.campaign.reading.yaml_text import unused
 from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.values import Section, refusal
 from vindeby.errors import InputError
