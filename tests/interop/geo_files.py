@@ -40,6 +40,7 @@ CAMPAIGN: dict[str, Any] = {
 CORNERS = ((8.1, 55.0), (8.35, 55.02), (8.33, 55.2), (8.12, 55.17))
 HOLE = ((8.2, 55.08), (8.2, 55.1), (8.23, 55.1), (8.22, 55.08))
 AREA = shapely.Polygon(CORNERS, [HOLE])
+_DRIVERS = {".gpkg": "GPKG", ".kml": "KML", ".gdb": "OpenFileGDB"}
 
 
 def collection(*geometries: BaseGeometry | dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -68,7 +69,7 @@ def write_vector(
     append: bool = False,
     **fields: Any,
 ) -> Path:
-    """A shapefile or a GeoPackage, by the suffix of the path; a .zip has the shapefile ``area.shp`` in it."""
+    """A file in the format of the suffix; a .zip has the shapefile ``area.shp`` in it."""
     if path.suffix == ".zip":
         inner = path.parent / "inner"
         inner.mkdir(exist_ok=True)
@@ -89,7 +90,7 @@ def write_vector(
             crs=crs,
             layer=layer,
             append=append,
-            driver="GPKG" if path.suffix == ".gpkg" else "ESRI Shapefile",
+            driver=_DRIVERS.get(path.suffix, "ESRI Shapefile"),
         )
     return path
 

@@ -103,6 +103,11 @@ def _cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-40])
 
 
+def _without_tables(path: Path) -> None:
+    for part in path.glob("*.gdbtabl*"):
+        part.unlink()
+
+
 VECTOR: dict[str, tuple[str, Any, Callable[[Path], object] | None, str]] = {
     "no shapefile": ("a.shp", AREA, _overwrite(SECRET.encode()), "is not a shapefile"),
     "no .shx": ("a.shp", AREA, _without(".shx"), "its .shx is missing"),
@@ -121,6 +126,21 @@ VECTOR: dict[str, tuple[str, Any, Callable[[Path], object] | None, str]] = {
         lambda path: _overwrite(path.read_bytes()[:4096])(path),
         "cannot be read",
     ),
+    "no KML": ("a.kml", AREA, _overwrite(f"<gpx>{SECRET}</gpx>".encode()), "is not KML"),
+    "KML with entities": (
+        "a.kml",
+        AREA,
+        lambda path: path.write_text('<!DOCTYPE kml [<!ENTITY a "b">]>' + path.read_text()[40:]),
+        "is not KML",
+    ),
+    "KML that is cut": ("a.kml", AREA, _cut, "cannot be read as KML"),
+    "no geodatabase": ("a.gdb", AREA, _without_tables, "is not a file geodatabase"),
+    "geodatabase that is cut": (
+        "a.gdb",
+        AREA,
+        lambda path: _overwrite(SECRET.encode())(path / "a00000001.gdbtable"),
+        "cannot be read as a file geodatabase",
+    ),
     "crossing polygon": ("a.gpkg", BOW_TIE, None, "self-intersection at (8.05, 55.05)"),
     "a line": ("a.gpkg", shapely.LineString([(8, 55), (8.1, 55)]), None, "is a LineString"),
     "open elsewhere": (
@@ -133,7 +153,7 @@ VECTOR: dict[str, tuple[str, Any, Callable[[Path], object] | None, str]] = {
 
 
 @pytest.mark.parametrize("case", VECTOR)
-def test_broken_shapefiles_and_geopackages_are_refused(tmp_path: Path, case: str) -> None:
+def test_broken_files_of_gdal_are_refused(tmp_path: Path, case: str) -> None:
     name, geometry, harm, words = VECTOR[case]
     write_vector(tmp_path / name, geometry)
     if harm is not None:
@@ -271,7 +291,7 @@ def test_systems_are_not_overridden_after_reading(tmp_path: Path) -> None:
         Campaign.load(tmp_path / "c.yaml", ["crs=EPSG:25832"])
 
 
-@pytest.mark.parametrize("suffix", [".geojson", ".shp", ".zip", ".gpkg"])
+@pytest.mark.parametrize("suffix", [".geojson", ".shp", ".zip", ".gpkg", ".kml"])
 def test_no_message_shows_the_content_of_a_file_that_is_no_boundary(suffix: str, tmp_path: Path) -> None:
     for case, content in CONTENTS.items():
         (tmp_path / f"other{suffix}").write_text(content)

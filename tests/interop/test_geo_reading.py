@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,20 @@ from tests.interop.geo_files import (
     AREA,
     CORNERS,
     HOLE,
+    collection,
     loaded,
     read,
+    refused,
     write_any,
     write_geojson,
     write_vector,
 )
 from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError
 from vindeby.interop.geo.crs import utm_zone
 from vindeby.interop.geo.projecting import TOLERANCE_M
 
-FORMATS = ("a.geojson", "a.json", "a.shp", "a.zip", "a.gpkg")
+FORMATS = ("a.geojson", "a.json", "a.shp", "a.zip", "a.gpkg", "a.kml", "a.gdb")
 UTM_32 = pyproj.Transformer.from_crs("EPSG:4326", "EPSG:32632", always_xy=True)
 
 
@@ -224,3 +228,83 @@ def test_the_command_says_the_system_and_grid_north(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "note: coordinates are metres of EPSG:32632 (WGS 84 / UTM zone 32N)" in done.stderr
     assert "degrees west of true north" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["a.geojson", "a.gpkg"])
+def test_a_ring_whose_ends_almost_meet_is_closed_and_reported(tmp_path: Path, name: str) -> None:
+    corners = [(5e5, 57e5), (5.1e5, 57e5), (5.1e5, 57.1e5), (5e5, 57.1e5)]
+    hole = shapely.box(5.02e5, 57.02e5, 5.03e5, 57.03e5).exterior.coords
+    near = shapely.Polygon([*corners, (5e5, 57e5 + 0.3), (5e5, 57e5 + 0.03)], [hole])
+    assert near.is_valid
+    write_any(tmp_path / name, near, crs="EPSG:25832")
+    campaign, notes = read(tmp_path, [{"name": "a", "boundary": {"file": name}}])
+    assert set(campaign.farms[0].boundary.rings[0]) == set(corners)
+    assert f"{name}: a ring ended 0.3 m before its first vertex; it is closed there" in notes
+    assert len(campaign.farms[0].boundary.exclusions) == 1
+
+
+def test_only_the_features_that_are_used_are_judged(tmp_path: Path) -> None:
+    bow_tie = shapely.Polygon([(8.0, 55.0), (8.1, 55.1), (8.1, 55.0), (8.0, 55.1)])
+    metres, areas = shapely.box(5e5, 57e5, 5.1e5, 57.1e5), [square(8.0, 55.0), square(8.2, 55.0), bow_tie]
+    fields = {"NAME": ["north", None, "tie", "metres", "odd"], "mw": [10, None, "few", 1, 2]}
+    data = collection(*areas, metres, {"type": "Polygon", "coordinates": [[[8], [9], [8]]]}, **fields)
+    (tmp_path / "a.geojson").write_text(json.dumps(data), encoding="utf-8")
+    campaign, _ = read(tmp_path, {"file": "a.geojson", "capacity_mw": "mw", "features": ["north"]})
+    assert [(farm.name, farm.capacity_mw) for farm in campaign.farms] == [("north", 10)]
+    assert loaded(tmp_path, {"file": "a.geojson", "feature": {"NAME": "north"}}).farms[0].name == "a"
+    for wanted, words in (
+        ("tie", "self-intersection"),
+        ("metres", "no longitude and latitude"),
+        ("odd", "a position that is not two numbers"),
+    ):
+        assert words in refused(tmp_path, {"file": "a.geojson", "feature": {"NAME": wanted}})
+    with pytest.raises(CampaignError, match="feature 1 has no NAME"):
+        read(tmp_path, {"file": "a.geojson"})
+
+
+def test_two_features_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
+    write_geojson(tmp_path / "a.geojson", square(8, 55), square(8.2, 55), name=["n", "n"])
+    with pytest.raises(CampaignError, match="2 features are called 'n'"):
+        read(tmp_path, {"file": "a.geojson", "features": ["n"]})
+
+
+def test_fields_in_latin_1_beside_a_cpg_of_utf_8_are_read_and_reported(tmp_path: Path) -> None:
+    write_vector(tmp_path / "a.shp", square(8, 55), NAME=["S\u00f8nder"])
+    fields = (tmp_path / "a.dbf").read_bytes()
+    assert (tmp_path / "a.cpg").read_text() == "UTF-8"
+    latin = "S\u00f8nder".encode("latin-1") + b" "
+    (tmp_path / "a.dbf").write_bytes(fields.replace("S\u00f8nder".encode(), latin))
+    campaign, notes = read(tmp_path, {"file": "a.shp"})
+    assert campaign.farms[0].name == "S\u00f8nder"
+    assert "a.shp: its fields are not in the encoding that it states; they are read as ISO-8859-1" in notes
+
+
+def test_a_stated_system_replaces_one_with_an_unknown_datum(tmp_path: Path) -> None:
+    write_vector(tmp_path / "a.shp", square(8, 55))
+    (tmp_path / "a.prj").write_text(
+        'GEOGCS["Plant",DATUM["D_Plant",SPHEROID["Own",6378200.0,298.3]],PRIMEM["Greenwich",0.0],'
+        'UNIT["Degree",0.0174532925199433]]'
+    )
+    told = refused(tmp_path, {"file": "a.shp"})
+    assert (
+        "a.shp: farms[0].boundary: its system, Plant, has a datum that is not known; say it with crs:" in told
+    )
+    campaign, notes = read(tmp_path, [{"name": "a", "boundary": {"file": "a.shp", "crs": "EPSG:4326"}}])
+    assert same_ring(campaign.farms[0].boundary.rings[0], to_utm([(8, 55), (8.05, 55.05)]))
+    assert "a.shp: its system, Plant, has a datum that is not known; crs: EPSG:4326 is used" in notes
+
+
+@pytest.mark.parametrize("name", ["a.kml", "a.gdb"])
+def test_farms_neighbours_and_layers_come_from_kml_and_file_geodatabases(tmp_path: Path, name: str) -> None:
+    areas = [square(8.0, 55.0), square(8.2, 55.0)]
+    write_vector(tmp_path / name, *areas, Name=["north", "south"], mw=[10.0, 20.5], layer="tender")
+    farms = {"file": name, "capacity_mw": "mw", "features": ["south"]}
+    campaign, _ = read(tmp_path, farms)
+    assert [(farm.name, farm.capacity_mw) for farm in campaign.farms] == [("south", 20.5)]
+    assert same_ring(campaign.farms[0].boundary.rings[0], to_utm([(8.2, 55), (8.25, 55.05)]))
+    write_vector(tmp_path / f"built{name}", shapely.Point(8.1, 55.01))
+    built, _ = read(tmp_path, farms, neighbours={"file": f"built{name}", "type": "v80"})
+    assert built.neighbours is not None
+    assert np.allclose(built.neighbours[0].positions, to_utm([(8.1, 55.01)]), rtol=0, atol=1e-3)
+    with pytest.raises(CampaignError, match="is no layer of the file"):
+        read(tmp_path, {**farms, "layer": "other"})

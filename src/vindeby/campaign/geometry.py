@@ -55,10 +55,16 @@ def refuse_far_away(points: Sequence[Vertex], what: str) -> None:
             )
 
 
-def _refuse_nearly_closed(ring: Sequence[Vertex], last: int) -> None:
+def closing_gap_m(ring: Sequence[Vertex]) -> float | None:
+    """How far the last vertex is from the first, where they can only mean the same one; else None."""
     gap = math.dist(ring[0], ring[-1])
-    perimeter = sum(math.dist(a, b) for a, b in itertools.pairwise(ring))
-    if gap < _NEARLY_CLOSED_M and gap < 1e-3 * perimeter:
+    if gap >= _NEARLY_CLOSED_M:
+        return None
+    return gap if gap < 1e-3 * sum(math.dist(a, b) for a, b in itertools.pairwise(ring)) else None
+
+
+def _refuse_nearly_closed(ring: Sequence[Vertex], last: int) -> None:
+    if (gap := closing_gap_m(ring)) is not None:
         raise refusal(
             f"the polygon is open by {gap:.3g} m: vertex {last} almost meets vertex 0",
             remedy="make the two equal, or leave the last one out",

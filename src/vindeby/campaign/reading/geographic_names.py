@@ -1,4 +1,4 @@
-"""Where a campaign file names a geographic file: GeoJSON, shapefile, GeoPackage.
+"""Where a campaign file names a geographic file: GeoJSON or one that GDAL reads.
 
 Reading them needs pyproj and pyogrio, so that it is left to ``vindeby.interop.geo``, and only where one is named.
 """
@@ -14,7 +14,7 @@ from vindeby.campaign.reading.neighbour_files import neighbour_groups
 from vindeby.campaign.reading.yaml_text import MAX_BYTES
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 
-SUFFIXES = (".geojson", ".shp", ".zip", ".gpkg")
+SUFFIXES = (".geojson", ".shp", ".zip", ".gpkg", ".kml", ".gdb")
 _GEOJSON = re.compile(
     rb'"type"\s*:\s*"(?:FeatureCollection|Feature|GeometryCollection|(?:Multi)?(?:Polygon|Point|LineString))"'
 )

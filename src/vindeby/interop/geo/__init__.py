@@ -1,1 +1,1 @@
-"""Boundaries and positions from geographic files: GeoJSON, shapefile, GeoPackage."""
+"""Boundaries and positions from geographic files: GeoJSON, shapefile, GeoPackage, KML, file geodatabase."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.campaign.geometry import closing_gap_m
 from vindeby.interop.geo.layer import Feature
 from vindeby.interop.geo.naming import Named
 
@@ -34,6 +35,18 @@ class Area:
         """All vertices, shape (n, 2)."""
         return np.concatenate([*self.rings, *self.holes])
 
+    def closed(self) -> tuple[Area, float]:
+        """The area, in metres, without last vertices that almost meet the first; and the widest gap (m)."""
+        gaps = [0.0]
+
+        def without_gap(ring: FloatArray) -> FloatArray:
+            while len(ring) > 3 and (gap := closing_gap_m(ring.tolist())) is not None:
+                gaps.append(gap)
+                ring = ring[:-1]
+            return ring
+
+        return Area(tuple(map(without_gap, self.rings)), tuple(map(without_gap, self.holes))), max(gaps)
+
 
 def area_of(features: Sequence[Feature], named: Named) -> Area:
     """The polygons of one feature or of several, as one area."""
@@ -50,6 +63,7 @@ def area_of(features: Sequence[Feature], named: Named) -> Area:
 
 def polygons_of(feature: Feature, named: Named) -> list[shapely.Polygon]:
     """The polygons of a feature; refuses other geometries, and polygons that cross themselves."""
+    feature.refuse_flaw(named)
     geometry = feature.geometry
     if geometry is None or geometry.is_empty:
         named.refuse(
@@ -74,6 +88,7 @@ def polygons_of(feature: Feature, named: Named) -> list[shapely.Polygon]:
 def points_of(features: Sequence[Feature], named: Named) -> FloatArray:
     """The points of features, shape (n, 2); refuses other geometries."""
     for feature in features:
+        feature.refuse_flaw(named)
         if feature.geometry is None or feature.geometry.is_empty:
             named.refuse(f"feature {feature.number} has no geometry", "remove it")
         if feature.geometry.geom_type != "Point":

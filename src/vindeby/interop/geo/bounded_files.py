@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import zipfile
 import zlib
@@ -28,6 +29,7 @@ _UNREADABLE_ZIP = (
     OSError,
     ValueError,
 )
+_TABLE = re.compile(r"a[0-9a-f]{8}\.gdb(?:table|tablx)")
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 
 
@@ -69,6 +71,25 @@ def shapefile_parts(named: Named) -> dict[str, bytes]:
         named.refuse(
             f"its parts have more than the {MAX_BYTES:,} bytes that are read", "is it the right file?"
         )
+    return parts
+
+
+def geodatabase_parts(named: Named) -> dict[str, bytes]:
+    """The tables of a file geodatabase, which is a folder, by their names."""
+    try:
+        names = sorted(one.name for one in named.path.iterdir() if _TABLE.fullmatch(one.name))
+    except OSError:
+        names = []
+    if not names or len(names) > _MOST_MEMBERS:
+        named.refuse("is not a file geodatabase: a folder of tables", "is it the right one?")
+    parts: dict[str, bytes] = {}
+    for name in names:
+        parts[name] = read_bytes(named, named.path / name)
+        if sum(map(len, parts.values())) > MAX_BYTES:
+            named.refuse(
+                f"its tables have more than the {MAX_BYTES:,} bytes that are read",
+                "write the layer to a GeoPackage",
+            )
     return parts
 
 

@@ -29,7 +29,12 @@ from vindeby.interop.geo.geojson import read_geojson
 from vindeby.interop.geo.layer import Layer
 from vindeby.interop.geo.naming import Named
 from vindeby.interop.geo.positions import known_types, put_types
-from vindeby.interop.geo.vector_files import read_geopackage, read_shapefile
+from vindeby.interop.geo.vector_files import (
+    read_file_geodatabase,
+    read_geopackage,
+    read_kml,
+    read_shapefile,
+)
 
 if TYPE_CHECKING:
     from pyproj import CRS
@@ -160,7 +165,9 @@ class _Reading:
             self._layers[asked] = _reader(named.path)(named)
             self.notes += self._layers[asked].notes
         layer = self._layers[asked]
-        return layer, crs_of(layer.crs, named, missing=_missing(named), remedy=_STATE_IT)
+        crs, notes = crs_of(layer.crs, named, missing=_missing(named), remedy=_STATE_IT)
+        self.notes += notes
+        return layer, crs
 
 
 def _put_boundary(holder: dict[str, Any], inline: list[Any], area: Area) -> None:
@@ -187,13 +194,19 @@ def _missing(named: Named) -> str:
 
 
 def _reader(path: Path) -> Callable[[Named], Layer]:
-    suffix = path.suffix.lower()
-    if suffix in (".shp", ".zip"):
-        return read_shapefile
-    return read_geopackage if suffix == ".gpkg" else _read_geojson
+    return _READERS.get(path.suffix.lower(), _read_geojson)
 
 
 def _read_geojson(named: Named) -> Layer:
     if "layer" in named.data:
         named.refuse_key("layer", "GeoJSON has no layers", "remove it")
     return read_geojson(read_bytes(named), named)
+
+
+_READERS = {
+    ".shp": read_shapefile,
+    ".zip": read_shapefile,
+    ".gpkg": read_geopackage,
+    ".kml": read_kml,
+    ".gdb": read_file_geodatabase,
+}

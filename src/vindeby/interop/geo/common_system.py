@@ -79,6 +79,12 @@ class CommonSystem:
             if transformer.accuracy > _INACCURATE_M:
                 told += f"; good to {transformer.accuracy:g} m"
             notes.append(told)
+        if isinstance(geometry, Area):
+            geometry, gap = geometry.closed()
+            if gap:
+                notes.append(
+                    f"{named.path.name}: a ring ended {gap:.2g} m before its first vertex; it is closed there"
+                )
         piece.put(geometry)
         self.document.origins[named.at] = Origin(str(named.path))
         return notes

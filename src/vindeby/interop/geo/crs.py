@@ -62,9 +62,16 @@ def stated_crs(named: Named) -> CRS | None:
     return crs
 
 
-def crs_of(said: CRS | None, named: Named, *, missing: str, remedy: str) -> CRS:
-    """The system of a file: what it says, or else what the campaign file says; refuses none, and two."""
-    stated = stated_crs(named)
+def crs_of(said: CRS | None, named: Named, *, missing: str, remedy: str) -> tuple[CRS, list[str]]:
+    """The system of a file, and what is to be reported: what the file says, or else what the campaign file says.
+
+    Refuses none, and two; a system that leads to no place on Earth counts as none.
+    """
+    stated, notes = stated_crs(named), []
+    if said is not None and not _is_on_earth(said):
+        missing = f"its system, {said.name}, has a datum that is not known"
+        notes = [f"{named.path.name}: {missing}; crs: {name_of(stated)} is used"] if stated else []
+        said = None
     if said is None and stated is None:
         named.refuse(missing, remedy)
     if said is not None and stated is not None and not same_crs(said, stated):
@@ -75,7 +82,15 @@ def crs_of(said: CRS | None, named: Named, *, missing: str, remedy: str) -> CRS:
         )
     crs = said or stated
     assert crs is not None, "one of them is given"
-    return crs
+    return crs, notes
+
+
+def _is_on_earth(crs: CRS) -> bool:
+    try:
+        to_degrees(crs)
+    except ArgumentError:
+        return False
+    return True
 
 
 def same_crs(one: CRS, other: CRS) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from vindeby.interop.geo.layer import Feature, Layer
 from vindeby.interop.geo.naming import Named
 
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _KEYS = ("file", "layer", "name", "features", "crs", "edges", "n_turbines", "capacity_mw", "mix")
+_NAME_IT = "name it, list the farms that are wanted with features:, or say another field with name:"
 _AMOUNTS = ("n_turbines", "capacity_mw")
 
 
@@ -17,14 +20,17 @@ def farms_of(named: Named, layer: Layer) -> list[tuple[dict[str, Any], Feature]]
     name_field = _name_field(named, layer)
     fields = {key: _amount_field(named, layer, key) for key in _AMOUNTS if key in named.data}
     entries = []
-    for feature in layer.features:
-        entry: dict[str, Any] = {"name": _name(feature, name_field, named), "boundary": None}
+    for feature in _wanted(layer, name_field, named):
+        name = _name(feature, name_field, named)
+        if not name:
+            named.refuse(f"feature {feature.number} has no {name_field}", _NAME_IT)
+        entry: dict[str, Any] = {"name": name, "boundary": None}
         for key, field in fields.items():
             entry[key] = named.data[key] if field is None else _amount(feature, field, named)
         if "mix" in named.data:
             entry["mix"] = named.data["mix"]
         entries.append((entry, feature))
-    return _wanted(entries, named)
+    return entries
 
 
 def _name_field(named: Named, layer: Layer) -> str | None:
@@ -37,10 +43,7 @@ def _name(feature: Feature, field: str | None, named: Named) -> str:
     if field is None:
         return f"{named.path.stem} {feature.number}"
     value = feature.properties.get(field)
-    text = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value).strip()
-    if not text:
-        named.refuse(f"feature {feature.number} has no {field}", "name it, or say another field with name:")
-    return text
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
 def _amount_field(named: Named, layer: Layer, key: str) -> str | None:
@@ -51,23 +54,29 @@ def _amount_field(named: Named, layer: Layer, key: str) -> str | None:
 
 def _amount(feature: Feature, field: str, named: Named) -> float | int:
     value = feature.properties.get(field)
+    if isinstance(value, str) and _NUMBER.fullmatch(value):  # KML has text only
+        value = float(value)
     if not isinstance(value, int | float) or isinstance(value, bool):
         named.refuse(f"feature {feature.number}: {field} is no number", "correct it, or say another field")
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _wanted(
-    entries: list[tuple[dict[str, Any], Feature]], named: Named
-) -> list[tuple[dict[str, Any], Feature]]:
+def _wanted(layer: Layer, name_field: str | None, named: Named) -> list[Feature]:
     """Those that ``features`` lists by name, in its order; all without it."""
     if "features" not in named.data:
-        return entries
+        return layer.features
     wanted = named.data["features"]
-    by_name = {entry["name"]: (entry, feature) for entry, feature in entries}
+    by_name: dict[str, list[Feature]] = {}
+    for feature in layer.features:
+        by_name.setdefault(_name(feature, name_field, named), []).append(feature)
+    by_name.pop("", None)
     if not isinstance(wanted, list) or not wanted:
         named.refuse_key("features", "must be a list of names", "write e.g. [North, South]")
     unknown = [name for name in wanted if not isinstance(name, str) or name not in by_name]
     if unknown:
         known = ", ".join(list(by_name)[:8])
         named.refuse_key("features", f"no feature is called {unknown[0]!r}", f"there are: {known}")
-    return [by_name[name] for name in wanted]
+    if twice := [name for name in wanted if len(by_name[name]) > 1]:
+        told = f"{len(by_name[twice[0]])} features are called {twice[0]!r}"
+        named.refuse_key("features", told, "give the farm a boundary: {file: ..., feature: its number}")
+    return [by_name[name][0] for name in wanted]

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.errors import CampaignError
 from vindeby.interop.geo.crs import LONGITUDE_LATITUDE, crs_from_text, stated_crs
 from vindeby.interop.geo.layer import MOST_FEATURES, Feature, Layer
 from vindeby.interop.geo.naming import Named
@@ -34,8 +36,7 @@ def read_geojson(content: bytes, named: Named) -> Layer:
         named.refuse("holds no features", "is it the right file?")
     crs = _crs(data, named)
     if crs is None and stated_crs(named) is None:
-        for feature in features:
-            _refuse_what_is_not_degrees(feature, named)
+        features = [_in_degrees(feature, named) for feature in features]
         crs = crs_from_text(LONGITUDE_LATITUDE)
     notes = [f"{named.path.name}: heights are ignored"] if reader.heights else []
     return Layer(features, crs, notes)
@@ -86,7 +87,10 @@ class _Reader:
         if not isinstance(given, dict):
             self._refuse(number, "has properties that are no mapping")
         geometry = data.get("geometry")
-        return Feature(number, None if geometry is None else self._geometry(number, geometry), given)
+        try:
+            return Feature(number, None if geometry is None else self._geometry(number, geometry), given)
+        except CampaignError as error:
+            return Feature(number, None, given, error.problems[0])
 
     def _geometry(self, number: int, data: Any, depth: int = 0) -> BaseGeometry:
         kind = data.get("type") if isinstance(data, dict) else None
@@ -129,6 +133,14 @@ def _crs(data: dict[str, Any], named: Named) -> CRS | None:
     if crs is None:
         named.refuse("its crs member names no known coordinate reference system", "write crs as EPSG:CODE")
     return crs
+
+
+def _in_degrees(feature: Feature, named: Named) -> Feature:
+    try:
+        _refuse_what_is_not_degrees(feature, named)
+    except CampaignError as error:
+        return replace(feature, flaw=error.problems[0])
+    return feature
 
 
 def _refuse_what_is_not_degrees(feature: Feature, named: Named) -> None:

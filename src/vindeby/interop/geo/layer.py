@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.errors import Problem
 from vindeby.interop.geo.naming import Named
 from vindeby.text import plural
 
@@ -26,6 +27,13 @@ class Feature:
     number: int
     geometry: BaseGeometry | None
     properties: dict[str, Any]
+    flaw: Problem | None = None
+    """What is wrong with it; nothing is refused for a feature that is not used."""
+
+    def refuse_flaw(self, named: Named) -> None:
+        """Refuse the feature where something is wrong with it."""
+        if self.flaw is not None:
+            named.refuse(self.flaw.message, self.flaw.remedy or "", self.flaw.value)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Shapefiles and GeoPackages to features, by pyogrio (GDAL).
+"""Shapefiles, GeoPackages, KML and file geodatabases to features, by pyogrio (GDAL).
 
 GDAL opens what the content looks like, whatever the name says, and some of its formats refer to other files or to the
 network. So the first bytes are checked here, and GDAL sees a copy in a folder of its own.
@@ -6,8 +6,10 @@ network. So the first bytes are checked here, and GDAL sees a copy in a folder o
 
 from __future__ import annotations
 
+import re
 import tempfile
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,12 @@ import numpy as np
 import shapely
 
 from vindeby.errors import ArgumentError
-from vindeby.interop.geo.bounded_files import read_bytes, shapefile_parts, zipped_shapefile_parts
+from vindeby.interop.geo.bounded_files import (
+    geodatabase_parts,
+    read_bytes,
+    shapefile_parts,
+    zipped_shapefile_parts,
+)
 from vindeby.interop.geo.crs import crs_from_text
 from vindeby.interop.geo.layer import MOST_FEATURES, Feature, Layer
 from vindeby.interop.geo.naming import Named
@@ -28,6 +35,8 @@ _SHAPEFILE_BEGINS = (9994).to_bytes(4, "big")
 _SQLITE_BEGINS = b"SQLite format 3\0"
 _APPLICATIONS = (b"GPKG", b"GP10", b"GP11")
 """The application identifiers of GeoPackage, at byte 68 of a SQLite file; 1.0 and 1.1 had their own."""
+_KML_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*>\s*|<!--.*?-->\s*)*<(?:\w+:)?kml[\s>]", re.DOTALL)
+_FALLBACK_ENCODING = "ISO-8859-1"
 
 
 def read_shapefile(named: Named) -> Layer:
@@ -56,18 +65,40 @@ def read_geopackage(named: Named) -> Layer:
         named.refuse(
             "is open in another program", "close it there, so that everything is written to the file"
         )
+    return _layer_of({"area.gpkg": content}, named, "a GeoPackage")
+
+
+def read_kml(named: Named) -> Layer:
+    """The features of the one folder of a KML file, or of the one that ``layer`` names."""
+    content = read_bytes(named)
+    if (
+        not _KML_BEGINS.match(content) or b"<!DOCTYPE" in content
+    ):  # a DOCTYPE may name files and grow without end
+        named.refuse("is not KML", "is it the right file?")
+    return _layer_of({"area.kml": content}, named, "KML")
+
+
+def read_file_geodatabase(named: Named) -> Layer:
+    """The features of the one layer of a .gdb folder, or of the one that ``layer`` names."""
+    parts = {f"area.gdb/{name}": content for name, content in geodatabase_parts(named).items()}
+    return _layer_of(parts, named, "a file geodatabase")
+
+
+def _layer_of(parts: dict[str, bytes], named: Named, what: str) -> Layer:
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "area.gpkg"
-        copy.write_bytes(content)
-        return _features(copy, _layer_name(copy, named), named)
+        for name, content in parts.items():
+            (Path(folder) / name).parent.mkdir(exist_ok=True)
+            (Path(folder) / name).write_bytes(content)
+        copy = Path(folder) / Path(next(iter(parts))).parts[0]
+        return _features(copy, _layer_name(copy, named, what), named)
 
 
-def _layer_name(path: Path, named: Named) -> str:
+def _layer_name(path: Path, named: Named, what: str) -> str:
     pyogrio = _pyogrio()
     try:
         listed = pyogrio.list_layers(path)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
-        named.refuse("cannot be read as a GeoPackage", "write it again, with QGIS for example")
+        named.refuse(f"cannot be read as {what}", "write it again, with QGIS for example")
     names = [str(name) for name, kind in listed if kind is not None]
     wanted = named.text("layer")
     if not names:
@@ -80,11 +111,8 @@ def _layer_name(path: Path, named: Named) -> str:
 
 
 def _features(path: Path, layer: str | None, named: Named) -> Layer:
-    pyogrio = _pyogrio()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about what is lost; what is needed is checked below
-            meta, _, geometries, values = pyogrio.raw.read(path, layer=layer, max_features=MOST_FEATURES + 1)
+        (meta, _, geometries, values), notes = _read(path, layer, named)
         shapes = shapely.from_wkb(geometries)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
         named.refuse("cannot be read: damaged, or with curves", "write it again, with QGIS for example")
@@ -99,7 +127,19 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
         )
         for number, shape in enumerate(shapes)
     ]
-    return Layer(features, _crs(meta.get("crs")), _heights(shapes, named))
+    return Layer(features, _crs(meta.get("crs")), [*notes, *_heights(shapes, named)])
+
+
+def _read(path: Path, layer: str | None, named: Named) -> tuple[Any, list[str]]:
+    """What pyogrio reads, and what is to be reported about it; raises whatever GDAL raises."""
+    read = partial(_pyogrio().raw.read, path, layer=layer, max_features=MOST_FEATURES + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what is lost; what is needed is checked afterwards
+        try:
+            return read(), []
+        except UnicodeDecodeError:
+            told = f"its fields are not in the encoding that it states; they are read as {_FALLBACK_ENCODING}"
+            return read(encoding=_FALLBACK_ENCODING), [f"{named.path.name}: {told}"]
 
 
 def _heights(shapes: Any, named: Named) -> list[str]:
@@ -121,5 +161,7 @@ def _pyogrio() -> Any:
         import pyogrio
         import pyogrio.raw
     except ImportError:
-        raise ArgumentError("shapefiles and GeoPackages need pyogrio: pip install 'vindeby[geo]'") from None
+        raise ArgumentError(
+            "geographic files other than GeoJSON need pyogrio: pip install 'vindeby[geo]'"
+        ) from None
     return pyogrio
