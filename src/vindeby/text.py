@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+_MOST_LISTED = 8
+_LONGEST_LISTED = 60
+
 
 def plural(number: int, thing: str) -> str:
     """For example ``1 farm`` and ``2,000 farms``."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def listed(values: Collection[object]) -> str:
+    """The first few of what a file holds, and how many more there are: a message stays one that can be read."""
+    first = list(values)[:_MOST_LISTED]
+    shown = [(f"{one:g}" if isinstance(one, float) else str(one))[:_LONGEST_LISTED] for one in first]
+    more = len(values) - len(first)
+    return ", ".join([*shown, f"and {more:,} more"] if more else shown)

@@ -14,6 +14,7 @@ from floris import FlorisModel, WindRose
 from tests.interop.engine_campaigns import CT, POWER_KW, SPEED, X, Y, campaign, data, turbine
 from vindeby.assembly import pipeline_of, problem_of, wind_farm
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.source import load
 from vindeby.errors import ArgumentError, CampaignError, InputError
 
 DIRECTIONS, SPEEDS = [0.0, 90.0, 180.0, 270.0], [0.0, 6.0, 9.0, 12.0]
@@ -197,7 +198,18 @@ def broken(change: Any) -> dict[str, Any]:
     [
         (broken(lambda it: it.pop("wake")), "wake is missing: this is no FLORIS 4 configuration"),
         (broken(lambda it: it.update(solver=3)), "solver is missing"),
-        (broken(lambda it: it.update(floris_version="v3.4")), "is not version 4"),
+        (
+            broken(
+                lambda it: (
+                    it.update(floris_version="v3.4") or it["flow_field"].update(turbulence_intensity=0.1)
+                )
+            ),
+            "is not version 4",
+        ),
+        (
+            broken(lambda it: it.update(floris_version=3.0) or it["wake"].pop("enable_active_wake_mixing")),
+            "is not version 4",
+        ),
         (broken(lambda it: it["flow_field"].update(wind_shear=float("nan"))), "configuration"),
         ([1, 2], "configuration"),
     ],
@@ -221,6 +233,22 @@ def test_files_that_are_no_configurations_are_refused(tmp_path: Path, text: str 
         (tmp_path / "jensen.yaml").write_text(text)
     (tmp_path / "campaign.yaml").write_text(yaml.safe_dump(data({"floris": "jensen.yaml"}, **SITE)))
     with pytest.raises(CampaignError, match=words):
+        Campaign.load(tmp_path / "campaign.yaml")
+
+
+def test_a_configuration_is_judged_by_its_content_and_turbines_may_be_included(tmp_path: Path) -> None:
+    for label in ("v3.0.0", 3.0):
+        given = broken(lambda it, label=label: it.update(floris_version=label))
+        text = yaml.safe_dump(given).replace("- nrel_5MW", "- !include five.yaml")
+        assert "!include" in text
+        (tmp_path / "jensen.yaml").write_text(text)
+        (tmp_path / "campaign.yaml").write_text(yaml.safe_dump(data({"floris": "jensen.yaml"}, **SITE)))
+        document = load(tmp_path / "campaign.yaml")
+        assert f"jensen.yaml: floris_version is {label}; it is read as version 4" in document.notes
+        found = wind_farm(Campaign.from_document(document), 0).aep(X, Y)
+        assert found == wind_farm(campaign(engine(), **SITE), 0).aep(X, Y)
+    (tmp_path / "jensen.yaml").write_text(text.replace("sosfs", "!include sosfs.yaml"))
+    with pytest.raises(CampaignError, match=r"jensen.yaml:\d+: .*combination_model"):
         Campaign.load(tmp_path / "campaign.yaml")
 
 

@@ -77,8 +77,18 @@ def test_systems(data: Any, told: str, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_boundaries(dotted: str, value: Any, told: str, tmp_path: Path) -> None:
-    assert told in refusal(tmp_path, changed(SYSTEM, dotted, value))
+def test_a_boundary_that_cannot_be_used_is_refused_unless_another_is_given(
+    dotted: str, value: Any, told: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "system.yaml", changed(SYSTEM, dotted, value))
+    with pytest.raises(CampaignError) as raised:
+        Campaign.load(path)
+    assert str(raised.value).startswith(f"{path}: farms.0.boundary: the one in the file is not used: {path}:")
+    assert told in str(raised.value)
+    assert "give it with --set farms.0.boundary=..." in str(raised.value)
+    campaign = Campaign.load(path, ["farms.0.boundary={circle: {center: [2000, 1500], radius_m: 2500}}"])
+    assert campaign.farms[0].boundary.circle is not None
+    assert read_system(path, check_schema=False).notes.missing[0].field == "farms.0.boundary"
 
 
 def test_two_coordinate_systems_in_one_system(tmp_path: Path) -> None:

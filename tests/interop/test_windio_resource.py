@@ -10,6 +10,7 @@ import pytest
 import xarray
 
 from tests.interop.windio_examples import ROSE, SERIES, SIX_SECTORS, WEIBULL, changed, write
+from vindeby.errors import CampaignError
 from vindeby.interop.windio import Notes, read_resource
 from vindeby.interop.windio.parts import read_quantities
 
@@ -188,6 +189,38 @@ def test_a_time_series_in_netcdf_has_steps_and_flags_that_are_told_as_ignored(tm
     assert series["wind_speed"] == [8.0, 9.0]
     assert "times" not in series
     assert any("operating: 1 of 4 entries" in line for line in notes.ignored)
+
+
+def test_times_that_a_netcdf_file_keeps_as_text_are_read(tmp_path: Path) -> None:
+    times = [f"2023-08-24T00:{minute}0:00.000000000" for minute in range(3)]
+    axes = ("time", "height")
+    variables = {
+        "wind_speed": (axes, [[7.0, 8.0], [8.0, 9.5], [9.0, 12.0]]),
+        "wind_direction": (axes, [[270.0, 271.0], [0.0, 1.0], [30.0, 31.0]]),
+        "turbulence_intensity": (axes, [[0.1, 0.09]] * 3),
+    }
+    coordinates = {"time": np.array(times, object), "height": [60.0, 90.0]}
+    xarray.Dataset(variables, coords=coordinates).to_netcdf(tmp_path / "resource.nc", engine="h5netcdf")
+    series = site_of(tmp_path, "!include resource.nc")["time_series"]
+    assert series["times"] == times
+    assert series["wind_speed"] == [8.0, 9.5, 12.0]
+
+
+def test_a_message_shows_the_first_of_many_heights(tmp_path: Path) -> None:
+    heights = [2.5 + 5.0 * index for index in range(490)]
+    resource = {
+        "time": [0, 1],
+        "height": heights,
+        **{
+            name: {"data": [[1.0] * 490] * 2, "dims": ["time", "height"]}
+            for name in ("wind_speed", "wind_direction")
+        },
+    }
+    with pytest.raises(CampaignError) as raised:
+        site_of(tmp_path, resource)
+    assert "has 2.5, 7.5, 12.5, 17.5, 22.5, 27.5, 32.5, 37.5, and 482 more m, but the hub" in str(
+        raised.value
+    )
 
 
 def test_dims_that_are_lengths_are_read_by_matching_them_and_the_hub_height_is_taken(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vindeby.campaign.reading.wind_files import ReadText
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used, read
-from vindeby.campaign.sections.engine import replaced_part
+from vindeby.campaign.sections.engine import is_labelled_4, replaced_part
 from vindeby.errors import CampaignError, Problem
 
 
@@ -18,12 +18,15 @@ def with_engine_file(document: Document, folder: Path, read_text: ReadText) -> D
     origin = document.origin(("wake", "floris"))
     path = folder / wake["floris"]
     text = read_text(path, "wake.floris", f"{origin.source}:{origin.line}")
-    content = read(text, str(path))
+    content = read(text, str(path), includes=True)
     if not isinstance(content.data, dict):
         told = "this is no FLORIS configuration: it must be a mapping"
         raise CampaignError([Problem(str(path), "", told, None, "give the file that FlorisModel reads")])
-    wake["floris"] = {"configuration": content.data}
     document.notes += [f"{path.name}: {note}" for note in not_used(replaced_part(content.data))]
+    content.data.pop("farm", None)  # the campaign has its own; this one may include turbines
+    wake["floris"] = {"configuration": content.data}
+    if not is_labelled_4(version := content.data.get("floris_version", "v4")):
+        document.notes.append(f"{path.name}: floris_version is {version}; it is read as version 4")
     document.origins[("wake", "floris", "configuration")] = Origin(str(path), 1)
     for inside, place in content.origins.items():
         document.origins[("wake", "floris", "configuration", *inside)] = place

@@ -124,7 +124,8 @@ class FlorisEngine(Section):
                     at=("configuration",),
                 )
         version = self.configuration.get("floris_version", "v4")
-        if str(version).lstrip("v").split(".")[0] != "4":
+        # The label says what the file was begun with; FLORIS goes by the content, too.
+        if not is_labelled_4(version) and _has_content_of_3(self.configuration):
             raise refusal(
                 "is not version 4 of FLORIS' configuration",
                 remedy="convert it with FLORIS' own script (floris.convert_floris_input_v3_to_v4)",
@@ -132,6 +133,19 @@ class FlorisEngine(Section):
                 value=version,
             )
         return self
+
+
+def is_labelled_4(version: object) -> bool:
+    """Whether a configuration says that it is of FLORIS 4."""
+    return str(version).lstrip("v").split(".")[0] == "4"
+
+
+def _has_content_of_3(configuration: Parameters) -> bool:
+    """Whether it holds what FLORIS' own script changes for version 4."""
+    flow, wake = configuration["flow_field"], configuration["wake"]
+    assert isinstance(flow, dict), "checked before"
+    assert isinstance(wake, dict), "checked before"
+    return "turbulence_intensity" in flow or "enable_active_wake_mixing" not in wake
 
 
 def with_options(data: Any) -> Any:

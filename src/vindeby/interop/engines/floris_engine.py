@@ -106,10 +106,10 @@ def _made(given: FlorisEngine, types: list[dict[str, Any]]) -> Any:
     whole = {
         "name": "campaign",
         "description": "",
-        "floris_version": "v4",
         "logging": {"console": quiet, "file": quiet},
         "farm": {"layout_x": [0.0], "layout_y": [0.0], "turbine_type": types[:1]},
         **configuration,
+        "floris_version": "v4",
     }
     try:
         return FlorisModel(whole)

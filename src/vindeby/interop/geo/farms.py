@@ -7,6 +7,7 @@ from typing import Any
 
 from vindeby.interop.geo.layer import Feature, Layer
 from vindeby.interop.geo.naming import Named
+from vindeby.text import listed
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _KEYS = ("file", "layer", "name", "features", "crs", "edges", "n_turbines", "capacity_mw", "mix")
@@ -74,8 +75,7 @@ def _wanted(layer: Layer, name_field: str | None, named: Named) -> list[Feature]
         named.refuse_key("features", "must be a list of names", "write e.g. [North, South]")
     unknown = [name for name in wanted if not isinstance(name, str) or name not in by_name]
     if unknown:
-        known = ", ".join(list(by_name)[:8])
-        named.refuse_key("features", f"no feature is called {unknown[0]!r}", f"there are: {known}")
+        named.refuse_key("features", f"no feature is called {unknown[0]!r}", f"there are: {listed(by_name)}")
     if twice := [name for name in wanted if len(by_name[name]) > 1]:
         told = f"{len(by_name[twice[0]])} features are called {twice[0]!r}"
         named.refuse_key("features", told, "give the farm a boundary: {file: ..., feature: its number}")

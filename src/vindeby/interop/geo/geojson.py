@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import shapely
@@ -30,13 +28,13 @@ _GEOMETRIES = ("Point", "MultiPoint", "LineString", "MultiLineString", "Polygon"
 def read_geojson(content: bytes, named: Named) -> Layer:
     """The features of a GeoJSON text."""
     data = _parsed(content, named)
-    reader = _Reader(named)
+    crs = _crs(data, named)
+    in_degrees = crs is None and stated_crs(named) is None
+    reader = _Reader(named, in_degrees)
     features = reader.features(data)
     if not features:
         named.refuse("holds no features", "is it the right file?")
-    crs = _crs(data, named)
-    if crs is None and stated_crs(named) is None:
-        features = [_in_degrees(feature, named) for feature in features]
+    if in_degrees:
         crs = crs_from_text(LONGITUDE_LATITUDE)
     notes = [f"{named.path.name}: heights are ignored"] if reader.heights else []
     return Layer(features, crs, notes)
@@ -63,8 +61,8 @@ def _no_constant(_: str) -> NoReturn:
 class _Reader:
     """Turns JSON objects into features; remembers whether there were heights."""
 
-    def __init__(self, named: Named) -> None:
-        self.named, self.heights = named, False
+    def __init__(self, named: Named, in_degrees: bool) -> None:
+        self.named, self.in_degrees, self.heights = named, in_degrees, False
 
     def features(self, data: dict[str, Any]) -> list[Feature]:
         """The features of a collection, of a feature, or of a geometry by itself."""
@@ -81,16 +79,20 @@ class _Reader:
         if not isinstance(data, dict):
             self._refuse(number, "is no GeoJSON object")
         if data.get("type") != "Feature":
-            return Feature(number, self._geometry(number, data), {})
+            data = {"geometry": data}
         properties = data.get("properties")
         given = {} if properties is None else properties
         if not isinstance(given, dict):
             self._refuse(number, "has properties that are no mapping")
-        geometry = data.get("geometry")
+        if data.get("geometry") is None:
+            return Feature(number, None, given)
         try:
-            return Feature(number, None if geometry is None else self._geometry(number, geometry), given)
+            geometry = self._geometry(number, data["geometry"])
+            if self.in_degrees:
+                _refuse_what_is_not_degrees(number, geometry, self.named)
         except CampaignError as error:
             return Feature(number, None, given, error.problems[0])
+        return Feature(number, geometry, given)
 
     def _geometry(self, number: int, data: Any, depth: int = 0) -> BaseGeometry:
         kind = data.get("type") if isinstance(data, dict) else None
@@ -135,33 +137,20 @@ def _crs(data: dict[str, Any], named: Named) -> CRS | None:
     return crs
 
 
-def _in_degrees(feature: Feature, named: Named) -> Feature:
-    try:
-        _refuse_what_is_not_degrees(feature, named)
-    except CampaignError as error:
-        return replace(feature, flaw=error.problems[0])
-    return feature
-
-
-def _refuse_what_is_not_degrees(feature: Feature, named: Named) -> None:
-    for longitude, latitude in _positions(feature.geometry):
+def _refuse_what_is_not_degrees(number: int, geometry: BaseGeometry, named: Named) -> None:
+    for longitude, latitude in shapely.get_coordinates(geometry).tolist():
         if abs(longitude) <= 180.0 and abs(latitude) <= 90.0:
             continue
         at = (longitude, latitude)
         if abs(longitude) <= 90.0 and abs(latitude) <= 180.0:
             named.refuse(
-                f"feature {feature.number} has a latitude of {latitude:g}: the order of the axes is wrong",
+                f"feature {number} has a latitude of {latitude:g}: the order of the axes is wrong",
                 "write longitude first, as RFC 7946 says",
                 at,
             )
         named.refuse(
-            f"feature {feature.number} has a position that is no longitude and latitude, and the file names no "
+            f"feature {number} has a position that is no longitude and latitude, and the file names no "
             "coordinate reference system",
             "say the system with crs: EPSG:CODE beside file, or write the file in degrees",
             at,
         )
-
-
-def _positions(geometry: BaseGeometry | None) -> Iterator[tuple[float, float]]:
-    if geometry is not None:
-        yield from shapely.get_coordinates(geometry).tolist()

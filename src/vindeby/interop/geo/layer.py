@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +9,12 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby.errors import Problem
 from vindeby.interop.geo.naming import Named
-from vindeby.text import plural
+from vindeby.text import listed, plural
 
 if TYPE_CHECKING:
     from pyproj import CRS
 
 MOST_FEATURES = 10_000
-_MOST_LISTED = 8
-_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Layer:
         name_field, value = self._asked(wanted, named)
         found = [one for one in self.features if _same(one.properties.get(name_field), value)]
         if not found:
-            known = ", ".join(_listed([one.properties.get(name_field) for one in self.features]))
+            known = listed([one.properties.get(name_field) for one in self.features])
             named.refuse_key("feature", f"no feature has this {name_field}", f"there are: {known}")
         if len(found) > 1:
             told = f"{len(found)} features have this {name_field}"
@@ -73,9 +70,9 @@ class Layer:
         if len(self.features) != 1:
             name_field = self.find_field("name")
             names = [] if name_field is None else [one.properties.get(name_field) for one in self.features]
-            listed = f" ({', '.join(_listed(names))})" if names else ""
+            which = f" ({listed(names)})" if names else ""
             named.refuse(
-                f"holds {plural(len(self.features), 'feature')}{listed}; which of them is meant is not said",
+                f"holds {plural(len(self.features), 'feature')}{which}; which of them is meant is not said",
                 "add feature: its number counted from 0, its name, {FIELD: value}, or all; or make a farm of each "
                 "with farms: {file: ...}",
             )
@@ -96,7 +93,7 @@ class Layer:
         """The field of this name; case does not matter where only one is alike."""
         found = self.find_field(name)
         if found is None:
-            known = ", ".join(_listed(sorted({each for one in self.features for each in one.properties})))
+            known = listed(sorted({each for one in self.features for each in one.properties}))
             named.refuse_key(key, f"the features have no field {name!r}", f"there are: {known or 'none'}")
         return found
 
@@ -111,8 +108,3 @@ def _same(value: Any, wanted: Any) -> bool:
     if isinstance(value, int | float) and isinstance(wanted, int | float):
         return value == wanted
     return value is not None and str(value).strip() == str(wanted).strip()
-
-
-def _listed(values: Sequence[Any]) -> list[str]:
-    shown = [str(value)[:_LONGEST_NAME] for value in values[:_MOST_LISTED]]
-    return [*shown, f"and {len(values) - _MOST_LISTED} more"] if len(values) > _MOST_LISTED else shown

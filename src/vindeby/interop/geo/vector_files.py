@@ -26,7 +26,7 @@ from vindeby.interop.geo.bounded_files import (
 from vindeby.interop.geo.crs import crs_from_text
 from vindeby.interop.geo.layer import MOST_FEATURES, Feature, Layer
 from vindeby.interop.geo.naming import Named
-from vindeby.text import plural
+from vindeby.text import listed, plural
 
 if TYPE_CHECKING:
     from pyproj import CRS
@@ -96,17 +96,17 @@ def _layer_of(parts: dict[str, bytes], named: Named, what: str) -> Layer:
 def _layer_name(path: Path, named: Named, what: str) -> str:
     pyogrio = _pyogrio()
     try:
-        listed = pyogrio.list_layers(path)
+        layers = pyogrio.list_layers(path)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
         named.refuse(f"cannot be read as {what}", "write it again, with QGIS for example")
-    names = [str(name) for name, kind in listed if kind is not None]
+    names = [str(name) for name, kind in layers if kind is not None]
     wanted = named.text("layer")
     if not names:
         named.refuse("holds no layer with geometries", "is it the right file?")
     if wanted is None and len(names) > 1:
-        named.refuse(f"holds {len(names)} layers", f"say which with layer: {', '.join(names[:8])}")
+        named.refuse(f"holds {len(names)} layers", f"say which with layer: {listed(names)}")
     if wanted is not None and wanted not in names:
-        named.refuse_key("layer", "is no layer of the file", f"there are: {', '.join(names[:8])}")
+        named.refuse_key("layer", "is no layer of the file", f"there are: {listed(names)}")
     return wanted or names[0]
 
 

@@ -9,6 +9,7 @@ from vindeby.interop.windio.coordinates import points
 from vindeby.interop.windio.nodes import Node
 from vindeby.interop.windio.notes import Notes
 from vindeby.interop.windio.turbine import printable_name, read_turbine
+from vindeby.text import listed
 
 
 @dataclass
@@ -52,9 +53,8 @@ def read_farms(node: Node, notes: Notes) -> WindFarms:
         if counts:
             notes.taken.append(f"farm {name!r}: {counts[0]} turbines")
         if len(counts) > 1:
-            shown = ", ".join(str(count) for count in counts)
             notes.chosen.append(
-                f"farm {name!r} has {len(counts)} layouts of {shown} turbines; the first counts"
+                f"farm {name!r} has {len(counts)} layouts of {listed(counts)} turbines; the first counts"
             )
     return farms
 
@@ -132,8 +132,9 @@ def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Not
         given.refuse(f"has {len(numbers)} entries, but there are {len(x)} turbines", "give one for each")
     for index, number in enumerate(numbers):
         if number not in types:
-            known = ", ".join(types) or "none"
             given.refuse(
-                f"entry {index} is no type of the farm", f"turbine_types of the farm has: {known}", number
+                f"entry {index} is no type of the farm",
+                f"turbine_types of the farm has: {listed(types) or 'none'}",
+                number,
             )
     return Layout(farm, label, x, y, [types[number] for number in numbers])

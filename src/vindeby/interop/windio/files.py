@@ -146,7 +146,7 @@ def _netcdf_file(path: Path, place: Place) -> OpenFile:
         found = read_gridded_file(path, VARIABLES)
     except VindebyError as error:
         told = str(error).replace(str(path), os.path.normpath(path))
-        place.refuse(told, "include a netCDF-4 file with the wind resource")
+        place.refuse(told, "correct it, or include another file with the wind resource")
     names = dict.fromkeys((*found.arrays, *found.others), True)
     return OpenFile(path, Document(names, {(): Origin(os.path.normpath(path))}), found)
 

@@ -124,7 +124,8 @@ def _from_netcdf(node: Node, file: GriddedFile) -> Quantities:
         found[name] = Quantity(name, tuple(axis.lower() for axis in axes), array, node)
         if not np.isfinite(array).all():
             found[name].refuse("has gaps: some values are missing or not finite", "fill them")
-    return Quantities(found, None, node)
+    times = next((texts for given, texts in file.texts.items() if given.lower() == "time"), None)
+    return Quantities(found, times, node)
 
 
 def _times(node: Node) -> list[str] | None:

@@ -15,6 +15,7 @@ from vindeby.interop.windio.quantities import COORDINATES, Quantities, Quantity,
 from vindeby.interop.windio.sectors import with_north_once
 from vindeby.interop.windio.series import read_series
 from vindeby.interop.windio.weibull import WEIBULL, read_weibull
+from vindeby.text import listed
 
 _MAIN = ("probability", *WEIBULL, "wind_speed", "wind_direction", "turbulence_intensity")
 _BESIDE = ("wind_speed", "wind_direction", "turbulence_intensity", "height")
@@ -71,9 +72,9 @@ class Resource:
             return  # then the one at hub height is taken, or refused
         for hub in sorted(set(hub_heights)):
             if all(abs(height - hub) > 0.01 for height in self.heights):
-                known = " and ".join(f"{height:g} m" for height in self.heights)
                 notes.doubtful.append(
-                    f"the wind is that of {known}, the hub height {hub:g} m; it is taken as it is, without shear"
+                    f"the wind is that of {listed(self.heights)} m, the hub height {hub:g} m; it is taken as it is, "
+                    "without shear"
                 )
 
 
@@ -114,7 +115,7 @@ def _at_hub_height(found: Quantities, hub_heights: Sequence[float], notes: Notes
     if index is None or len(wanted) > 1:
         hubs = " and ".join(f"{hub:g} m" for hub in wanted) or "unknown"
         found.by_name["height"].refuse(
-            f"has {', '.join(f'{height:g}' for height in heights)} m, but the hub height is {hubs}",
+            f"has {listed(heights.tolist())} m, but the hub height is {hubs}",
             "give the wind at the hub height",
         )
     notes.chosen.append(f"of the heights, {heights[index]:g} m is taken")

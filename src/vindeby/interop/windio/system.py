@@ -10,7 +10,7 @@ from typing import Any
 
 import shapely
 
-from vindeby.errors import VindebyError
+from vindeby.errors import CampaignError, VindebyError
 from vindeby.interop.windio.analysis import read_wake
 from vindeby.interop.windio.boundary import read_boundary
 from vindeby.interop.windio.farm import Layout, WindFarms, read_farms
@@ -87,15 +87,16 @@ def _refuse_parts(root: Node) -> None:
 
 def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Resource | None]:
     site = root.get("site")
-    boundary, resource = None, None
+    boundary, resource, why = None, None, "there is no boundary in the file"
     if site is not None:
         site.use("name")
-        boundary = read_boundary(site, notes)
+        try:
+            boundary = read_boundary(site, notes)
+        except CampaignError as error:
+            why = f"the one in the file is not used: {error.problems[0]}"
         resource = read_resource(site, notes) if site.has("energy_resource") else None
     if boundary is None:
-        notes.missing.append(
-            Missing("farms.0.boundary", "there is no boundary in the file", "give polygon or circle")
-        )
+        notes.missing.append(Missing("farms.0.boundary", why, "give polygon or circle"))
     if resource is None:
         notes.missing.append(Missing("site", "there is no energy_resource in the file", "describe the wind"))
     return boundary, resource

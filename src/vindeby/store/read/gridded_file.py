@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,8 @@ class GriddedFile:
     """Those that the file keeps as 32-bit floats."""
     others: tuple[str, ...] = ()
     """The names of what else is in the file."""
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    """Times that the file keeps as text."""
 
 
 def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
@@ -35,12 +37,16 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
     _refuse_other_formats(path)
     arrays: dict[str, tuple[tuple[str, ...], FloatArray]] = {}
     single: set[str] = set()
+    texts: dict[str, list[str]] = {}
     try:
         with Guard() as guard:
             for kind, data in guard.call("gridded", path=str(path.absolute()), wanted=list(wanted)):
                 if kind == RESULT:
                     line, _, numbers = data.partition(b"\n")
                     head = json.loads(line)
+                    if "texts" in head:
+                        texts[head["name"]] = head["texts"]
+                        continue
                     array = np.frombuffer(numbers, "<f8").reshape(head["shape"]).astype(np.float64)
                     arrays[head["name"]] = (tuple(head["axes"]), array)
                     single |= {head["name"]} if head["single"] else set()
@@ -49,7 +55,7 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
                         f"{path}: cannot be read: {data.decode(errors='replace').partition(': ')[2]}"
                     )
                 elif kind == DONE:
-                    return GriddedFile(arrays, frozenset(single), tuple(json.loads(data)["others"]))
+                    return GriddedFile(arrays, frozenset(single), tuple(json.loads(data)["others"]), texts)
     except GuardError as error:
         raise DataError(f"{path}: cannot be read: {error.finding}") from None
     raise AssertionError("the guard ends with one or the other")

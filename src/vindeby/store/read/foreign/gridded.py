@@ -17,12 +17,15 @@ from vindeby.store.read.foreign.confined import no_more_files
 
 MOST_NUMBERS = 20_000_000
 _MOST_VARIABLES = 1000
+_MOST_TIMES = 1_000_000
+_LONGEST_TIME = 40
 
 
 def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes], None]) -> dict[str, Any]:
     """Send the variables that are wanted, and their coordinates: a line of JSON and float64 numbers each.
 
-    Names are compared without regard to capitals. Returns the names of the others, which were not read.
+    Names are compared without regard to capitals. Times that are kept as text come as such. Returns the names of
+    the others, which were not read.
     """
     with h5py.File(path, "r", locking=False) as file, no_more_files():
         names = [
@@ -43,6 +46,12 @@ def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes]
 
 
 def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[bytes], None]) -> int:
+    if name.lower() == "time" and data.dtype.kind in "OS" and h5py.check_string_dtype(data.dtype):
+        if data.size > _MOST_TIMES:
+            raise DataError(f"there are more than {_MOST_TIMES:,} times")
+        texts = [_bytes(one)[:_LONGEST_TIME].decode(errors="replace") for one in np.ravel(data[()])]
+        result(json.dumps({"name": name, "texts": texts}).encode() + b"\n")
+        return left - len(texts)
     if data.dtype.kind not in "fiu":
         raise DataError(f"{name} does not hold numbers")
     if data.size > left:
