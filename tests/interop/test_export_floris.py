@@ -48,13 +48,35 @@ def test_floris_computes_the_same_energy_without_wakes(key: str, tmp_path: Path)
     model.set(wind_data=rose)
     model.run_no_wake()
     total = json.loads((path / "vindeby-export.json").read_text())["frequency_sum"]
+    assert total == pytest.approx(1.0, abs=1e-12)
+    assert rose.freq_table.sum() == pytest.approx(1.0, abs=1e-12)
     kinds = [0, 0, 0, 1, 1] if task.farm_idx == 2 else [task.type_idx] * task.n_turbines
     free = wind_farm(asked, [0, 1]).wake_free_aep(task.n_turbines, kinds)
     # A cubic power curve is written in steps of 0.01 m/s.
     tolerance = 1e-9 if key == "farm1_t0_s0" else 3e-6
-    assert model.get_farm_AEP() * total / 1e9 == pytest.approx(free, rel=tolerance)
-    assert 0.8 < total < 0.9  # FLORIS divides by this sum
-    assert any(f"frequencies sum to {total:.6g}" in note for note in notes)
+    assert model.get_farm_AEP() / 1e9 == pytest.approx(free, rel=tolerance)
+    assert any("frequencies that sum to 1, so this is written as 0 m/s" in note for note in notes)
+
+
+@pytest.mark.parametrize("wake", ["bastankhah-2016", "cumulative-curl"])
+def test_floris_computes_the_same_energy_with_wakes_and_calm_winds(wake: str, tmp_path: Path) -> None:
+    from floris import WindRose
+
+    data = campaign().to_data()
+    weibull = {**data["site"]["weibull"], "wind_speeds": [4, 6, 8, 10, 12, 14]}
+    table = {**data["turbines"][0]["table"], "power_kw": [0, 70, 700, 2000, 2000]}
+    turbines = [{"name": "table", "table": table}, data["turbines"][1]]
+    asked = campaign(wake=wake, site={"weibull": weibull}, turbines=turbines)
+    path, notes = exported(tmp_path, asked, "farm0_t0_s0")
+    assert any("written as 2 m/s, without energy" in note for note in notes)
+    assert not any("not exactly the same" in note for note in notes)
+    model = loaded(path / "floris.yaml")
+    model.set(wind_data=WindRose.read_csv_long(str(path / "wind_rose.csv"), freq_col="freq_val"))
+    model.run()
+    task = next(task for task in asked.tasks() if task.key == "farm0_t0_s0")
+    energy = wind_farm(asked, 0).aep(*positions(asked, task))
+    assert energy < 0.999 * wind_farm(asked, 0).wake_free_aep(task.n_turbines)
+    assert model.get_farm_AEP() / 1e9 == pytest.approx(energy, rel=1e-12)
 
 
 def test_a_rose_that_floris_would_move_is_written_as_states(tmp_path: Path) -> None:
@@ -65,6 +87,7 @@ def test_a_rose_that_floris_would_move_is_written_as_states(tmp_path: Path) -> N
     path, notes = exported(tmp_path, asked, "farm0_t0_s0")
     assert any("read it as a TimeSeries" in note for note in notes)
     states = pd.read_csv(path / "time_series.csv")
+    assert states["freq_val"].sum() == pytest.approx(1.0, abs=1e-12)
     model = loaded(path / "floris.yaml")
     columns = ("wind_directions", "wind_speeds", "turbulence_intensities")
     model.set(wind_data=TimeSeries(*(states[name].to_numpy() for name in columns)))

@@ -15,6 +15,8 @@ from vindeby.wake import Turbine
 
 HIGHEST = 100.0
 """m/s; no wind is faster."""
+CALM = 1e-6
+"""m/s; below it there is no power, even where the first value of a curve holds."""
 
 
 def floris_turbine(turbine: Turbine, name: str) -> dict[str, Any]:
@@ -23,8 +25,8 @@ def floris_turbine(turbine: Turbine, name: str) -> dict[str, Any]:
     FLORIS goes by the name, so it must tell apart the types of a farm.
     """
     speed, power, thrust = (column.tolist() for column in curve_points(turbine))
-    if speed[0] > 0.0:
-        speed, power, thrust = [0.0, *speed], [power[0], *power], [thrust[0], *thrust]
+    if speed[0] > CALM:
+        speed, power, thrust = [0.0, CALM, *speed], [0.0, power[0], *power], [thrust[0], thrust[0], *thrust]
     if speed[-1] < HIGHEST:
         speed, power, thrust = [*speed, HIGHEST], [*power, power[-1]], [*thrust, thrust[-1]]
     return {

@@ -19,7 +19,7 @@ from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in
-from vindeby.interop.export.floris_wakes import wakes
+from vindeby.interop.export.floris_wakes import grid_points, wakes
 from vindeby.interop.export.folder_mark import write_mark
 from vindeby.interop.export.yaml_file import Include, write_yaml
 from vindeby.interop.floris_turbine import floris_turbine
@@ -40,7 +40,8 @@ def write_floris(path: Path, chosen: Chosen) -> None:
         )
     states = site_of(campaign).states()
     wind = "wind_rose.csv" if _is_rose(states) else "time_series.csv"
-    _write_wind(path / wind, states)
+    calm = _calm(states, campaign, wind == "wind_rose.csv")
+    _write_wind(path / wind, states, calm)
     if states.step is None and wind == "time_series.csv":
         chosen.notes.append(
             "FLORIS would move this rose to multiples of its first step in direction and wind speed, so it is written "
@@ -55,7 +56,12 @@ def write_floris(path: Path, chosen: Chosen) -> None:
         used |= _write_result(path, chosen, campaign, result, part, states)
     for kind in sorted(used):
         write_yaml(path / f"turbine_t{kind}.yaml", _turbine(campaign, kind))
-    total = float(states.probability.sum())
+    total = float(states.probability.sum()) + sum(row[3] for row in calm)
+    if calm:
+        chosen.notes.append(
+            f"the wind is outside the wind speeds of this campaign for {total - states.probability.sum():.4g} of the "
+            f"time; FLORIS needs frequencies that sum to 1, so this is written as {calm[0][1]:g} m/s, without energy"
+        )
     if wind == "wind_rose.csv" and abs(total - 1.0) > _SUM_TOLERANCE:
         chosen.notes.append(
             f"frequencies sum to {total:.6g}, and FLORIS divides them by that: its energies are {1.0 / total:.6g} "
@@ -73,7 +79,29 @@ def _is_rose(states: wake.WindStates) -> bool:
     return all(np.allclose(place, np.round(place[0]) + np.arange(len(place)), atol=1e-9) for place in places)
 
 
-def _write_wind(path: Path, states: wake.WindStates) -> None:
+def _calm(states: wake.WindStates, campaign: Campaign, is_rose: bool) -> list[tuple[float, ...]]:
+    """Rows for the wind that the campaign does not count, at a wind speed without power.
+
+    A rose goes down to it in steps, since FLORIS bins wind speeds by their first step; none where it begins at 0 m/s.
+    """
+    first, missing = float(states.speed.min()), 1.0 - float(states.probability.sum())
+    if states.step is not None or missing <= _SUM_TOLERANCE or first <= 0.0:
+        return []
+    step = float(states.speed[1] - first) if is_rose else min(1.0, first / 2)
+    lower = np.arange(0.0, first - step / 2, step)
+    power = sum(turbine_of(one).power_at(lower) for one in campaign.turbines)
+    idle = np.flatnonzero(power[1:] == 0.0) + 1  # FLORIS divides by the wind speed, so 0 m/s comes last
+    lower = lower[idle[0] if len(idle) else 0 :]
+    directions, lower = (states.direction, lower) if is_rose else (states.direction[:1], lower[:1])
+    share = missing / len(directions)
+    return [
+        (float(direction), float(speed), float(states.turbulence[0]), share if speed == lower[0] else 0.0)
+        for direction in directions
+        for speed in lower
+    ]
+
+
+def _write_wind(path: Path, states: wake.WindStates, calm: list[tuple[float, ...]]) -> None:
     """The wind state by state, with the columns that FLORIS' readers look for; steps in their own order."""
     direction = np.repeat(states.direction, np.diff(states.first))
     order = np.arange(len(direction)) if states.step is None else np.argsort(states.step)
@@ -81,6 +109,7 @@ def _write_wind(path: Path, states: wake.WindStates) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["wind_directions", "wind_speeds", "turbulence_intensities", "freq_val"])
+        writer.writerows(map(repr, row) for row in calm)
         writer.writerows(zip(*(map(repr, column[order].tolist()) for column in columns), strict=True))
 
 
@@ -110,7 +139,7 @@ def _write_result(
             "console": {"enable": True, "level": "WARNING"},
             "file": {"enable": False, "level": "WARNING"},
         },
-        "solver": {"type": "turbine_grid", "turbine_grid_points": 3},
+        "solver": {"type": "turbine_grid", "turbine_grid_points": grid_points(campaign.wake)},
         "farm": {
             "layout_x": x,
             "layout_y": y,

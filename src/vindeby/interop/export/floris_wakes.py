@@ -12,6 +12,15 @@ _GAUSS = {"alpha": 0.58, "beta": 0.077, "ka": 0.38, "kb": 0.004}
 _CURL = {"c_s1": 0.0563691592, "c_s2": 0.13290157, "a_f": 3.11, "b_f": -0.68, "c_f": 2.41, "alpha_mod": 1.0}
 
 
+_SAME = ("bastankhah-2016", "cumulative-curl")
+"""FLORIS computes these as they are here, where it takes the wind at the middle of a rotor."""
+
+
+def grid_points(model: WakeModel) -> int:
+    """How many points FLORIS takes across a rotor."""
+    return 1 if model.chosen[0] in _SAME else 3
+
+
 def wakes(model: WakeModel) -> tuple[dict[str, Any], list[str]]:
     """The part of the input, and what a reader must know: FLORIS' wakes are not the campaign's to the last digit."""
     velocity, parameters, turbulence = _velocity(model)
@@ -23,7 +32,7 @@ def wakes(model: WakeModel) -> tuple[dict[str, Any], list[str]]:
             f"FLORIS has no wake model like {key}: the input uses its own gauss, with its own parameters, so that wake "
             "losses differ"
         )
-    else:
+    elif key not in _SAME:
         notes.append(
             f"the input uses FLORIS' model {velocity} for {key}; wake losses are not exactly the same"
         )
