@@ -157,6 +157,28 @@ def test_a_system_is_valid_and_of_the_same_energy_in_pywake(case: str, tmp_path:
     assert oracle(load(path / SYSTEM)) == pytest.approx(ours(asked, key), rel=tolerance)
 
 
+@pytest.mark.parametrize(
+    ("site", "expected"),
+    [
+        ({"time_series": {**SERIES, "turbulence_intensity": 0.06}}, {"data": [0.06] * 4, "dims": ["time"]}),
+        (
+            {"table": {**TABLE, "turbulence_intensity": 0.06}},
+            {"data": [[0.06] * 2] * 4, "dims": ["wind_direction", "wind_speed"]},
+        ),
+    ],
+    ids=["time series", "table"],
+)
+def test_turbulence_that_never_changes_is_written_for_every_step(
+    site: Any, expected: Any, tmp_path: Path
+) -> None:
+    """Other readers of windIO index it by step."""
+    import windIO
+
+    path, _ = exported(tmp_path, campaign(site=site), "farm0_t0_s0")
+    assert load(path / SYSTEM)["site"]["energy_resource"]["wind_resource"]["turbulence_intensity"] == expected
+    windIO.validate(path / SYSTEM, schema_type=SCHEMA, restrictive=False)
+
+
 def test_turbulence_by_wind_speed_stays_with_the_weibull_rose(tmp_path: Path) -> None:
     site = {"weibull": {**campaign().to_data()["site"]["weibull"]}}
     site["weibull"]["turbulence_intensity"] = {"wind_speeds": [4, 15], "values": [0.12, 0.06]}

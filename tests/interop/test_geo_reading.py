@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,26 @@ def test_the_command_says_the_system_and_grid_north(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "note: coordinates are metres of EPSG:32632 (WGS 84 / UTM zone 32N)" in done.stderr
     assert "degrees west of true north" in done.stderr
+
+
+def test_the_command_says_where_the_middle_of_each_farm_is(tmp_path: Path) -> None:
+    write_geojson(tmp_path / "a.geojson", square(8.0, 55.0), square(8.2, 55.0), name=["west", "east"])
+    read(tmp_path, {"file": "a.geojson"})
+    told = vindeby(tmp_path, "check", "c.yaml").stdout
+    assert re.search(r"^west is around 55.025\d N, 8.025\d E \(EPSG:32632\)$", told, re.MULTILINE)
+    assert re.search(r"^east is around 55.025\d N, 8.225\d E \(EPSG:32632\)$", told, re.MULTILINE)
+    write_geojson(
+        tmp_path / "a.geojson", shapely.box(-55.05, -8.05, -55.0, -8.0)
+    )  # latitude before longitude
+    read(tmp_path, {"file": "a.geojson"})
+    assert "a 0 is around 8.0250 S, 55.0250 W (EPSG:32721)" in vindeby(tmp_path, "check", "c.yaml").stdout
+    metres = [[5e5, 57e5], [5.1e5, 57e5], [5.1e5, 57.1e5]]
+    read(tmp_path, [{"name": "stated", "boundary": metres}], crs="EPSG:25831")
+    assert "stated is around 51.49" in vindeby(tmp_path, "check", "c.yaml").stdout
+    found = json.loads(vindeby(tmp_path, "check", "--json", "c.yaml").stdout)["middles_deg"]
+    assert found == [[pytest.approx(51.49, abs=0.02), pytest.approx(3.07, abs=0.02)]]
+    read(tmp_path, [{"name": "nowhere", "boundary": metres}])
+    assert "is around" not in vindeby(tmp_path, "check", "c.yaml").stdout
 
 
 @pytest.mark.parametrize("name", ["a.geojson", "a.gpkg"])

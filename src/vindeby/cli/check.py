@@ -50,6 +50,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "seeds": len(campaign.seeds),
         "site": campaign.site.about,
         "crs": campaign.crs,
+        "middles_deg": _middles(campaign),
         "grid_convergence_deg": campaign.site.grid_convergence_deg,
         "wake": campaign.wake.title,
         "objective": None if campaign.objective is None else campaign.objective.title,
@@ -80,6 +81,12 @@ def _print(campaign: Campaign, found: Survey) -> None:
     console.print(_types(campaign))
     console.print("\nturbines in each farm, by type")
     console.print(_farms(campaign, found))
+    for farm, (latitude, longitude) in zip(campaign.farms, _middles(campaign), strict=False):
+        north, east = "NS"[latitude < 0.0], "EW"[longitude < 0.0]
+        place = f"{abs(latitude):.4f} {north}, {abs(longitude):.4f} {east}"
+        console.print(
+            f"{one_line(farm.name)} is around {place} ({one_line(campaign.crs or '')[:60]})", markup=False
+        )
     for where, what in _neighbours(campaign):
         console.print(f"neighbours of {one_line(where)}: {one_line(what)}", markup=False)
 
@@ -88,6 +95,23 @@ def _neighbours(campaign: Campaign) -> list[tuple[str, str]]:
     from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
 
     return neighbours_in_words(campaign)
+
+
+def _middles(campaign: Campaign) -> list[tuple[float, float]]:
+    """Latitude and longitude of the middle of each farm; none where the system is not known or pyproj is missing."""
+    if campaign.crs is None:
+        return []
+    import numpy as np
+
+    from vindeby.errors import ArgumentError
+    from vindeby.interop.export.earth import Projection
+
+    middles = np.array([farm.boundary.shape().envelope.centroid.coords[0] for farm in campaign.farms])
+    try:
+        degrees = Projection(campaign.crs).degrees(middles)
+    except ArgumentError:
+        return []
+    return [(latitude, longitude) for longitude, latitude in degrees.tolist()]
 
 
 def _types(campaign: Campaign) -> Table:

@@ -82,7 +82,7 @@ def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dic
         "wind_direction": directions.tolist(),
         "wind_speed": speeds.tolist(),
         "probability": _data(probability, *axes),
-        "turbulence_intensity": _turbulence(states.turbulence.reshape(states.shape)[order], *axes),
+        "turbulence_intensity": _data(states.turbulence.reshape(states.shape)[order], *axes),
     }
     if abs(probability.sum() - 1.0) > SUM_TOLERANCE:
         chosen.notes.append(
@@ -90,11 +90,6 @@ def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dic
             "this campaign; some tools refuse a sum that is not 1, or divide by it"
         )
     return wind, _runs(directions, speeds)
-
-
-def _turbulence(values: NDArray[np.float64], *dims: str) -> dict[str, Any]:
-    """One number where it is the same everywhere."""
-    return _data(values.flat[0]) if np.all(values == values.flat[0]) else _data(values, *dims)
 
 
 def _steps(
@@ -111,7 +106,7 @@ def _steps(
         "time": times,
         "wind_direction": _data(site.wind_direction, "time"),
         "wind_speed": _data(site.wind_speed, "time"),
-        "turbulence_intensity": _turbulence(turbulence, "time"),
+        "turbulence_intensity": _data(turbulence, "time"),
     }
     return wind, {"times_run": {"all_occurences": True}}
 
@@ -142,6 +137,6 @@ def _joint(chosen: Chosen, site: wake.TimeSeriesSite) -> tuple[dict[str, Any], d
         "wind_direction": states.direction.tolist(),
         "wind_speed": speeds.tolist(),
         "probability": _data(probability, *axes),
-        "turbulence_intensity": _turbulence(turbulence, *axes),
+        "turbulence_intensity": _data(turbulence, *axes),
     }
     return wind, _runs(states.direction, speeds)
