@@ -300,7 +300,9 @@ def test_no_message_shows_the_content_of_a_file_that_is_no_boundary(suffix: str,
         assert f"other{suffix}: farms[0].boundary: " in told, case
 
 
-@pytest.mark.parametrize(("missing", "name"), [("pyproj", "a.geojson"), ("pyogrio", "a.gpkg")])
+@pytest.mark.parametrize(
+    ("missing", "name"), [("pyproj", "a.geojson"), ("pyogrio", "a.gpkg"), ("pyogrio", "a.shp")]
+)
 def test_a_library_that_is_not_installed_is_named_with_its_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, name: str
 ) -> None:

@@ -142,9 +142,8 @@ def is_labelled_4(version: object) -> bool:
 
 def _has_content_of_3(configuration: Parameters) -> bool:
     """Whether it holds what FLORIS' own script changes for version 4."""
-    flow, wake = configuration["flow_field"], configuration["wake"]
-    assert isinstance(flow, dict), "checked before"
-    assert isinstance(wake, dict), "checked before"
+    flow: Any = configuration["flow_field"]
+    wake: Any = configuration["wake"]
     return "turbulence_intensity" in flow or "enable_active_wake_mixing" not in wake
 
 

@@ -62,34 +62,28 @@ def read_bytes(named: Named, path: Path | None = None) -> bytes:
 
 def shapefile_parts(named: Named) -> dict[str, bytes]:
     """The parts of a shapefile by their suffix, from its folder."""
-    stem, parts = named.path.stem, {".shp": read_bytes(named)}
+    stem, parts = named.path.stem, {".shp": named.path}
     for beside in sorted(named.path.parent.glob("*")):
-        suffix = beside.suffix.lower()
-        if beside.stem == stem and suffix in SHAPEFILE_PARTS and suffix not in parts:
-            parts[suffix] = read_bytes(named, beside)
-    if sum(map(len, parts.values())) > MAX_BYTES:
-        named.refuse(
-            f"its parts have more than the {MAX_BYTES:,} bytes that are read", "is it the right file?"
-        )
-    return parts
+        if beside.stem == stem and beside.suffix.lower() in SHAPEFILE_PARTS:
+            parts.setdefault(beside.suffix.lower(), beside)
+    return _read_together(named, parts)
 
 
 def geodatabase_parts(named: Named) -> dict[str, bytes]:
     """The tables of a file geodatabase, which is a folder, by their names."""
-    try:
-        names = sorted(one.name for one in named.path.iterdir() if _TABLE.fullmatch(one.name))
-    except OSError:
-        names = []
-    if not names or len(names) > _MOST_MEMBERS:
+    tables = {one.name: one for one in sorted(named.path.glob("*")) if _TABLE.fullmatch(one.name)}
+    if not tables or len(tables) > _MOST_MEMBERS:
         named.refuse("is not a file geodatabase: a folder of tables", "is it the right one?")
+    return _read_together(named, tables)
+
+
+def _read_together(named: Named, paths: dict[str, Path]) -> dict[str, bytes]:
     parts: dict[str, bytes] = {}
-    for name in names:
-        parts[name] = read_bytes(named, named.path / name)
+    for key, path in paths.items():
+        parts[key] = read_bytes(named, path)
         if sum(map(len, parts.values())) > MAX_BYTES:
-            named.refuse(
-                f"its tables have more than the {MAX_BYTES:,} bytes that are read",
-                "write the layer to a GeoPackage",
-            )
+            told = f"its parts have more than the {MAX_BYTES:,} bytes that are read"
+            named.refuse(told, "is it the right file?")
     return parts
 
 

@@ -11,7 +11,7 @@ import tempfile
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import shapely
@@ -28,14 +28,13 @@ from vindeby.interop.geo.layer import MOST_FEATURES, Feature, Layer
 from vindeby.interop.geo.naming import Named
 from vindeby.text import listed, plural
 
-if TYPE_CHECKING:
-    from pyproj import CRS
-
 _SHAPEFILE_BEGINS = (9994).to_bytes(4, "big")
 _SQLITE_BEGINS = b"SQLite format 3\0"
 _APPLICATIONS = (b"GPKG", b"GP10", b"GP11")
 """The application identifiers of GeoPackage, at byte 68 of a SQLite file; 1.0 and 1.1 had their own."""
-_KML_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*>\s*|<!--.*?-->\s*)*<(?:\w+:)?kml[\s>]", re.DOTALL)
+_KML_BEGINS = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?[^>]*>|<!--.*?-->)\s*)*+<(?:\w+:)?kml[\s>]", re.DOTALL
+)
 _FALLBACK_ENCODING = "ISO-8859-1"
 
 
@@ -71,9 +70,8 @@ def read_geopackage(named: Named) -> Layer:
 def read_kml(named: Named) -> Layer:
     """The features of the one folder of a KML file, or of the one that ``layer`` names."""
     content = read_bytes(named)
-    if (
-        not _KML_BEGINS.match(content) or b"<!DOCTYPE" in content
-    ):  # a DOCTYPE may name files and grow without end
+    # A DOCTYPE may name files and grow without end.
+    if not _KML_BEGINS.match(content) or b"<!DOCTYPE" in content:
         named.refuse("is not KML", "is it the right file?")
     return _layer_of({"area.kml": content}, named, "KML")
 
@@ -111,8 +109,17 @@ def _layer_name(path: Path, named: Named, what: str) -> str:
 
 
 def _features(path: Path, layer: str | None, named: Named) -> Layer:
+    read = partial(_pyogrio().raw.read, path, layer=layer, max_features=MOST_FEATURES + 1)
+    notes = []
     try:
-        (meta, _, geometries, values), notes = _read(path, layer, named)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what is lost; what is needed is checked below
+            try:
+                meta, _, geometries, values = read()
+            except UnicodeDecodeError:
+                meta, _, geometries, values = read(encoding=_FALLBACK_ENCODING)
+                told = "its fields are not in the encoding that it states; they are read as"
+                notes.append(f"{named.path.name}: {told} {_FALLBACK_ENCODING}")
         shapes = shapely.from_wkb(geometries)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
         named.refuse("cannot be read: damaged, or with curves", "write it again, with QGIS for example")
@@ -127,28 +134,12 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
         )
         for number, shape in enumerate(shapes)
     ]
-    return Layer(features, _crs(meta.get("crs")), [*notes, *_heights(shapes, named)])
-
-
-def _read(path: Path, layer: str | None, named: Named) -> tuple[Any, list[str]]:
-    """What pyogrio reads, and what is to be reported about it; raises whatever GDAL raises."""
-    read = partial(_pyogrio().raw.read, path, layer=layer, max_features=MOST_FEATURES + 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about what is lost; what is needed is checked afterwards
-        try:
-            return read(), []
-        except UnicodeDecodeError:
-            told = f"its fields are not in the encoding that it states; they are read as {_FALLBACK_ENCODING}"
-            return read(encoding=_FALLBACK_ENCODING), [f"{named.path.name}: {told}"]
+    return Layer(features, crs_from_text(meta.get("crs") or ""), [*notes, *_heights(shapes, named)])
 
 
 def _heights(shapes: Any, named: Named) -> list[str]:
     count = int(np.count_nonzero(shapely.has_z(shapes)))
     return [f"{named.path.name}: heights of {plural(count, 'feature')} are ignored"] if count else []
-
-
-def _crs(given: str | None) -> CRS | None:
-    return None if given is None else crs_from_text(given)
 
 
 def _plain(value: Any) -> Any:
@@ -161,7 +152,5 @@ def _pyogrio() -> Any:
         import pyogrio
         import pyogrio.raw
     except ImportError:
-        raise ArgumentError(
-            "geographic files other than GeoJSON need pyogrio: pip install 'vindeby[geo]'"
-        ) from None
+        raise ArgumentError("files that are not GeoJSON need pyogrio: pip install 'vindeby[geo]'") from None
     return pyogrio
