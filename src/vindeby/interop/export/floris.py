@@ -89,7 +89,7 @@ def _calm(states: wake.WindStates, campaign: Campaign, is_rose: bool) -> list[tu
         return []
     step = float(states.speed[1] - first) if is_rose else min(1.0, first / 2)
     lower = np.arange(0.0, first - step / 2, step)
-    power = sum(turbine_of(one).power_at(lower) for one in campaign.turbines)
+    power = np.sum([turbine_of(one).power_at(lower) for one in campaign.turbines], axis=0)
     idle = np.flatnonzero(power[1:] == 0.0) + 1  # FLORIS divides by the wind speed, so 0 m/s comes last
     lower = lower[idle[0] if len(idle) else 0 :]
     directions, lower = (states.direction, lower) if is_rose else (states.direction[:1], lower[:1])
