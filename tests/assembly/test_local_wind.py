@@ -89,12 +89,14 @@ def test_a_file_of_xrsite_gives_the_energies_of_pywake(case: str, tmp_path: Path
 
     asked = Campaign.load(tmp_path / "c.yaml")
     farm = wind_farm(asked, 0, 0)
+    searched = wind_farm(asked, 0, 0, searched=True)
 
     both = WindTurbines.from_WindTurbine_lst([pywake_generic(*OWN), pywake_generic(*THEIRS)])
     x, y = np.hstack([LAYOUT, np.array(BESIDE).T])
     oracle = pywake_model("bastankhah-2014", site, both)
-    theirs = turbine_aep(oracle, x, y, type=[0] * 4 + [1] * 2, wd=np.arange(0.0, 360.0, 30.0))[:4]
-    assert farm.aep(*LAYOUT) == pytest.approx(theirs.sum(), rel=1e-10)
+    for ours, step in ((farm, 1.0), (searched, 30.0)):
+        theirs = turbine_aep(oracle, x, y, type=[0] * 4 + [1] * 2, wd=np.arange(0.0, 360.0, step))[:4]
+        assert ours.aep(*LAYOUT) == pytest.approx(theirs.sum(), rel=1e-10)
     record = Record("farm0_t0_s0", "", {"layout": LAYOUT, "aep": np.array(farm.aep(*LAYOUT))}, {})
     assert [text for check in physics_checks(asked, deep=True) for text in check(record)] == []
     free = Record(

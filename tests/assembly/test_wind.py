@@ -63,7 +63,8 @@ def test_every_parameter_of_a_wake_model_reaches_the_engine(given: dict[str, Any
 def test_the_wind_of_a_campaign_has_its_bins_and_frequencies() -> None:
     data = changed("site.weibull.direction_step", 5)
     data["site"]["weibull"]["wind_speeds"] = [4, 8, 12]
-    states = site_of(Campaign.from_data(data)).states()
+    assert site_of(Campaign.from_data(data)).states().shape == (360, 3)
+    states = site_of(Campaign.from_data(data), searched=True).states()
     assert states.shape == (72, 3)
     assert states.direction.tolist() == [5.0 * index for index in range(72)]
     from_west = states.probability.reshape(72, 3)[54].sum()

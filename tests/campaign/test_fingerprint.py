@@ -92,6 +92,12 @@ def test_what_does_not_decide_a_result_leaves_its_fingerprint(path: str, value: 
     assert different(changed(path, value)) == set()
 
 
+def test_a_step_that_states_another_energy_than_it_searched_has_another_fingerprint_than_before() -> None:
+    coarse, fine = (Campaign.from_data(changed("site.weibull.direction_step", step)) for step in (10, 0.5))
+    assert list(coarse.site.identity()) == ["weibull", "stated_step"]
+    assert list(fine.site.identity()) == ["weibull"]
+
+
 def test_capacity_and_count_that_mean_the_same_have_the_same_fingerprints() -> None:
     by_count = small()
     del by_count["capacity_mw"]

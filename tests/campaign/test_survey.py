@@ -40,6 +40,14 @@ def test_what_cannot_work_is_warned_of(path: str, value: object, words: tuple[st
     assert all(word in warnings for word in words), warnings
 
 
+def test_a_coarse_step_of_directions_is_warned_of_with_what_it_means() -> None:
+    (warning,) = survey(Campaign.from_data(changed("site.weibull.direction_step", 10))).warnings
+    assert "searched in 36 directions, 10 degrees apart" in warning
+    assert "(aep) is stated at 1 degree" in warning
+    for step in (1, 0.5):
+        assert survey(Campaign.from_data(changed("site.weibull.direction_step", step))).warnings == ()
+
+
 def test_each_farm_is_warned_of_once() -> None:
     warnings = survey(Campaign.from_data(changed("min_spacing", "3000 m"))).warnings
     assert [warning.split(",")[0] for warning in warnings] == ["farm north", "farm south"]

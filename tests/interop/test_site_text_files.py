@@ -73,6 +73,16 @@ def test_bins_of_a_histogram_stand_at_their_centres(tmp_path: Path) -> None:
     assert "multiplied by its factor 0.5" in found.notes[1]
 
 
+def test_a_histogram_is_not_read_in_so_few_directions_that_energies_are_overstated(tmp_path: Path) -> None:
+    path = written(tmp_path / "wind.tab", examples.TAB)
+    about = {"turbulence_intensity": 0.08}
+    fine, coarse = (read_site_file(path, {**about, "direction_step": step}) for step in (1.0, 10.0))
+    assert coarse.data == fine.data
+    assert len(fine.data["table"]["wind_directions"]) == 360
+    assert "direction_step 10 is taken as 1: coarser, energies would be overstated" in coarse.notes
+    assert not any("direction_step" in note for note in fine.notes)
+
+
 @needs_floris
 def test_wind_resource_grid_has_the_parameters_that_floris_reads(tmp_path: Path) -> None:
     path = written(tmp_path / "grid.wrg", examples.wrg())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
 from tests.campaign.examples import small
+from tests.command import vindeby
 from tests.runner.campaigns import equal, results
-from vindeby.assembly import pipeline_of, problem_of
+from vindeby.assembly import physics_checks, pipeline_of, problem_of, turbine_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
 from vindeby.layout import Layout, Problem, Result, Search, SmartStart
@@ -17,6 +19,9 @@ from vindeby.runner import run
 from vindeby.runner.failures import Kind
 from vindeby.runner.methods.method_protocol import checked_record
 from vindeby.runner.methods.search import SearchMethod, _Prepared
+from vindeby.store.format.record import Record
+from vindeby.store.read.database import Database
+from vindeby.wake import WeibullSite, WindFarm
 
 
 def campaign(grid_size: int, seeds: int = 3, **run_options: object) -> Campaign:
@@ -90,3 +95,70 @@ def test_what_a_worker_compiles_with_is_brief(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(SmartStart, "prepare", noted)
     SearchMethod(asked).prepare(cell)
     assert made == [12, 13]
+
+
+def coarse(step: float, **changes: object) -> Campaign:
+    data = small()
+    data["farms"], data["turbines"], data["seeds"] = data["farms"][:1], data["turbines"][:1], 1
+    data["method"][0]["smart-start"]["grid_size"] = 12
+    data["site"]["weibull"]["direction_step"] = step
+    return Campaign.from_data({**data, **changes})
+
+
+def found_by(asked: Campaign) -> Record:
+    (cell,) = asked.cells()
+    task = next(iter(cell.tasks(asked.seeds)))
+    return checked_record(asked, cell, task, SearchMethod(asked).prepare(cell).solve(task), 0.0)
+
+
+def test_the_energy_of_a_result_is_that_of_the_fine_rose_however_coarse_the_search() -> None:
+    asked = coarse(10.0)
+    record = found_by(asked)
+    sectors = small()["site"]["weibull"]["sectors"]
+    frequency, a, k = ([sector[name] for sector in sectors] for name in ("frequency", "a", "k"))
+    fine = WindFarm(WeibullSite(frequency, a, k, 0.1), turbine_of(asked.turbines[0]))
+    assert len(fine.states.direction) == 360
+    assert float(record.aep) == pytest.approx(fine.aep(*record.arrays["layout"]), rel=1e-9)
+    searched = record.attributes["aep_searched"]
+    assert isinstance(searched, float)
+    assert searched > float(record.aep) * 1.002
+    problem = problem_of(asked, asked.cells()[0])
+    assert searched == pipeline_of(asked).run(problem, 0).aep_gwh
+
+
+def test_a_search_in_fine_directions_has_no_other_energy_beside_the_stated_one() -> None:
+    for step in (1.0, 0.5):
+        assert "aep_searched" not in found_by(coarse(step, method="random-start")).attributes
+
+
+def test_the_number_of_turbines_is_chosen_by_stated_energies() -> None:
+    choice = {"n_turbines": {"from": 3, "to": 6}, "objective": {"maximise": "aep-per-turbine"}}
+    data = coarse(30.0).to_data() | choice
+    del data["capacity_mw"]
+    asked = Campaign.from_data(data)
+    record = found_by(asked)
+    stated, searched = float(record.aep), record.attributes["aep_searched"]
+    assert isinstance(searched, float)
+    assert searched > stated
+    assert stated == pytest.approx(wind_farm(asked, 0).aep(*record.arrays["layout"]), rel=1e-12)
+    tried, many = record.arrays["tried_aep_gwh"].tolist(), record.arrays["tried_turbines"].tolist()
+    assert tried[many.index(record.arrays["layout"].shape[1])] == stated
+    assert record.attributes["objective"] == max(record.arrays["tried_objective"])
+
+
+def test_validate_compares_the_stated_energy_and_not_the_searched_one(tmp_path: Path) -> None:
+    assert run(coarse(10.0), tmp_path / "o.h5", workers=1).complete
+    done = vindeby(tmp_path, "validate", "o.h5", "--deep")
+    assert done.returncode == 0, done.stdout
+    with Database(tmp_path / "o.h5") as database:
+        (record,) = [database[key] for key in database]
+    searched = record.attributes["aep_searched"]
+    with h5py.File(tmp_path / "o.h5") as file:
+        assert file[record.key].attrs["aep_searched"] == searched > file[record.key]["aep"][()]
+    wrong = Record(
+        record.key, record.fingerprint, {**record.arrays, "aep": np.array(searched)}, record.attributes
+    )
+    complaints = [text for check in physics_checks(coarse(10.0), deep=True) for text in check(wrong)]
+    assert complaints == [
+        f"aep is {searched:.9g} GWh, but the layout gives {float(record.aep):.9g} GWh",
+    ]

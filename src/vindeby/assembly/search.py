@@ -45,13 +45,14 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
     beside = around(campaign, [campaign.turbines[kind] for kind in kinds], cell.farm_idx)
     others = len(beside.turbines) - len(kinds)  # the types of neighbours are not to choose from
     return layout.Problem(
-        farm=wind_farm(campaign, kinds, cell.farm_idx),
+        farm=wind_farm(campaign, kinds, cell.farm_idx, searched=True),
         boundary=_grounds(farm, cell),
         n_turbines=cell.n_turbines,
         spacing_m=beside.spacing_m(campaign),
         name=farm.name,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
         choice=_choice(campaign, cell, others),
+        stated=wind_farm(campaign, kinds, cell.farm_idx) if campaign.site.is_searched_coarsely else None,
     )
 
 

@@ -27,9 +27,9 @@ from vindeby.wake.models.contract import wrong_slope
 from vindeby.wake.models.overlap import overlap_table
 
 
-def site_of(campaign: Campaign) -> wake.Site:
-    """The campaign's wind, with what is local about it."""
-    return wind_of(campaign.site)
+def site_of(campaign: Campaign, *, searched: bool = False) -> wake.Site:
+    """The campaign's wind, with what is local about it: as energies are stated in it, or as it is searched in."""
+    return wind_of(campaign.site if searched else campaign.site.stated)
 
 
 def wind_of(site: Site) -> wake.Site:
@@ -188,18 +188,24 @@ def _wrong_slope(model: wake.WakeModel) -> str:
 
 
 def wind_farm(
-    campaign: Campaign, types: int | Sequence[int], farm_idx: int | None = None, *, threads: int = 1
+    campaign: Campaign,
+    types: int | Sequence[int],
+    farm_idx: int | None = None,
+    *,
+    threads: int = 1,
+    searched: bool = False,
 ) -> wake.WindFarm:
     """What a layout of this turbine type, or of these, is worth, in the campaign's wind and with its wake model.
 
     ``farm_idx`` says which neighbours stand around it; without it there are none. The farm's own types come first.
+    ``searched`` takes the directions of the search, where these are coarser than those that energies are stated in.
     """
     kinds = [types] if isinstance(types, int) else types
     beside = around(campaign, [campaign.turbines[kind] for kind in kinds], farm_idx)
     if campaign.wake.engine is not None and campaign.wake.python is None:
-        return foreign_farm(campaign, beside, with_engine=True)
+        return foreign_farm(campaign, beside, with_engine=True, searched=searched)
     return wake.WindFarm(
-        site_of(campaign),
+        site_of(campaign, searched=searched),
         [turbine_of(turbine) for turbine in beside.turbines],
         wake=wake_model_of(campaign.wake),
         neighbours=wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None,
@@ -221,11 +227,14 @@ def farm_to_look_at(
     return foreign_farm(campaign, beside, with_engine=False)
 
 
-def foreign_farm(campaign: Campaign, beside: Around, *, with_engine: bool) -> ForeignFarm:
+def foreign_farm(
+    campaign: Campaign, beside: Around, *, with_engine: bool, searched: bool = False
+) -> ForeignFarm:
     """The farm of a campaign whose wakes an engine computes, with the engine or without."""
     given = campaign.wake.engine
     assert given is not None, "only campaigns with an engine come here"
-    site, turbines = site_of(campaign), [turbine_of(turbine) for turbine in beside.turbines]
+    site = site_of(campaign, searched=searched)
+    turbines = [turbine_of(turbine) for turbine in beside.turbines]
     neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
     if not with_engine:
         return ForeignFarm(site, turbines, None, given.title, neighbours=neighbours)

@@ -96,6 +96,9 @@ class Problem:
 
     ``choice`` allows other numbers than ``n_turbines`` and ``mix``, for the searches that choose them; all
     others find what these say.
+
+    ``stated`` is the same farm in finer wind states, in which the energy of what was found is stated; by default
+    ``farm`` itself.
     """
 
     farm: WindFarm
@@ -107,6 +110,7 @@ class Problem:
     mix: Sequence[int] | Sequence[Sequence[int]] | None = None
     standing: Layout | None = None
     choice: Choice | None = None
+    stated: WindFarm | None = None
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:
@@ -218,6 +222,11 @@ class Problem:
         """What a layout is worth, in GWh a year, with what stands of the same farm."""
         whole = self.whole(layout)
         return self.farm.aep(whole.x, whole.y, whole.types)
+
+    def stated_aep(self, layout: Layout) -> float:
+        """What the result of a search states as its energy, in GWh a year: ``aep``, in finer wind if there is any."""
+        whole = self.whole(layout)
+        return (self.farm if self.stated is None else self.stated).aep(whole.x, whole.y, whole.types)
 
     def whole(self, layout: Layout) -> Layout:
         """The layout with what stands of the same farm after it."""

@@ -1,11 +1,11 @@
-"""Doubts about the wind and the power curves of a campaign: sums that are not 1, and power that no rotor can have."""
+"""Doubts about the wind and the power curves of a campaign: sums that are not 1, few directions, impossible power."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.sections.site import ProbabilityTable, Weibull
+from vindeby.campaign.sections.site import STATED_STEP, ProbabilityTable, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbines import Table, Turbine, wind_power_w
 
@@ -15,8 +15,9 @@ _LEAST_POWER_COEFFICIENT = 0.05
 
 
 def doubts_about_wind(campaign: Campaign) -> Iterator[str]:
-    """One sentence for a sum that is not 1, and one for each turbine type with an impossible power curve."""
+    """One sentence for a sum that is not 1, one for few directions, and one for each impossible power curve."""
     yield from _sum(campaign.site.chosen[1])
+    yield from _step(campaign)
     for turbine in campaign.turbines:
         if isinstance(turbine.description, Table):
             yield from _power(turbine, turbine.description)
@@ -36,6 +37,18 @@ def _sum(site: Weibull | ProbabilityTable | TimeSeries | States) -> Iterator[str
             f"site: the {what} sum to {total:.8g}, not to 1; energies are those of this part of a year, as in PyWake; "
             "write normalise: true to divide by the sum"
         )
+
+
+def _step(campaign: Campaign) -> Iterator[str]:
+    weibull = campaign.site.weibull
+    if weibull is None or not campaign.site.is_searched_coarsely or campaign.method[0].call is not None:
+        return
+    yield (
+        f"site.weibull.direction_step: layouts are searched in {round(360.0 / weibull.direction_step)} directions, "
+        f"{weibull.direction_step:g} degrees apart, and a search exploits the gaps between them; the energy of a "
+        f"result (aep) is stated at {STATED_STEP:g} degree, the larger one that was searched is its aep_searched; use "
+        f"{STATED_STEP:g} for better layouts"
+    )
 
 
 def _power(turbine: Turbine, table: Table) -> Iterator[str]:

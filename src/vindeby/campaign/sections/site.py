@@ -32,6 +32,8 @@ Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
 Interpolation = Literal["linear", "nearest"]
 _INTERPOLATED = ("xrsite", "lib", "tab", "wrg")
 """Formats of files that may say how they are interpolated where the campaign names them."""
+STATED_STEP = 1.0
+"""Energies are stated in directions no farther apart than this (degrees), however coarse those of the search are."""
 
 
 def _first_uneven(directions: Sequence[float]) -> int | None:
@@ -270,7 +272,20 @@ class Site(OneOf):
 
     def for_wind_farm(self) -> Any:
         """The same wind as ``vindeby.WindFarm`` computes with it, which takes either."""
-        return computing("wind_of")(self)
+        return computing("wind_of")(self.stated)
+
+    @property
+    def is_searched_coarsely(self) -> bool:
+        """Whether layouts are searched for in fewer directions than their energy is stated in."""
+        return self.weibull is not None and self.weibull.direction_step > STATED_STEP
+
+    @property
+    def stated(self) -> Self:
+        """The site in which energies are stated: a search may have a coarser rose, and would exploit its gaps."""
+        if self.weibull is None or not self.is_searched_coarsely:
+            return self
+        fine = self.weibull.model_copy(update={"direction_step": STATED_STEP})
+        return self.model_copy(update={"weibull": fine})
 
     def identity(self) -> dict[str, Any]:
         """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""
@@ -278,6 +293,8 @@ class Site(OneOf):
         local: dict[str, Any] = {} if self.local is None else {"local": self.local.identity()}
         if self.grid_convergence_deg:
             local["grid_convergence_deg"] = self.grid_convergence_deg
+        if self.is_searched_coarsely:
+            local["stated_step"] = STATED_STEP
         if isinstance(given, TimeSeries | States):
             return {key: given.identity(), **local}
         default = type(given).model_fields["interpolation"].default

@@ -17,6 +17,8 @@ from vindeby.interop.site_files.weibull_options import given, interpolation, num
 FloatArray = npt.NDArray[np.float64]
 
 _LEAST_STEP = 0.1
+_LARGEST_STEP = 1.0
+"""A search finds the gaps between directions farther apart, and the energy would be overstated."""
 
 
 def table_section(
@@ -35,13 +37,23 @@ def table_section(
     }
 
 
+def step_notes(options: Options) -> tuple[str, ...]:
+    """What is decided in place of a step that is too coarse."""
+    step = number(options, "direction_step")
+    if step is None or step <= _LARGEST_STEP:
+        return ()
+    return (f"direction_step {step:g} is taken as {_LARGEST_STEP:g}: coarser, energies would be overstated",)
+
+
 def spread(probability: FloatArray, how: str, step: float | None) -> FloatArray:
-    """The probabilities for directions ``step`` degrees apart; the rows as they are without one."""
+    """The probabilities for directions ``step`` degrees apart, at most 1; the rows as they are without one."""
     if step is None:
         return probability
     count = round(360.0 / step) if step > _LEAST_STEP / 2.0 else 0
     if not 1 <= count <= round(360.0 / _LEAST_STEP) or abs(count * step - 360.0) > 1e-9:
         refuse_option("direction_step", "does not divide 360 degrees", "use e.g. 1, 2, 5 or 10", step)
+    if step > _LARGEST_STEP:
+        step, count = _LARGEST_STEP, round(360.0 / _LARGEST_STEP)
     sectors = len(probability)
     place = np.arange(count) * step / (360.0 / sectors)
     if how == "nearest":

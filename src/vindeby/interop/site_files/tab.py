@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.interop.file_reading import FileContent, Lines, Options
-from vindeby.interop.site_files.direction_table import table_section
+from vindeby.interop.site_files.direction_table import step_notes, table_section
 
 FloatArray = npt.NDArray[np.float64]
 _MOST = 400
@@ -37,7 +37,7 @@ def read(path: Path, options: Options) -> FileContent:
     speeds = factor * (edges[:-1] + edges[1:]) / 2.0
     section = table_section(by_sector[:, None] * shares.T, speeds, options)
     note = f"measured at {height:g} m and taken as the wind at hub height"
-    return FileContent({"table": section}, "tab", (note, *notes))
+    return FileContent({"table": section}, "tab", (note, *notes, *step_notes(options)))
 
 
 def _header(lines: Lines) -> tuple[int, float, tuple[str, ...]]:

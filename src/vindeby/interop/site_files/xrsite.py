@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.interop.file_reading import FileContent, Options, as_float, refuse, refuse_option
-from vindeby.interop.site_files.direction_table import table_section
+from vindeby.interop.site_files.direction_table import step_notes, table_section
 from vindeby.interop.site_files.weibull_options import WEIBULL as WEIBULL_OPTIONS
 from vindeby.interop.site_files.weibull_options import given
 from vindeby.interop.site_files.xrsite_variables import FloatArray, Variable, Variables, read_variables
@@ -49,7 +49,8 @@ def read(path: Path, options: Options) -> FileContent:
         data["local"] |= given(options, "turned_wakes")
     elif options.get("turned_wakes"):
         refuse_option("turned_wakes", "needs Turning over x and y in the file", "leave it out")
-    return FileContent(data, "xrsite", tuple(found.notes))
+    notes = (*found.notes, *(step_notes(options) if "P" in found else ()))
+    return FileContent(data, "xrsite", notes)
 
 
 def _interpolations(options: Options) -> tuple[str, str]:

@@ -67,7 +67,7 @@ class _Walk:
         self._low, self._high = problem.choice.turbines
         self._types = len(problem.farm.turbines)
         self._kind = int(problem.types_in_order()[0])
-        self._tries = Tries(problem.choice, self._types)
+        self._tries = Tries(problem, problem.choice)
         self._failed: dict[int, TaskError] = {}
 
     def run(self, start: Layout | None) -> Result:

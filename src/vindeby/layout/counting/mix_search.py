@@ -52,7 +52,7 @@ class MixSearch(Method):
         own = tuple(np.bincount(problem.types_in_order(), minlength=len(choice.mix)).tolist())
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            tries = Tries(choice, len(problem.farm.turbines))
+            tries = Tries(problem, choice)
             if start is None:
                 _construct(prepared, tries, _first_mixes(choice, own), seed)
             else:

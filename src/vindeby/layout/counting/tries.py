@@ -22,10 +22,10 @@ Counts = tuple[int, ...]
 class Tries:
     """The best result of each count so far, and which count is best."""
 
-    def __init__(self, choice: Choice, types: int) -> None:
+    def __init__(self, problem: Problem, choice: Choice) -> None:
         self.found: dict[Counts, Result] = {}
         self.evaluations = 0
-        self._choice, self._types = choice, types
+        self._problem, self._choice, self._types = problem, choice, len(problem.farm.turbines)
 
     def counts(self, types: IntArray) -> Counts:
         """How many turbines there are of each type."""
@@ -48,13 +48,19 @@ class Tries:
         return max(self.found, key=lambda counts: (self.worth(counts), -sum(counts), counts))
 
     def result(self) -> Result:
-        """The best of all. Its arrays tell what was tried, in the order of counts.
+        """The best of all, by stated energies. Its arrays tell what was tried, in the order of counts.
 
         ``tried_turbines``, ``tried_aep_gwh``, ``tried_objective``: for each count, of its best layout.
         ``tried_mix``, where a mix is chosen: how many of each type of the farm, (tries, types).
         """
+        searched = self.found
+        if self._problem.stated is not None:
+            self.found = {
+                counts: replace(one, aep_gwh=self._problem.stated_aep(one.layout))
+                for counts, one in searched.items()
+            }
         tried = sorted(self.found, key=lambda counts: (sum(counts), counts))
-        best, by_type = self.found[self.best()], np.array(tried, np.int64)
+        best, by_type = searched[self.best()], np.array(tried, np.int64)
         arrays: dict[str, FloatArray | IntArray] = {
             **best.arrays,
             "tried_turbines": by_type.sum(axis=1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Search
+from vindeby.layout import Layout, Problem, Search
+from vindeby.layout import Result as Found
 from vindeby.runner.methods.method_protocol import Result
 
 
@@ -42,13 +44,27 @@ class SearchMethod:
         """
         method = method_of(self._campaign, cell, self._pipeline)
         problem = problem_of(self._campaign, cell)
-        search = method.prepare(problem)
+        search = _stated(problem, method.prepare(problem))
         if not self._warm:
             brief = method.brief()
             with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
-                (search if brief == method else brief.prepare(problem))(self._campaign.seeds[0], None)
+                compiled = search if brief == method else _stated(problem, brief.prepare(problem))
+                compiled(self._campaign.seeds[0], None)
             self._warm = True
         return _Prepared(search, self._words, self._engine, np.array(kinds_of(cell)) if cell.mix else None)
+
+
+def _stated(problem: Problem, search: Search) -> Search:
+    """The search with its energy as it is stated; the one that it searched by beside it, where the two differ."""
+    if problem.stated is None:
+        return search
+
+    def run(seed: int, start: Layout | None = None) -> Found:
+        found = search(seed, start)
+        stated_gwh = problem.stated_aep(found.layout)
+        return replace(found, aep_gwh=stated_gwh, notes={**found.notes, "aep_searched": found.aep_gwh})
+
+    return run
 
 
 class _Prepared:
