@@ -77,7 +77,7 @@ def test_sectors_and_tables_can_be_divided_by_their_sum(
         site = {**about, "wind_directions": [0, 180], "probability": [[0.5], [0.495]]}
     else:
         sectors = [{"direction": d, "a": 8, "k": 9, "frequency": f} for d, f in ((0, 0.5), (180, 0.495))]
-        site = {**about, "sectors": sectors, "direction_step": 180}
+        site = {**about, "sectors": sectors}
     campaign = of_site(**{kind: site})
     inside = 1.0 if kind == "table" else np.exp(-((7.5 / 8) ** 9)) - np.exp(-((8.5 / 8) ** 9))
     assert site_of(campaign).states().probability.sum() / inside == pytest.approx(total, rel=1e-12)
