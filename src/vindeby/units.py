@@ -7,11 +7,24 @@ factors between the two live here and nowhere else.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 HOURS_PER_YEAR = 8760.0
 """The year of wind-energy practice: 365 days, no leap day."""
 
 TOLERANCE_M = 1e-6
 """A turbine may be this far outside its boundary, and two this much too near to each other: rounding, not room."""
+
+AIR_DENSITY_KG_M3 = 1.225
+BETZ_LIMIT = 16.0 / 27.0
+"""The most of the wind's power that a rotor can take."""
+_ABOVE_BETZ = 1.2
+"""Measured curves exceed the limit a little, by turbulence or dense air; other units exceed it by far."""
+_WORTH_JUDGING = 0.1
+"""Of the largest power: near cut-in, measured curves are averages over gusts."""
+_LIVELY_WIND = 10.0
+_HIGHEST_RATED_SPEED = 25.0
 
 
 def mw_to_w(power_mw: float) -> float:
@@ -47,6 +60,37 @@ def mean_power_to_aep_gwh(power_w: float) -> float:
 def capacity_to_largest_aep_gwh(capacity_mw: float) -> float:
     """What a capacity gives at full power all year, in GWh; a year of 8,766 hours is the longest convention."""
     return capacity_mw * 8766.0 * 1e-3
+
+
+def wind_power_w(rotor_diameter_m: float, wind_speed: float, density: float = AIR_DENSITY_KG_M3) -> float:
+    """The power of the wind through a rotor."""
+    return 0.5 * density * math.pi * (rotor_diameter_m / 2.0) ** 2 * wind_speed**3
+
+
+def impossible_power(rotor_diameter_m: float, curve: Iterable[tuple[float, float]]) -> str:
+    """Why no rotor of this size has this power curve, of wind speeds (m/s) and powers (W); empty where one may.
+
+    Refused are more than the Betz limit, but for what measured curves exceed it by, and less than a hundredth of it.
+    """
+    points = [(speed, power) for speed, power in curve if speed > 0.0]
+    most = max((power for _, power in points), default=0.0)
+    size = f"a rotor of {rotor_diameter_m:g} m"
+    for speed, power in points:
+        share = power / wind_power_w(rotor_diameter_m, speed)
+        if power >= _WORTH_JUDGING * most > 0.0 and share > _ABOVE_BETZ * BETZ_LIMIT:
+            return (
+                f"{power:g} W at {speed:g} m/s are {share:.3g} of the power of the wind through {size}, above the "
+                f"Betz limit of {BETZ_LIMIT:.3f}"
+            )
+    fastest = max((speed for speed, _ in points), default=0.0)
+    if most < 0.01 * BETZ_LIMIT * wind_power_w(rotor_diameter_m, min(_LIVELY_WIND, fastest)):
+        return f"the largest power is {most:g} W, less than a hundredth of what {size} can take from the wind"
+    return ""
+
+
+def impossible_rating(rotor_diameter_m: float, rated_power_mw: float) -> str:
+    """The same for a rated power alone, which a turbine reaches before the wind speeds at which it stops."""
+    return impossible_power(rotor_diameter_m, [(_HIGHEST_RATED_SPEED, mw_to_w(rated_power_mw))])
 
 
 def gwh_to_mwh(energy_gwh: float) -> float:

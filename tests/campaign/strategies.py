@@ -38,9 +38,12 @@ sizes = st.fixed_dictionaries(
     {
         "rotor_diameter_m": st.floats(20.0, 250.0),
         "hub_height_m": st.floats(126.0, 200.0),
-        "rated_power_mw": numbers,
+        "rated_power_mw": st.floats(200.0, 600.0),
     }
+).map(
+    lambda size: {**size, "rated_power_mw": size["rated_power_mw"] * size["rotor_diameter_m"] ** 2 * 7.85e-7}
 )
+"""Of 200 to 600 W per square metre of rotor, as turbines are."""
 
 
 def _table(size: dict[str, float], speeds: list[float]) -> dict[str, Any]:
@@ -49,7 +52,7 @@ def _table(size: dict[str, float], speeds: list[float]) -> dict[str, Any]:
         "rotor_diameter_m": size["rotor_diameter_m"],
         "hub_height_m": size["hub_height_m"],
         "wind_speed": speeds,
-        "power_kw": [power] * len(speeds),
+        "power_kw": [power * min(1.0, (speed / 11.0) ** 3) for speed in speeds],
         "ct": [0.8] * len(speeds),
     }
 

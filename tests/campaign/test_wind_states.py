@@ -174,16 +174,35 @@ def test_cubic_power_with_a_thrust_table() -> None:
 @pytest.mark.parametrize(
     ("power_kw", "words"),
     [
-        ([70_000, 700_000, 2_000_000], "type tabulated: at 8 m/s the power is 444 of that of the wind"),
-        ([0.07, 0.7, 2.0], "the power is never more than 0.00044 of that of the wind"),
+        (
+            [70_000, 700_000, 2_000_000],
+            "cannot be: 7e+08 W at 8 m/s are 444 of the power of the wind",
+        ),
+        ([0.07, 0.7, 2.0], "cannot be: the largest power is 2000 W, less than a hundredth"),
     ],
 )
-def test_power_in_other_units_is_warned_about(power_kw: list[float], words: str) -> None:
+def test_power_in_other_units_is_refused(power_kw: list[float], words: str) -> None:
     data = small()
     data["turbines"][1]["table"] |= {"wind_speed": [4, 8, 12], "power_kw": power_kw, "ct": [0.8, 0.8, 0.4]}
     data |= {"n_turbines": 3}
     del data["capacity_mw"]
-    warnings = survey(Campaign.from_data(data)).warnings
+    with pytest.raises(CampaignError) as refused:
+        Campaign.from_data(data)
+    assert words in str(refused.value)
+    assert "give power_kw in kW" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("power_kw", "words"),
+    [
+        ([70, 1000, 2000], "type tabulated: at 8 m/s the power is 0.634 of that of the wind"),
+        ([1, 10, 50], "the power is never more than 0.0094 of that of the wind"),
+    ],
+)
+def test_power_that_is_doubtful_is_warned_about(power_kw: list[float], words: str) -> None:
+    data = small()
+    data["turbines"][1]["table"] |= {"wind_speed": [4, 8, 12], "power_kw": power_kw, "ct": [0.8, 0.8, 0.4]}
+    warnings = survey(Campaign.from_data(data | {"capacity_mw": 10})).warnings
     assert any(words in warning and "kW" in warning for warning in warnings), warnings
     assert not survey(Campaign.from_data(small())).warnings
 

@@ -200,7 +200,7 @@ def test_resources(resource: Any, told: str, tmp_path: Path) -> None:
         (
             "performance.power_curve.power_values",
             [1.2e6, 5e6, 12.5e6, 24e6, 30e6, 30e6],
-            "above the limit of 0.593",
+            "above the Betz limit of 0.593",
         ),
         (
             "performance.rated_power",

@@ -196,9 +196,17 @@ def test_flow_map_of_an_empty_farm_is_the_free_wind() -> None:
         ([0, 1], [0], 0, "same length"),
         ([[0, 1]], [[0, 1]], 0, "same length"),
         (["a"], [0], 0, "must be numbers"),
-        ([0, 1], [0, 1], [0, 1], "from 0 to 0"),
-        ([0, 1], [0, 1], [0], "one index or 2"),
-        ([0, 1], [0, 1], 0.5, "whole numbers"),
+        ([0, 1000], [0, 1], [0, 1], "from 0 to 0"),
+        ([0, 1000], [0, 1], [0], "one index or 2"),
+        ([0, 1000], [0, 1], 0.5, "whole numbers"),
+        ([0, 900, 0, 50], [5, 0, 5, 0], 0, r"turbines 0 and 2 both stand at \(0, 5\); give each a place"),
+        ([7, 7, 7], [55, 55, 55], 0, "turbines 0 and 1 both stand at"),
+        (
+            [7.01, 7.2, 7.4],
+            [55.1, 55.2, 55.3],
+            0,
+            r"within 0.39 m, less than the radius of a rotor, 120 m; .*degrees",
+        ),
     ],
 )
 def test_wrong_layouts_are_refused_with_the_reason(x: Any, y: Any, types: Any, message: str) -> None:

@@ -108,6 +108,24 @@ def test_wrong_tables_are_refused(change: dict[str, object], message: str) -> No
         Turbine.tabulated(**{**right, **change})  # type: ignore[arg-type]
 
 
+def test_power_that_no_rotor_of_the_size_can_have_is_refused_and_published_curves_are_not() -> None:
+    speed, kw, ct = [4.0, 8.0, 12.0, 25.0], [66.6, 770.0, 2000.0, 2000.0], [0.8, 0.8, 0.4, 0.1]
+    with pytest.raises(
+        ArgumentError, match=r"the largest power is 2000 W, less than a hundredth.*give power in W"
+    ):
+        Turbine.tabulated("kW", 80, 70, speed, kw, ct)
+    with pytest.raises(ArgumentError, match=r"above the Betz limit of 0.593; give power in W"):
+        Turbine.tabulated("mW", 80, 70, speed, np.multiply(kw, 1e6), ct)
+    assert Turbine.tabulated("W", 80, 70, speed, np.multiply(kw, 1e3), ct).power_at(30.0) == 2e6
+    gusty = Turbine.tabulated("measured", 80, 70, [2.0, *speed], [25e3, *np.multiply(kw, 1e3)], [0.8, *ct])
+    assert gusty.power_at(2.0) == 25e3  # 1.01 of the wind, where hardly any power is
+    for wrong in (10_000, 1e-2):
+        with pytest.raises(ArgumentError, match="give rated_power_mw in MW and rotor_diameter_m in metres"):
+            Turbine.generic("kW", wrong, 178, 119)
+    with pytest.raises(ArgumentError, match="Betz"):
+        Turbine.cubic("kW", 3350, 130, 110, cut_in=4, rated_speed=9.8, cut_out=25, thrust_coefficient=0.8)
+
+
 def test_a_curve_that_would_go_on_for_ever_is_refused() -> None:
     with pytest.raises(ArgumentError, match="must be constant"):
         Turbine("endless", 100, 90, np.array([0.0]), np.array([[0.0, 1.0, 0.0, 0.0]]), np.array([[0.8, 0.0]]))

@@ -36,6 +36,7 @@ from vindeby.assembly.zones_and_types import (
 from vindeby.campaign import Campaign, task_key
 from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell, parse_key
+from vindeby.errors import ArgumentError
 from vindeby.store.format.record import Record
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
@@ -198,7 +199,10 @@ class CampaignCheck:
             return None
         if any(self._check_places(cell, *layout, types)):
             return None
-        return float(self._engine(cell).aep(*layout, types))
+        try:
+            return float(self._engine(cell).aep(*layout, types))
+        except ArgumentError:  # turbines in one place, where the spacing allows it
+            return None
 
     def _skip(self, why: str) -> None:
         if self._deep:
@@ -287,7 +291,11 @@ class CampaignCheck:
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
         if self._deep:
-            again_gwh = engine.aep(x, y, types)
+            try:
+                again_gwh = engine.aep(x, y, types)
+            except ArgumentError as error:
+                yield str(error)
+                return
             if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from vindeby.campaign.sections.turbines import AIR_DENSITY_KG_M3
 from vindeby.interop.turbine_curves import curve_points
-from vindeby.units import w_to_kw
+from vindeby.units import AIR_DENSITY_KG_M3, w_to_kw
 from vindeby.wake import Turbine
 
 HIGHEST = 100.0

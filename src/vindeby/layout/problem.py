@@ -220,13 +220,15 @@ class Problem:
 
     def aep(self, layout: Layout) -> float:
         """What a layout is worth, in GWh a year, with what stands of the same farm."""
-        whole = self.whole(layout)
-        return self.farm.aep(whole.x, whole.y, whole.types)
+        return self._energy_gwh(self.farm, layout)
 
     def stated_aep(self, layout: Layout) -> float:
         """What the result of a search states as its energy, in GWh a year: ``aep``, in finer wind if there is any."""
-        whole = self.whole(layout)
-        return (self.farm if self.stated is None else self.stated).aep(whole.x, whole.y, whole.types)
+        return self._energy_gwh(self.farm if self.stated is None else self.stated, layout)
+
+    def _energy_gwh(self, farm: WindFarm, layout: Layout) -> float:
+        whole = self.whole(layout)  # not by aep: here places are judged by the spacing, which may be 0
+        return float(farm.turbine_aep(whole.x, whole.y, whole.types).sum())
 
     def whole(self, layout: Layout) -> Layout:
         """The layout with what stands of the same farm after it."""

@@ -155,7 +155,8 @@ class WindFarm:
         return f"<WindFarm: {turbines}; {self.site!r}; wake {self.model.name!r}{beside}>"
 
     def aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
-        """Annual energy production of the layout in GWh."""
+        """Annual energy production of the layout in GWh; ArgumentError for places that cannot be."""
+        self._refuse_impossible_places(x, y)
         return float(self.turbine_aep(x, y, types).sum())
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
@@ -336,6 +337,24 @@ class WindFarm:
             in_time[:, self.states.step] = array
             array = in_time
         return array.reshape((len(array), *self.states.shape))
+
+    def _refuse_impossible_places(self, x: npt.ArrayLike, y: npt.ArrayLike) -> None:
+        px, py = np.asarray(x), np.asarray(y)
+        if px.ndim != 1 or px.shape != py.shape or px.dtype.kind not in "iuf" or py.dtype.kind not in "iuf":
+            return  # refused with another reason
+        order = np.lexsort((py, px))
+        same = (np.diff(px[order]) == 0) & (np.diff(py[order]) == 0)
+        if same.any():
+            one, other = sorted(order[int(np.argmax(same)) :][:2].tolist())
+            raise ArgumentError(
+                f"turbines {one} and {other} both stand at ({px[one]:g}, {py[one]:g}); give each a place of its own"
+            )
+        radius = 0.5 * min(turbine.rotor_diameter_m for turbine in self.turbines)
+        if len(px) > 1 and (extent := max(np.ptp(px), np.ptp(py))) < radius:
+            raise ArgumentError(
+                f"all {len(px)} turbines stand within {extent:.3g} m, less than the radius of a rotor, {radius:g} m; "
+                "give x and y in metres, not in degrees or kilometres"
+            )
 
     @staticmethod
     def _middle(x: FloatArray, y: FloatArray) -> tuple[float, float]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.sections.site import STATED_STEP, ProbabilityTable, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
-from vindeby.campaign.sections.turbines import Table, Turbine, wind_power_w
+from vindeby.campaign.sections.turbines import Table, Turbine
+from vindeby.units import BETZ_LIMIT, wind_power_w
 
 _ROUNDING = 1e-6
-BETZ_LIMIT = 16.0 / 27.0
 _LEAST_POWER_COEFFICIENT = 0.05
 
 
@@ -46,8 +46,8 @@ def _step(campaign: Campaign) -> Iterator[str]:
     yield (
         f"site.weibull.direction_step: layouts are searched in {round(360.0 / weibull.direction_step)} directions, "
         f"{weibull.direction_step:g} degrees apart, and a search exploits the gaps between them; the energy of a "
-        f"result (aep) is stated at {STATED_STEP:g} degree, the larger one that was searched is its aep_searched; use "
-        f"{STATED_STEP:g} for better layouts"
+        f"result (aep) is stated at {STATED_STEP:g} degree, and the one that was searched, mostly larger, is kept as "
+        f"aep_searched; use {STATED_STEP:g} for better layouts"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
@@ -24,8 +23,6 @@ from vindeby.campaign.sections.values import (
 _RATING_TOLERANCE = 0.2
 """Curves with losses or a power boost are this near to their rating; other units or another turbine are not."""
 
-AIR_DENSITY_KG_M3 = 1.225
-
 ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5)]
 Outside = Annotated[
     Literal["hold", "zero"] | None, AfterValidator(lambda given: None if given == "hold" else given)
@@ -42,6 +39,12 @@ class Generic(Section):
     """Rotor diameter in metres."""
     hub_height_m: Positive
     """Hub height in metres."""
+
+    @model_validator(mode="after")
+    def _rating_is_possible(self) -> Self:
+        why = units.impossible_rating(self.rotor_diameter_m, self.rated_power_mw)
+        _refuse_power(why, "rated_power_mw", "in MW")
+        return self
 
 
 class Table(Section):
@@ -80,9 +83,9 @@ class Table(Section):
         """Power at the wind speeds of the table."""
         if self.power_kw is not None:
             return tuple(units.kw_to_w(power) for power in self.power_kw)
-        density = AIR_DENSITY_KG_M3 if self.air_density_kg_m3 is None else self.air_density_kg_m3
+        density = units.AIR_DENSITY_KG_M3 if self.air_density_kg_m3 is None else self.air_density_kg_m3
         return tuple(
-            coefficient * wind_power_w(self.rotor_diameter_m, speed, density)
+            coefficient * units.wind_power_w(self.rotor_diameter_m, speed, density)
             for coefficient, speed in zip(self.cp or (), self.wind_speed, strict=True)
         )
 
@@ -107,6 +110,8 @@ class Table(Section):
             _refuse_length(self, "ct", "ct_wind_speed", self.ct_wind_speed)
         if max(self.power_w) == 0.0:
             raise refusal("the turbine never gives power", remedy="give power in kW", at=(power,))
+        why = units.impossible_power(self.rotor_diameter_m, zip(self.wind_speed, self.power_w, strict=True))
+        _refuse_power(why, power, "in kW" if self.cp is None else "as fractions")
         return self
 
     def _power_field(self) -> str:
@@ -174,6 +179,8 @@ class Cubic(Section):
                 remedy="let cut_in < rated_speed < cut_out",
                 at=("rated_speed",),
             )
+        curve = [(self.rated_speed, units.mw_to_w(self.rated_power_mw))]
+        _refuse_power(units.impossible_power(self.rotor_diameter_m, curve), "rated_power_mw", "in MW")
         return self
 
     @model_validator(mode="after")
@@ -191,9 +198,11 @@ class Cubic(Section):
         return self
 
 
-def wind_power_w(rotor_diameter_m: float, wind_speed: float, density: float = AIR_DENSITY_KG_M3) -> float:
-    """The power of the wind through a rotor."""
-    return 0.5 * density * math.pi * (rotor_diameter_m / 2.0) ** 2 * wind_speed**3
+def _refuse_power(why: str, field: str, unit: str) -> None:
+    if why:
+        raise refusal(
+            f"cannot be: {why}", remedy=f"give {field} {unit}, rotor_diameter_m in metres", at=(field,)
+        )
 
 
 def _refuse_length(table: Section, name: str, axis: str, points: tuple[float, ...]) -> None:

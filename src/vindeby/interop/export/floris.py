@@ -14,7 +14,6 @@ import numpy as np
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.turbines import AIR_DENSITY_KG_M3
 from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
@@ -24,6 +23,7 @@ from vindeby.interop.export.folder_mark import write_mark
 from vindeby.interop.export.yaml_file import Include, write_yaml
 from vindeby.interop.floris_turbine import floris_turbine
 from vindeby.store.format.rows import Segment, array_field
+from vindeby.units import AIR_DENSITY_KG_M3
 
 MODEL = "floris.yaml"
 _SUM_TOLERANCE = 1e-9

@@ -6,14 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from vindeby import units
-from vindeby.campaign.sections.turbines import wind_power_w
 from vindeby.interop.windio.nodes import Node
 from vindeby.interop.windio.notes import Notes
 
-_BETZ = 16.0 / 27.0
-_ABOVE_BETZ = 1.2
-"""Measured curves exceed the limit a little, by turbulence or dense air; other units exceed it by far."""
-_HARDLY_ANY = 0.01
 _NAME_LENGTH = 120
 _TALLEST_M, _FASTEST = 1000.0, 200.0
 
@@ -119,12 +114,12 @@ def _power_coefficients(
     notes: Notes,
 ) -> tuple[str, dict[str, Any]]:
     speeds, cp, node = _curve(performance, "Cp_curve", "Cp_values", "Cp_wind_speeds", notes)
-    if max(cp) > _BETZ * _ABOVE_BETZ:
-        node.refuse(f"has a Cp of {max(cp):g}, above the limit of {_BETZ:.3f}", "give Cp as a fraction")
     power_w = [
-        value * wind_power_w(common["rotor_diameter_m"], speed)
+        value * units.wind_power_w(common["rotor_diameter_m"], speed)
         for value, speed in zip(cp, speeds, strict=True)
     ]
+    if why := units.impossible_power(common["rotor_diameter_m"], zip(speeds, power_w, strict=True)):
+        node.refuse(f"has a Cp of {max(cp):g}: {why}", "give Cp as a fraction")
     _note_power_outside(name, speeds, power_w, notes)
     _refuse_other_rating(performance, common, units.w_to_mw(max(power_w)))
     _note_rating(name, common, units.w_to_mw(max(power_w)), notes)
@@ -171,20 +166,9 @@ def _cubic(
 def _refuse_other_units(
     node: Node, speeds: list[float], power_w: list[float], rotor_diameter_m: float
 ) -> None:
-    """Refuse powers that are not in watts; a rotor tells, since its power coefficient is below the Betz limit."""
-    largest = max(
-        power / wind_power_w(rotor_diameter_m, speed)
-        for speed, power in zip(speeds, power_w, strict=True)
-        if speed > 0.0
-    )
-    told = f"the largest power is {max(power_w):g} W, a power coefficient of at most {largest:.2g} for this rotor"
-    if largest < _HARDLY_ANY:
-        node.refuse(f"power_values: {told}", "give power in W, as windIO has it; these seem to be kW or MW")
-    if largest > _BETZ * _ABOVE_BETZ:
-        node.refuse(
-            f"power_values: {told}, above the limit of {_BETZ:.3f}",
-            "give power in W and rotor_diameter in metres",
-        )
+    """Refuse powers that are not in watts; a rotor tells."""
+    if why := units.impossible_power(rotor_diameter_m, zip(speeds, power_w, strict=True)):
+        node.refuse(f"power_values: {why}", "give power in W, as windIO has it, and rotor_diameter in metres")
 
 
 def _refuse_other_rating(performance: Node, common: dict[str, float], largest_mw: float) -> None:

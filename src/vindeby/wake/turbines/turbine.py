@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.units import mw_to_w, w_to_mw
+from vindeby.units import impossible_power, impossible_rating, mw_to_w, w_to_mw
 from vindeby.wake.turbines.turbine_pieces import Curve, Outside, common_pieces, joined_points
 
 __all__ = ["Turbine", "iea37_10mw", "iea37_335mw"]
@@ -55,6 +55,8 @@ class Turbine:
             raise ArgumentError(f"turbine {self.name}: wind speeds must begin at 0 and increase")
         if np.any(self.power[-1, 1:] != 0) or self.thrust[-1, 1] != 0:
             raise ArgumentError(f"turbine {self.name}: the last piece has no end, so it must be constant")
+        curve = zip(self.start.tolist(), self.power_at(self.start).tolist(), strict=True)
+        _refuse_power(self.name, impossible_power(self.rotor_diameter_m, curve), "power in W")
 
     def __repr__(self) -> str:
         rated_mw = w_to_mw(float(self.power_at(self.start).max()))
@@ -115,6 +117,7 @@ class Turbine:
                 f"turbine {name}: rated power and rotor diameter must be positive, "
                 f"not {rated_power_mw} MW and {rotor_diameter_m} m"
             )
+        _refuse_power(name, impossible_rating(rotor_diameter_m, rated_power_mw), "rated_power_mw in MW")
         return Turbine.tabulated(
             name, rotor_diameter_m, hub_height_m, *_generic_curves(rated_power_mw, rotor_diameter_m)
         )
@@ -175,6 +178,11 @@ class Turbine:
         speed = np.maximum(np.asarray(wind_speed, np.float64), 0.0)
         piece = np.searchsorted(self.start, speed, side="right") - 1
         return piece, speed - self.start[piece]
+
+
+def _refuse_power(name: str, why: str, unit: str) -> None:
+    if why:
+        raise ArgumentError(f"turbine {name}: {why}; give {unit} and rotor_diameter_m in metres")
 
 
 def _refuse_unknown(name: str, outside: str) -> None:
