@@ -56,8 +56,9 @@ def test_a_wind_from_true_north_blows_along_a_meridian(tmp_path: Path) -> None:
     to_utm = pyproj.Transformer.from_crs("EPSG:4326", "EPSG:32632", always_xy=True)
     (x0, x1), (y0, y1) = to_utm.transform([11.5, 11.5], [54.99, 55.01])
     meridian = math.degrees(math.atan2(x1 - x0, y1 - y0)) % 360.0
-    turned = site_of(campaign).states()
-    plain = site_of(Campaign.from_data({**campaign.to_data(), "site": CAMPAIGN["site"]})).states()
+    turned = site_of(campaign, searched=True).states()
+    unturned = Campaign.from_data({**campaign.to_data(), "site": CAMPAIGN["site"]})
+    plain = site_of(unturned, searched=True).states()
     assert plain.direction.tolist() == [0.0, 90.0, 180.0, 270.0]
     assert turned.direction[0] == pytest.approx(meridian, abs=2e-4)
     assert np.allclose(np.diff(turned.direction), -270.0 * (np.arange(3) == 0) + 90.0 * (np.arange(3) > 0))

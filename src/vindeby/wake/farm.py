@@ -342,15 +342,16 @@ class WindFarm:
         px, py = np.asarray(x), np.asarray(y)
         if px.ndim != 1 or px.shape != py.shape or px.dtype.kind not in "iuf" or py.dtype.kind not in "iuf":
             return  # refused with another reason
-        order = np.lexsort((py, px))
-        same = (np.diff(px[order]) == 0) & (np.diff(py[order]) == 0)
-        if same.any():
-            one, other = sorted(order[int(np.argmax(same)) :][:2].tolist())
+        east, north = px.tolist(), py.tolist()  # of few numbers, lists are faster than arrays
+        places = list(zip(east, north, strict=True))
+        if len(set(places)) < len(places):
+            other = next(i for i, place in enumerate(places) if place in places[:i])
+            one = places.index(places[other])
             raise ArgumentError(
                 f"turbines {one} and {other} both stand at ({px[one]:g}, {py[one]:g}); give each a place of its own"
             )
         radius = 0.5 * min(turbine.rotor_diameter_m for turbine in self.turbines)
-        if len(px) > 1 and (extent := max(np.ptp(px), np.ptp(py))) < radius:
+        if len(px) > 1 and (extent := max(max(east) - min(east), max(north) - min(north))) < radius:
             raise ArgumentError(
                 f"all {len(px)} turbines stand within {extent:.3g} m, less than the radius of a rotor, {radius:g} m; "
                 "give x and y in metres, not in degrees or kilometres"
