@@ -22,7 +22,7 @@ def test_the_generic_turbine_is_pywakes(rated: float, diameter: float) -> None:
 
 def test_a_table_is_interpolated_linearly_and_held_at_its_ends() -> None:
     rows = ([3.0, 5.0, 11.0, 25.0], [0.0, 1e6, 8e6, 8e6], [0.9, 0.8, 0.7, 0.1])
-    turbine = Turbine.tabulated("table", 150, 100, *rows)
+    turbine = Turbine.tabulated("table", 170, 100, *rows)
     speed = np.linspace(0, 35, 777)
     np.testing.assert_allclose(
         turbine.power_at(speed), np.interp(speed, rows[0], rows[1]), rtol=1e-13, atol=1e-8

@@ -110,7 +110,7 @@ def test_a_table_holds_its_ends_or_is_zero_outside(outside: Any, own: bool) -> N
 def test_energies_of_a_table_that_is_zero_outside_lack_what_the_held_ends_add() -> None:
     table = ([4.0, 8.0, 12.0], [4e5, 3e6, 5e6], [0.8, 0.8, 0.4])
     site = UniformSite((0.25,) * 4, 3.5)
-    hold, zero = (Turbine.tabulated("t", 126, 90, *table, outside=outside) for outside in BOTH_ENDS)
+    hold, zero = (Turbine.tabulated("t", 150, 90, *table, outside=outside) for outside in BOTH_ENDS)
     assert WindFarm(site, hold, "bastankhah-2014").aep(X, Y) > 10.0
     assert WindFarm(site, zero, "bastankhah-2014").aep(X, Y) == 0.0
     windy = WindFarm(site, zero, "bastankhah-2014", speeds=[13.0])

@@ -156,8 +156,9 @@ class WindFarm:
 
     def aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """Annual energy production of the layout in GWh; ArgumentError for places that cannot be."""
+        each = self.turbine_aep(x, y, types)
         self._refuse_impossible_places(x, y)
-        return float(self.turbine_aep(x, y, types).sum())
+        return float(each.sum())
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Annual energy production of every turbine in GWh."""
@@ -339,22 +340,21 @@ class WindFarm:
         return array.reshape((len(array), *self.states.shape))
 
     def _refuse_impossible_places(self, x: npt.ArrayLike, y: npt.ArrayLike) -> None:
-        px, py = np.asarray(x), np.asarray(y)
-        if px.ndim != 1 or px.shape != py.shape or px.dtype.kind not in "iuf" or py.dtype.kind not in "iuf":
-            return  # refused with another reason
-        east, north = px.tolist(), py.tolist()  # of few numbers, lists are faster than arrays
+        # Of few numbers, lists are faster than arrays.
+        east, north = (np.array(v, np.float64, ndmin=1).tolist() for v in (x, y))
         places = list(zip(east, north, strict=True))
         if len(set(places)) < len(places):
             other = next(i for i, place in enumerate(places) if place in places[:i])
-            one = places.index(places[other])
+            at = places[other]
             raise ArgumentError(
-                f"turbines {one} and {other} both stand at ({px[one]:g}, {py[one]:g}); give each a place of its own"
+                f"turbines {places.index(at)} and {other} both stand at ({at[0]:g}, {at[1]:g}); "
+                "give each a place of its own"
             )
         radius = 0.5 * min(turbine.rotor_diameter_m for turbine in self.turbines)
-        if len(px) > 1 and (extent := max(max(east) - min(east), max(north) - min(north))) < radius:
+        if len(places) > 1 and (extent := max(max(east) - min(east), max(north) - min(north))) < radius:
             raise ArgumentError(
-                f"all {len(px)} turbines stand within {extent:.3g} m, less than the radius of a rotor, {radius:g} m; "
-                "give x and y in metres, not in degrees or kilometres"
+                f"all {len(places)} turbines stand within {extent:.3g} m, less than the radius of a rotor, "
+                f"{radius:g} m; give x and y in metres, not in degrees or kilometres"
             )
 
     @staticmethod
