@@ -73,7 +73,7 @@ BROKEN: dict[str, Broken] = {
     "two amounts": _with("capacity_mw: 30", "capacity_mw: 30\nn_turbines: 6", "exclude each other", ":22:"),
     "two descriptions": _with(
         f"    generic: {_FIVE}",
-        f"    generic: {_FIVE}\n    cubic: {{rated_power_mw: 5, rotor_diameter_m: 1, hub_height_m: 9, rated_speed: 9}}",
+        f"    generic: {_FIVE}\n    cubic: {_FIVE[:-1]}, rated_speed: 12}}",
         "turbines[0]: gives generic and cubic",
         "exactly one of: generic, table, cubic",
     ),

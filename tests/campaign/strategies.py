@@ -38,12 +38,12 @@ sizes = st.fixed_dictionaries(
     {
         "rotor_diameter_m": st.floats(20.0, 250.0),
         "hub_height_m": st.floats(126.0, 200.0),
-        "rated_power_mw": st.floats(200.0, 600.0),
+        "rated_power_mw": st.floats(200.0, 450.0),
     }
 ).map(
     lambda size: {**size, "rated_power_mw": size["rated_power_mw"] * size["rotor_diameter_m"] ** 2 * 7.85e-7}
 )
-"""Of 200 to 600 W per square metre of rotor, as turbines are."""
+"""Of 200 to 450 W per square metre of rotor, as turbines are."""
 
 
 def _table(size: dict[str, float], speeds: list[float]) -> dict[str, Any]:
