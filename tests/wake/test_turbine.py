@@ -111,10 +111,10 @@ def test_wrong_tables_are_refused(change: dict[str, object], message: str) -> No
 def test_power_that_no_rotor_of_the_size_can_have_is_refused_and_published_curves_are_not() -> None:
     speed, kw, ct = [4.0, 8.0, 12.0, 25.0], [66.6, 770.0, 2000.0, 2000.0], [0.8, 0.8, 0.4, 0.1]
     with pytest.raises(
-        ArgumentError, match=r"the largest power is 2000 W, less than a hundredth.*give power in W"
+        ArgumentError, match=r"the largest power is 2000 W, less than a hundredth.*give power_w in W"
     ):
         Turbine.tabulated("kW", 80, 70, speed, kw, ct)
-    with pytest.raises(ArgumentError, match=r"above the Betz limit of 0.593; give power in W"):
+    with pytest.raises(ArgumentError, match=r"above the Betz limit of 0.593; give power_w in W"):
         Turbine.tabulated("mW", 80, 70, speed, np.multiply(kw, 1e6), ct)
     assert Turbine.tabulated("W", 80, 70, speed, np.multiply(kw, 1e3), ct).power_at(30.0) == 2e6
     gusty = Turbine.tabulated("measured", 80, 70, [2.0, *speed], [25e3, *np.multiply(kw, 1e3)], [0.8, *ct])

@@ -55,8 +55,6 @@ class Turbine:
             raise ArgumentError(f"turbine {self.name}: wind speeds must begin at 0 and increase")
         if np.any(self.power[-1, 1:] != 0) or self.thrust[-1, 1] != 0:
             raise ArgumentError(f"turbine {self.name}: the last piece has no end, so it must be constant")
-        curve = zip(self.start.tolist(), self.power_at(self.start).tolist(), strict=True)
-        _refuse_power(self.name, impossible_power(self.rotor_diameter_m, curve), "power in W")
 
     def __repr__(self) -> str:
         rated_mw = w_to_mw(float(self.power_at(self.start).max()))
@@ -107,7 +105,10 @@ class Turbine:
             pieces = common_pieces(
                 joined_points(speed, watts, outside, 3), joined_points(thrust_speed, thrust, outside, 1)
             )
-        return Turbine(name, float(rotor_diameter_m), float(hub_height_m), *pieces)
+        made = Turbine(name, float(rotor_diameter_m), float(hub_height_m), *pieces)
+        curve = zip(speed.tolist(), watts.tolist(), strict=True)
+        _refuse_power(name, impossible_power(rotor_diameter_m, curve), "power_w in W")
+        return made
 
     @staticmethod
     def generic(name: str, rated_power_mw: float, rotor_diameter_m: float, hub_height_m: float) -> Turbine:
@@ -149,13 +150,16 @@ class Turbine:
         size = (float(rotor_diameter_m), float(hub_height_m))
         if thrust_wind_speed is None:
             thrust = np.array([[float(np.asarray(thrust_coefficient)), 0.0]] * 4)
-            return Turbine(name, *size, start, power, thrust)
-        _refuse_unknown(name, outside)
-        points, values = np.array(thrust_wind_speed, np.float64), np.array(thrust_coefficient, np.float64)
-        _check_thrust(name, points, values)
-        return Turbine(
-            name, *size, *common_pieces(Curve(start, power), joined_points(points, values, outside, 1))
-        )
+            made = Turbine(name, *size, start, power, thrust)
+        else:
+            _refuse_unknown(name, outside)
+            points, values = np.array(thrust_wind_speed, np.float64), np.array(thrust_coefficient, np.float64)
+            _check_thrust(name, points, values)
+            pieces = common_pieces(Curve(start, power), joined_points(points, values, outside, 1))
+            made = Turbine(name, *size, *pieces)
+        why = impossible_power(rotor_diameter_m, [(rated_speed, rated)])
+        _refuse_power(name, why, "rated_power_mw in MW")
+        return made
 
     def power_at(self, wind_speed: npt.ArrayLike) -> FloatArray:
         """Power in W at these wind speeds."""
