@@ -17,6 +17,7 @@ from tests.crash.tools import (
     need_strace,
     run_plain,
     sampled,
+    stopped,
     tell,
     traced,
 )
@@ -127,6 +128,50 @@ def test_merging(
         assert_nothing_lost(output, promised)
         assert RunDirectory(output).shard_paths() == []
         assert sorted(path.name for path in folder.iterdir()) == ["out.h5", "out.h5.run"]
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """What stands there, but for the state of the lock and the notes in audit/."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.parent.name not in {"audit", "merge.lock"}
+    }
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("wakes", ["during the other merge", "after it"])
+def test_a_merge_that_is_stopped_and_taken_over_changes_nothing_when_it_wakes(
+    wakes: str,
+    call: str,
+    merge_calls: tuple[str, dict[str, int]],
+    template: tuple[Path, dict[str, str]],
+    tmp_path: Path,
+) -> None:
+    file_format, calls = merge_calls
+    source, promised = template
+    points = sampled(calls[call], 1)
+    tell(f"merging, {file_format}, stopped and waking {wakes}, {call}: {len(points)} of {calls[call]} points")
+    for number in points:
+        folder, log = tmp_path / str(number), tmp_path / f"{number}.log"
+        shutil.copytree(source, folder)
+        output = folder / "out.h5"
+        with stopped(call, number, command("merge", output, file_format), log) as wake:
+
+            def wake_early(step: str) -> None:
+                if wakes.startswith("during") and step == "verifying":
+                    wake()
+
+            merge(output, MergeOptions(file_format=file_format, take_over=True, progress=wake_early))
+            assert_nothing_lost(output, promised)
+            before = files_below(folder)
+            status, reported = wake()
+        assert "Traceback" not in reported
+        # It was stopped before it took the lock or after it gave it back, or it ends because it lost it.
+        assert status == 0 or (status == 1 and "merge.lock" in reported), reported
+        assert files_below(folder) == before
+        assert sorted(before) == ["out.h5"]
+        assert_nothing_lost(output, promised)
 
 
 def test_the_sweep_reaches_the_calls_that_matter(

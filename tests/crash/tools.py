@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -78,6 +82,47 @@ def traced(call: str, inject: str, arguments: list[str], log: Path) -> subproces
     calls = CALLS[call]
     options = ["-e", f"trace={calls}", "-e", f"inject={calls}:{inject}"]
     return run_plain(["strace", "-f", "-qq", "-o", str(log), *options, *arguments])
+
+
+@contextlib.contextmanager
+def stopped(
+    call: str, number: int, arguments: list[str], log: Path
+) -> Iterator[Callable[[], tuple[int, str]]]:
+    """Run until a call of this kind has been made for the n-th time, stopped (SIGSTOP) as long as inside.
+
+    What comes lets it go on, and gives its exit status and what it reported when it has ended.
+    """
+    calls = CALLS[call]
+    options = ["-e", f"trace={calls}", "-e", f"inject={calls}:signal=SIGSTOP:when={number}"]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    log.touch()
+    with log.with_suffix(".stderr").open("w") as reported:
+        child = subprocess.Popen(
+            ["strace", "-f", "-qq", "-o", str(log), *options, *arguments],
+            stderr=reported, cwd=ROOT, env=environment, start_new_session=True,
+        )  # fmt: skip
+    deadline = time.monotonic() + 120
+
+    def stops() -> list[str]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+        return re.findall(r"^(\d+) +--- stopped by SIGSTOP ---", log.read_text(), re.MULTILINE)
+
+    def wake() -> tuple[int, str]:
+        while child.poll() is None:  # strace counts the calls of each thread and stops more than one
+            for pid in stops():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGCONT)
+        return child.returncode, log.with_suffix(".stderr").read_text()
+
+    try:
+        while child.poll() is None and not stops():
+            pass  # it may end before: no thread alone makes the last of all calls
+        yield wake
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
 
 
 def count_calls(arguments: list[str], log: Path) -> dict[str, int]:

@@ -38,6 +38,27 @@ except VindebyError as error:
 """
 
 
+STOPPED_IN_MERGE = (
+    """
+import os, signal
+from vindeby.store.merge.merge import _Merge
+build = _Merge._build
+def stopped(self, *arguments):
+    build(self, *arguments)
+    os.kill(os.getpid(), signal.SIGSTOP)
+_Merge._build = stopped
+"""
+    + COORDINATOR
+)
+
+
+def wait_until_stopped(pid: int) -> None:
+    deadline = time.monotonic() + 60
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def shards(output: Path) -> set[str]:
     return set(RunDirectory(output).shard_names())
 
@@ -117,9 +138,35 @@ def test_a_merge_that_lost_its_lock_after_confirming_it_finds_nothing_to_rename(
         assert merge(directory.output, MergeOptions(take_over=True)).records == 6
 
     monkeypatch.setattr(_Merge, "_confirm", overtaken)
-    with pytest.raises(StorageError, match="No such file"):
+    with pytest.raises(BusyError, match="taken away"):
         merge(directory.output)
     assert len(results(directory.output)) == 6
+
+
+def test_a_coordinator_that_is_stopped_in_its_merge_is_taken_over_with_all_its_locks(tmp_path: Path) -> None:
+    output = tmp_path / "out.h5"
+    asked = one_cell(calling("good", 3))
+    (tmp_path / "c.yaml").write_text(asked.dumps())
+    child = subprocess.Popen(
+        [sys.executable, "-c", STOPPED_IN_MERGE, str(tmp_path / "c.yaml"), str(output)],
+        stdout=subprocess.PIPE, text=True, cwd=ROOT,
+    )  # fmt: skip
+    try:
+        wait_until_stopped(child.pid)
+        said: list[str] = []
+        assert run(asked, output, take_over=True, on_message=said.append).complete
+        taken = [text for text in said if text.endswith("; it is taken over")]
+        assert [f"process {child.pid} on" in text for text in taken] == [True, True]
+        assert [Path(text.partition(":")[0]).name for text in taken] == ["run.lock", "merge.lock"]
+        merged = output.read_bytes()
+        child.send_signal(signal.SIGCONT)
+        told, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
+        child.communicate()
+    assert told.startswith("BusyError")
+    assert output.read_bytes() == merged
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.yaml", "out.h5", "out.h5.run"]
 
 
 @pytest.mark.parametrize(

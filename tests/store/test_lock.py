@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -86,15 +87,19 @@ def test_a_lock_that_cannot_be_read_is_respected(tmp_path: Path) -> None:
         Lock(path, "merge").acquire()
 
 
-def test_one_can_wait_for_it(tmp_path: Path) -> None:
+def test_one_can_wait_for_it_and_is_told_for_whom(tmp_path: Path) -> None:
     path = tmp_path / "merge.lock"
     first = Lock(path, "merge").acquire()
     threading.Timer(0.3, first.release).start()
-    with Lock(path, "merge", wait_s=20) as second:
+    said: list[str] = []
+    with Lock(path, "merge", wait_s=20, say=said.append) as second:
         second.confirm()
         with pytest.raises(BusyError, match="taken away"):
             first.confirm()
     assert is_free(path)
+    [told] = said
+    assert re.match(rf"{path}: process {os.getpid()} on .* holds it \(merge\) since 20", told)
+    assert told.endswith("; waiting until it ends, for up to 20 s (--take-over does not wait)")
 
 
 def test_confirm_notices_that_the_lock_was_taken_away(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def fill_in_energies(
             if len(filled.amended) >= _MANY:
                 progress(f"{len(filled.amended):,} energies computed")
     if filled.amended:
-        merge(run, MergeOptions(invalid=invalid, wait_s=600.0))
+        merge(run, MergeOptions(invalid=invalid, wait_s=600.0, progress=progress))
     return filled
 
 

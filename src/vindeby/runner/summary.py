@@ -108,6 +108,7 @@ def finish_up(
     summary.merged = merge(directory, options)
     expected = options.asked
     report = summary.validation = validate(directory, expected=expected, checks=judge.checks)
+    lock.confirm()
     if judge.usual:
         write_verdicts(directory, campaign.dumps(), report.verdicts(expected))
     for note in notes_of(judge.checks):

@@ -9,6 +9,7 @@ from vindeby.errors import BusyError
 from vindeby.runner.task_space import Part
 from vindeby.store.disk.locks.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import take_over_merge
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def hold(
 ) -> Iterator[Lock]:
     """Hold the run directory, or this part's share; BusyError names who has it. The dead hold nothing.
 
-    ``take_over`` takes it away from whoever holds it, and from those that it excludes.
+    ``take_over`` takes it away from whoever holds it, from those that it excludes, and from who merges.
     """
     name = "run" if part is None else f"run-{part.number}-of-{part.of}"
     with directory.lock(name, take_over=take_over, say=say) as lock:
@@ -35,4 +36,6 @@ def hold(
                 raise BusyError(
                     f"{directory.output}: another process runs {share} of this campaign", *error.args
                 ) from None
+        if take_over:
+            take_over_merge(directory, say)
         yield lock

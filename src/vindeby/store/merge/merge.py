@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
-from vindeby.errors import ArgumentError, DataError, InputError, StorageError
+from vindeby.errors import ArgumentError, DataError, InputError, StorageError, VindebyError
 from vindeby.store.disk.files import Files, file_state, force_file, storage_error
 from vindeby.store.disk.keep_old_file import keep_old_file
 from vindeby.store.disk.locks.lock import Lock
@@ -115,9 +115,20 @@ def merge(output: Path | str | RunDirectory, options: MergeOptions | None = None
             say=options.progress,
         ) as lock:
             run.create()
-            return _Merge(run, options, lock).do()
+            try:
+                return _Merge(run, options, lock).do()
+            except (OSError, VindebyError):
+                with contextlib.suppress(OSError):
+                    lock.confirm()  # whoever took it over removed or replaced files
+                raise
     except OSError as error:
         raise storage_error(error, run.output, _space_needed(run), 1) from error
+
+
+def take_over_merge(run: RunDirectory, say: Callable[[str], None]) -> None:
+    """Take a merge away from whoever does one: what it has built is gone, so it cannot put it in place later."""
+    with run.lock("merge", take_over=True, say=say) as lock:
+        _Merge(run, MergeOptions(), lock).remove_leftovers()
 
 
 def _space_needed(run: RunDirectory) -> int:
@@ -137,7 +148,7 @@ class _Merge:
         self.temporary = run.output.with_name(f".{run.output.name}.merge-{Identity.current().token}.tmp")
 
     def do(self) -> MergeReport:
-        self._remove_leftovers()
+        self.remove_leftovers()
         sources = self._scan()
         selection = select(sources, self.options.asked, self.options.invalid)
         file_format = self._file_format(sources)
@@ -159,6 +170,7 @@ class _Merge:
         report.additions_left = [str(one) for one in carriage.left]
         try:
             self._build(file_format, sources, selection, root, report, carriage)
+            self.lock.confirm()
             self._keep_old(sources, carriage)
             keep_replaced(self.run, selection.replaced)
             self._audit(report, "verified; about to take its place")
@@ -171,12 +183,15 @@ class _Merge:
         self._audit(report, "done")
         return report
 
-    def _remove_leftovers(self) -> None:
+    def remove_leftovers(self) -> None:
         """Half-built databases of merges that died, or that lost the lock.
 
-        One that lost it just after it had confirmed it finds nothing left to rename, so it cannot replace ours.
+        One that lost it just after it had confirmed it finds nothing left to rename, so it cannot replace ours. The
+        lock is confirmed after they are listed: then none of them is of a merge that took it over from this one.
         """
-        for path in self.run.output.parent.glob(f".{glob.escape(self.run.output.name)}.merge-*.tmp"):
+        left = list(self.run.output.parent.glob(f".{glob.escape(self.run.output.name)}.merge-*.tmp"))
+        self.lock.confirm()
+        for path in left:
             path.unlink(missing_ok=True)
 
     def _scan(self) -> list[Source]:
@@ -185,7 +200,11 @@ class _Merge:
             if self.run.output.exists():
                 sources.append(scan(self.run.output, "database", guard))
             for number, path in enumerate(self.run.shard_paths(), 1):
-                sources.append(scan(path, "shard", guard))
+                source = scan(path, "shard", guard)
+                if (
+                    path.exists() or not source.entry.bad
+                ):  # else deleted by a merge whose result is the database
+                    sources.append(source)
                 if number % 1000 == 0:
                     self.options.progress(f"{number} shards verified")
             sources += [scan(path, "given file", guard) for path in self.options.extra]
@@ -230,6 +249,7 @@ class _Merge:
         fresh = any(mask.any() for mask in selection.masks[1:])
         if fresh or sources[0].root != root or not sources[0].entry.digest:
             return False
+        self.lock.confirm()
         keep_replaced(self.run, selection.replaced)
         force_file(self.run.output)  # the merge that made it may have been killed before it did
         self._clean(sources, selection)
@@ -294,6 +314,7 @@ class _Merge:
 
     def _clean(self, sources: Sequence[Source], selection: Selection) -> None:
         for number, source in enumerate(sources):
+            self.lock.confirm()
             if source.entry.bad and source.entry.kind == "shard":
                 why = "; ".join(str(finding) for finding in source.entry.findings)
                 source.entry.fate = f"moved to {self.run.put_in_quarantine(source.path, why)}"
@@ -312,6 +333,7 @@ class _Merge:
                     directory.rmdir()
 
     def _audit(self, report: MergeReport, outcome: str) -> None:
+        self.lock.confirm()
         report.outcome, report.seconds = outcome, time.monotonic() - self.started
         write_audit(self.run, report)
 

@@ -62,7 +62,7 @@ class Lock:
         self._ended = threading.Event()
         self._lost = threading.Event()
         self._heart: threading.Thread | None = None
-        self._said_watching = False
+        self._waits_for = ""
 
     @property
     def token(self) -> str:
@@ -162,11 +162,13 @@ class Lock:
                 f"{self.path}: {owner.describe(self.path, self.purpose)}; wait until it ends, or end it; "
                 "--take-over takes the lock away from it"
             )
-        if sign is Sign.UNKNOWN and not self._said_watching:
-            self._said_watching = True
+        if state.token != self._waits_for:
+            self._waits_for = state.token
+            watched = f"watching whether it still lives, for up to {self._lease.stale_s:.0f} s"
+            waiting = f"waiting until it ends, for up to {self._wait_s:.0f} s"
             self._say(
-                f"{self.path}: {owner.describe(self.path, self.purpose)}; watching whether it still lives, for up "
-                f"to {self._lease.stale_s:.0f} s (--take-over does not wait)"
+                f"{self.path}: {owner.describe(self.path, self.purpose)}; "
+                f"{watched if sign is Sign.UNKNOWN else waiting} (--take-over does not wait)"
             )
         return False
 
