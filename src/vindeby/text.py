@@ -1,8 +1,10 @@
-"""Small helpers for texts that people read."""
+"""Small helpers for texts that people read, or may have written."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
+from typing import Any
 
 _MOST_LISTED = 8
 _LONGEST_LISTED = 60
@@ -19,3 +21,11 @@ def listed(values: Collection[object]) -> str:
     shown = [(f"{one:g}" if isinstance(one, float) else str(one))[:_LONGEST_LISTED] for one in first]
     more = len(values) - len(first)
     return ", ".join([*shown, f"and {more:,} more"] if more else shown)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What JSON of anybody says; ValueError for all that cannot be read, also what is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None

@@ -55,6 +55,65 @@ def test_a_name_that_is_too_long_is_refused_by_every_command(tmp_path: Path, com
     assert "File name too long" in done.stderr or "the name has 303 bytes" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished campaign whose run directory holds what no run puts there, wherever a file is looked for."""
+    folder = tmp_path_factory.mktemp("hostile")
+    trace = {"trace": str(folder / "computed")}
+    (folder / "c.yaml").write_text(one_cell(calling("slow", 2, trace)).dumps())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        assert vindeby(folder, "run", "c.yaml", "-o", "out.h5").returncode == 0
+    run = RunDirectory(folder / "out.h5")
+    nested = f'{{"event":"published","time":{"[" * 200_000}1{"]" * 200_000}}}\n'
+    huge = f'{{"event":"set aside","task":"x","attempts":1e999,"time":1{"0" * 400}}}\n'
+    for path in (
+        run.events / "deep.jsonl",
+        run.events / "deep.now.json",
+        run.outline_file,
+        run.audit / "z.json",
+    ):
+        path.write_text(nested)
+    (run.events / "huge.jsonl").write_text(huge)
+    (run.events / "huge.now.json").write_text(huge.replace("set aside", "1", 1))
+    with (run.events / "large.jsonl").open("wb") as file:
+        file.truncate(1 << 40)
+    run.verdicts_file.unlink()
+    for path in (
+        run.events / "pipe.jsonl", run.events / "pipe.now.json", run.audit / "merge-z.json", run.verdicts_file,
+        run.path / "slurm.json",
+    ):  # fmt: skip
+        os.mkfifo(path)
+    return folder
+
+
+@pytest.mark.parametrize("command", ["monitor", "missing", "report", "run"])
+def test_odd_files_in_a_run_directory_are_named_and_neither_hang_nor_end_a_command(
+    hostile: Path, command: str
+) -> None:
+    words = ["run", "c.yaml", "-o", "out.h5"] if command == "run" else [command, "out.h5"]
+    done = vindeby(hostile, *words, timeout_s=60.0)
+    text = done.stdout + done.stderr
+    assert (done.returncode, "Traceback" in text) == (0, False), text
+    if command == "report":
+        text = (hostile / "out.html").read_text()
+    joined = " ".join(text.split())
+    assert "deep.jsonl" in joined
+    assert "nested too deeply" in joined
+    assert "pipe.jsonl" in joined
+    assert "named pipe (FIFO), not a regular file" in joined
+    assert "large.jsonl" in joined
+    assert "1,099,511,627,776 bytes" in joined
+
+
+def test_a_frozen_campaign_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "out.h5").create()
+    os.mkfifo(run.campaign_file)
+    done = vindeby(tmp_path, "monitor", "out.h5", timeout_s=60.0)
+    assert done.returncode == 2
+    assert "campaign.yaml: it is a named pipe (FIFO), not a regular file" in done.stderr
+
+
 def test_the_same_command_by_a_link_goes_on_with_its_target(tmp_path: Path) -> None:
     campaign(tmp_path)
     (tmp_path / "real").mkdir()

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from vindeby.errors import BusyError
 from vindeby.slurm_commands import still_there
+from vindeby.store.disk.regular_files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
+from vindeby.text import parse_json
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def write_note(run: RunDirectory, array: str, merge: str, parts: Iterable[int], 
 def read_note(run: RunDirectory) -> Submitted | None:
     """What was submitted last, if anything."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        data = json.loads(_note(run).read_text(encoding="utf-8"))
+        data = parse_json(read_bounded(_note(run)))
         return Submitted(
             str(data["array"]), str(data["merge"]), tuple(data["parts"]), data["of"], data["time"]
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from vindeby._version import __version__
 from vindeby.campaign.tasks import RESULT_REVISION, Cell
+from vindeby.text import parse_json
 
 if TYPE_CHECKING:  # loads pydantic and shapely, which reading an outline need not
     from vindeby.campaign.campaign import Campaign
@@ -56,7 +57,7 @@ def write_outline(campaign: Campaign, text: str) -> str:
 def read_outline(outline: str | None, text: str) -> Outline | None:
     """The outline of the campaign file ``text``; None where it is none, or was made of another text or version."""
     try:
-        data = json.loads(outline or "null")
+        data = parse_json(outline or "null")
         if not isinstance(data, dict) or any(data[name] != value for name, value in _binding(text).items()):
             return None
         seeds = range(data["seeds"]) if isinstance(data["seeds"], int) else data["seeds"]

@@ -31,7 +31,7 @@ def command(
     """List the configurations that have no valid result, with the reason; exit 1 when there are any."""
     from vindeby.assembly.done import Judge, judged, not_done
     from vindeby.results.sources import Folder, NothingYet, open_source
-    from vindeby.store.disk.events import read_failures
+    from vindeby.store.disk.events import Odd, read_failures
     from vindeby.store.missing import as_csv, as_json, as_text, find_missing
     from vindeby.store.read.database import Database
 
@@ -48,7 +48,10 @@ def command(
     elif isinstance(source, Folder):
         invalid = {one.key: one.why for one in Judge(asked).look_at(source.segments())}
         _say_files(source)
-    failed = {key: str(task) for key, task in read_failures(source.run).items()}
+    odd: Odd = {}
+    failed = {key: str(task) for key, task in read_failures(source.run, odd).items()}
+    for path, [why] in odd.items():
+        say(f"{path}: {why}")
     holding = None if isinstance(source, NothingYet) else source
     missing = find_missing(holding, expected, failed, invalid=invalid)  # type: ignore[arg-type]
     echo_text(formats[chosen](missing))

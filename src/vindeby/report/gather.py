@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from typing import Any
 
@@ -15,7 +14,9 @@ from vindeby.results import browser_data as packed
 from vindeby.results.expected import State
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
+from vindeby.store.disk.regular_files import read_bounded
 from vindeby.store.format.own_fields import OWN_FIELDS
+from vindeby.text import parse_json
 
 _AUDITS = 50
 FloatArray = NDArray[np.float64]
@@ -137,7 +138,7 @@ def audits(result_set: ResultSet) -> list[dict[str, Any]]:
     found = []
     for path in sorted(result_set.run.audit.glob("*.json"), reverse=True)[:_AUDITS]:
         try:
-            entry = json.loads(path.read_bytes())
+            entry = parse_json(read_bounded(path))
         except (OSError, ValueError):
             continue
         if isinstance(entry, dict):

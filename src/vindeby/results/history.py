@@ -9,13 +9,14 @@ from typing import Any
 
 from vindeby.results.snapshot import Coordinator, Failure, Worker
 from vindeby.store.disk.event_tail import EventTail, read_now
-from vindeby.store.disk.events import SET_ASIDE
+from vindeby.store.disk.events import SET_ASIDE, Odd
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 
 _SILENT_S = 15.0
 """A coordinator speaks about once a second; one that was silent for so long is dead or cut off."""
 _WINDOW_S = 120.0
+_LARGEST = 1e18
 
 
 class History:
@@ -24,6 +25,8 @@ class History:
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
         self._tail = EventTail(run)
+        self.odd = self._tail.odd
+        """Files of events that were left out, and why."""
         self.failed_tasks: dict[str, Failure] = {}
         self.retried = 0
         self.published: list[tuple[float, int]] = []
@@ -32,7 +35,7 @@ class History:
     def refresh(self) -> None:
         """Take up new events."""
         for event in self._tail.read_new():
-            with contextlib.suppress(KeyError, ValueError, TypeError):
+            with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
                 self._take(event)
 
     def _take(self, event: dict[str, Any]) -> None:
@@ -66,13 +69,13 @@ def _failure(event: dict[str, Any]) -> Failure:
 
 
 def current_workers(
-    run: RunDirectory, now: float | None = None
+    run: RunDirectory, now: float | None = None, odd: Odd | None = None
 ) -> tuple[tuple[Coordinator, ...], tuple[Worker, ...]]:
     """Who is at work, as the coordinators last said; nobody after they ended properly."""
     now = time.time() if now is None else now
     coordinators: list[Coordinator] = []
     workers: list[Worker] = []
-    for name, state in read_now(run).items():
+    for name, state in read_now(run, odd).items():
         age_s = max(0.0, now - _number(state.get("time")))
         alive = age_s < _SILENT_S and not _dead_here(name)
         coordinators.append(
@@ -100,7 +103,7 @@ def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> Worker:
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+    return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else 0.0
 
 
 def _dead_here(name: str) -> bool:

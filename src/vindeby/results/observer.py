@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,9 +129,10 @@ class Observer:
         return frozen, kept, None if self.outline else self.results.version
 
     def _snapshot(self, expected: Expected, now: float) -> Snapshot:
-        coordinators, workers = current_workers(self.run, now)
+        coordinators, workers = current_workers(self.run, now, self.history.odd)
         if self._seed is not None:
             expected = expected.only_seed(self._seed)
+        wrong: dict[Path, Sequence[object]] = {**self.source.findings, **self.history.odd}
         damaged = (finding.key for findings in self.source.findings.values() for finding in findings)
         found, outside = self._states_of_results(expected)
         notes = {
@@ -170,7 +172,7 @@ class Observer:
             retried=self.history.retried,
             bad_files=tuple(
                 BadFile(str(path), tuple(map(str, findings)))
-                for path, findings in sorted(self.source.findings.items())
+                for path, findings in sorted(wrong.items())
             ),
             origins=self.results.origins(),
             disk=self._space(now),

@@ -194,6 +194,8 @@ def _freeze(directory: RunDirectory, campaign: Campaign) -> None:
 
 
 def _say_what_stands(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:
+    for path, [why] in resume_state.odd.items():
+        say(f"{path}: {why}")
     if resume_state.done:
         say(f"{resume_state.done:,} results are there already")
     if resume_state.invalid:

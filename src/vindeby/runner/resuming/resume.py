@@ -13,7 +13,7 @@ from pathlib import Path
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.task_space import Part, TaskSpace
-from vindeby.store.disk.events import FailedTask, read_failures
+from vindeby.store.disk.events import FailedTask, Odd, read_failures
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import Verdicts, read_verdicts
 from vindeby.store.missing import answers, fingerprints, has_answer
@@ -35,6 +35,8 @@ class ResumeState:
     failed: dict[str, FailedTask] = field(default_factory=dict)
     bad: dict[Path, list[Finding]] = field(default_factory=dict)
     """Files in which something is wrong."""
+    odd: Odd = field(default_factory=dict)
+    """Files of events that were left out, and why."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def compare_with_disk(
             resume_state.verdicts = judge(database, judge_, known)
             resume_state.invalid = not_done(database, resume_state.verdicts)
             resume_state.bad = dict(database.findings)
-        _compare(resume_state, database, read_failures(run), space, part, again)
+        _compare(resume_state, database, read_failures(run, resume_state.odd), space, part, again)
         return resume_state
 
 

@@ -17,12 +17,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from vindeby.store.disk.process import Identity
+from vindeby.store.disk.regular_files import NotRegularError, open_bounded
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.texts import bounded
 
+Event: TypeAlias = dict[str, Any]
+Odd: TypeAlias = dict[Path, list[str]]
+"""Files that no run wrote like this, and what is wrong with each."""
 SET_ASIDE = "set aside"
 """The event of a task that failed for good; run directories keep this name."""
 LONGEST_LINE = 1 << 24
@@ -30,6 +34,7 @@ LONGEST_LINE = 1 << 24
 OVERLONG = b"..."
 _MOST_WAITING = 1 << 24
 _PART = 1 << 20
+_LAST_TIME = 1e12
 
 
 class EventLog:
@@ -71,14 +76,42 @@ class EventLog:
             os.close(self._descriptor)
 
 
-def read_events(path: Path) -> Iterator[dict[str, Any]]:
-    """Every whole line of a file, whatever its end looks like."""
-    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+def read_events(path: Path, odd: Odd | None = None) -> Iterator[Event]:
+    """Every whole line of a file, whatever its end looks like; what no run wrote is left out and noted in ``odd``."""
+    odd = {} if odd is None else odd
+    with noting(path, odd), open_bounded(path) as file:
         for line, _ in whole_lines(file, last=True):
-            with contextlib.suppress(ValueError):
-                entry = json.loads(line)
-                if isinstance(entry, dict) and isinstance(entry.get("event"), str):
-                    yield entry
+            event = parse_event(line, path, odd)
+            if event is not None:
+                yield event
+
+
+@contextlib.contextmanager
+def noting(path: Path, odd: Odd) -> Iterator[None]:
+    """Go on where a file is gone, is none, or is nested too deeply; the last two are noted."""
+    try:
+        yield
+    except FileNotFoundError:
+        pass
+    except NotRegularError as error:
+        odd[path] = [f"{error.strerror}; it is left out"]
+    except RecursionError:
+        odd[path] = ["it is nested too deeply; it is left out"]
+
+
+def parse_event(line: bytes, path: Path, odd: Odd) -> Event | None:
+    """One line of a file; None when it is torn or not an event."""
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    except RecursionError:
+        odd[path] = ["a line is nested too deeply; it is left out"]
+        return None
+    if not isinstance(entry, dict) or not isinstance(entry.get("event"), str):
+        return None
+    time_ = entry.get("time")
+    return entry if isinstance(time_, int | float) and abs(time_) < _LAST_TIME else None
 
 
 def whole_lines(file: BinaryIO, *, inside: bool = False, last: bool = False) -> Iterator[tuple[bytes, int]]:
@@ -138,13 +171,13 @@ class FailedTask:
         return f"{self.kind}: {self.reason}"
 
 
-def read_failures(run: RunDirectory) -> dict[str, FailedTask]:
-    """The tasks that failed for good, by key; the last word counts."""
+def read_failures(run: RunDirectory, odd: Odd | None = None) -> dict[str, FailedTask]:
+    """The tasks that failed for good, by key; the last word counts. ``odd`` takes the files that were left out."""
     found: dict[str, FailedTask] = {}
     for path in event_files(run):
-        for entry in read_events(path):
+        for entry in read_events(path, odd):
             if entry["event"] == SET_ASIDE:
-                with contextlib.suppress(KeyError, ValueError, TypeError):
+                with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
                     task = _failed_task(entry)
                     found[task.key] = task
     return found

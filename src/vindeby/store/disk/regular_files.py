@@ -8,9 +8,11 @@ another file took its place in between.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from vindeby.errors import InputError
 
@@ -21,13 +23,15 @@ _KINDS = {
     stat.S_IFCHR: "a character device",
     stat.S_IFBLK: "a block device",
 }
+_LARGEST = 1 << 30
+"""Bytes of a file in a run directory that is read; far more than a run writes."""
 
 
 class NotRegularError(OSError):
-    """What is at a path is not a regular file."""
+    """What is at a path is not a regular file, or far too large."""
 
-    def __init__(self, path: Path | str, kind: str) -> None:
-        super().__init__(errno.EINVAL, f"it is {kind}, not a regular file", str(path))
+    def __init__(self, path: Path | str, why: str) -> None:
+        super().__init__(errno.EINVAL, why, str(path))
 
 
 def special_kind(mode: int) -> str | None:
@@ -47,19 +51,32 @@ def refuse_special(path: Path) -> None:
         raise InputError(f"{path}: this is {kind}, not a regular file; name an HDF5 file")
 
 
-def open_regular(path: Path) -> int:
-    """A descriptor to read a regular file from; NotRegularError for anything else, without waiting."""
-    _check(path, path.stat().st_mode)
+def open_regular(path: Path, most: float = math.inf) -> int:
+    """A descriptor to read a regular file of at most so many bytes; NotRegularError for all else, without waiting."""
+    _check(path, path.stat(), most)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        _check(path, os.fstat(descriptor).st_mode)
+        _check(path, os.fstat(descriptor), most)
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def _check(path: Path, mode: int) -> None:
-    kind = special_kind(mode)
+def open_bounded(path: Path, most: int = _LARGEST) -> BinaryIO:
+    """A file of a run directory to be read; NotRegularError where it is too large or no regular file."""
+    return os.fdopen(open_regular(path, most), "rb")
+
+
+def read_bounded(path: Path) -> bytes:
+    """All of a small file of a run directory, whatever stands there in its place."""
+    with open_bounded(path, _LARGEST // 4) as file:
+        return file.read(_LARGEST // 4)
+
+
+def _check(path: Path, status: os.stat_result, most: float) -> None:
+    kind = special_kind(status.st_mode)
     if kind is not None:
-        raise NotRegularError(path, kind)
+        raise NotRegularError(path, f"it is {kind}, not a regular file")
+    if status.st_size > most:
+        raise NotRegularError(path, f"it has {status.st_size:,} bytes, more than the {most:,} that are read")

@@ -25,10 +25,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from vindeby.errors import InputError
 from vindeby.store.disk.files import Files, Retry, force_file, make_directories, publish_bytes, storage_error
 from vindeby.store.disk.locks.lock import Lock
 from vindeby.store.disk.output_path import resolve_output
 from vindeby.store.disk.process import Identity
+from vindeby.store.disk.regular_files import NotRegularError, read_bounded
 
 _ABANDONED_AFTER_S = 24 * 3600.0
 _numbers = itertools.count()
@@ -212,9 +214,12 @@ def _files_below(top: str | Path) -> Iterator[str]:
 
 def _text_if_any(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_bounded(path).decode()
     except FileNotFoundError:
         return None
+    except (NotRegularError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise InputError(f"{path}: {why}; move it away, or restore it from a copy") from None
 
 
 def _abandoned(path: Path) -> bool:

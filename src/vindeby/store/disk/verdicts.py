@@ -18,7 +18,9 @@ from typing import Any
 
 from vindeby._version import __version__
 from vindeby.errors import StorageError
+from vindeby.store.disk.regular_files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
+from vindeby.text import parse_json
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Verdicts:
 def read_verdicts(run: RunDirectory, campaign_text: str | None) -> Verdicts:
     """What is kept for this text of the campaign; nothing where that is of another text or version."""
     try:
-        data = json.loads(run.verdicts_file.read_bytes())
+        data = parse_json(read_bounded(run.verdicts_file))
         if campaign_text is None or any(
             data[name] != value for name, value in _binding(campaign_text).items()
         ):

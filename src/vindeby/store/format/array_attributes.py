@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 
 from vindeby.store.format.record import Attribute
+from vindeby.text import parse_json
 
 ArrayAttributes = Mapping[str, Mapping[str, str]]
 """For each name of an array, the attributes of its dataset: ``{"aep": {"units": "GWh/year"}}``."""
@@ -21,8 +22,8 @@ ARRAY_ATTRIBUTES = "array_attributes"
 def array_attributes(root: Mapping[str, Attribute]) -> dict[str, dict[str, str]]:
     """Those that the root states; nothing where it states none that make sense."""
     try:
-        stated = json.loads(str(root.get(ARRAY_ATTRIBUTES, "{}")))
-    except (ValueError, RecursionError):
+        stated = parse_json(str(root.get(ARRAY_ATTRIBUTES, "{}")))
+    except ValueError:
         return {}
     if not isinstance(stated, dict):
         return {}

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from vindeby.errors import VindebyError
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Schema, checksum_of
+from vindeby.text import parse_json
 
 OWN_FIELDS = "own_fields"
 """The root attribute that names the own fields, as JSON."""
@@ -88,7 +89,7 @@ def description(root: Iterable[str], schemas: Iterable[Schema], counts: Sequence
 def row_counts(root: Mapping[str, Attribute]) -> list[int]:
     """How many rows the table had each time when others added to it."""
     try:
-        return [int(count) for count in json.loads(str(root[OWN_FIELDS])).get("row_counts", [])]
+        return [int(count) for count in parse_json(str(root[OWN_FIELDS])).get("row_counts", [])]
     except (KeyError, TypeError, ValueError, AttributeError):
         return []
 
@@ -96,7 +97,7 @@ def row_counts(root: Mapping[str, Attribute]) -> list[int]:
 def described(root: Mapping[str, Attribute]) -> tuple[frozenset[str], list[Names]] | None:
     """What a file's ``own_fields`` says: the root's names and the kinds of records; None where it says nothing."""
     try:
-        data = json.loads(str(root[OWN_FIELDS]))
+        data = parse_json(str(root[OWN_FIELDS]))
         kinds = [
             Names(tuple(map(str, kind["arrays"])), tuple(map(str, kind["attributes"])))
             for kind in data["records"]

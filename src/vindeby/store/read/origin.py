@@ -10,7 +10,6 @@ foreign.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,9 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.store.disk.regular_files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, attribute_field
+from vindeby.text import parse_json
 
 ORIGIN = "origin"
 FOREIGN, REPACKED, SALVAGED = "foreign", "repacked", "salvaged"
@@ -74,7 +75,7 @@ def origin_of_file(path: Path) -> str:
 def _was_merged(run: RunDirectory) -> bool:
     for audit in sorted(run.audit.glob("merge-*.json"), reverse=True):
         try:
-            if json.loads(audit.read_bytes()).get("outcome") == "done":
+            if parse_json(read_bounded(audit)).get("outcome") == "done":
                 return True
         except (OSError, ValueError, AttributeError):
             continue

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from vindeby.store.disk.locks.lease import heartbeat_age
 from vindeby.store.disk.process import Identity
+from vindeby.store.disk.regular_files import read_bounded
+from vindeby.text import parse_json
 
 UNKNOWN = Identity("an unknown machine", "", 0, "", "")
 _ABANDONED_AFTER_S = 24 * 3600.0
@@ -62,7 +64,7 @@ def write_claim(path: Path, token: str) -> Path:
 def read_claim(claim: Path) -> Owner:
     """Who is behind a token; an unknown process when the file is gone or cannot be understood."""
     try:
-        data = json.loads(claim.read_text())
+        data = parse_json(read_bounded(claim))
         return Owner(Identity.from_json(data), float(data.get("acquired", data["since"])))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Owner(UNKNOWN)
