@@ -44,6 +44,8 @@ def connected(
     """A client for what ``pool`` names, and its end where it was made here; ArgumentError when nothing answers."""
     distributed = _imported()
     with ExitStack() as stack:
+        if not isinstance(pool, distributed.Client):
+            stack.enter_context(_dask_logging_to(logs / "dask.log"))
         connection = _connection(distributed, pool, options, workers, stack, logs, say)
         if problems := _mismatches(connection.client):
             raise ArgumentError(*problems)
@@ -87,6 +89,21 @@ def _connection(
         f"pool: {type(pool).__name__} is no pool; give a distributed.Client, the address of a Dask scheduler, a "
         f"scheduler file, or {LOCAL!r}"
     )
+
+
+@contextmanager
+def _dask_logging_to(path: Path) -> Iterator[None]:
+    """Lines of Dask's own log, about workers that ended for example, go to a file instead of the screen."""
+    names = ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application")
+    handlers = [handler for name in names for handler in logging.getLogger(name).handlers]
+    streams = [handler for handler in handlers if isinstance(handler, logging.StreamHandler)]
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        before = [handler.setStream(file) for handler in streams]
+        try:
+            yield
+        finally:
+            for handler, stream in zip(streams, before, strict=True):
+                handler.setStream(stream or file)
 
 
 @contextmanager
