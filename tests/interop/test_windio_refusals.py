@@ -225,6 +225,11 @@ def test_turbines(dotted: str, value: Any, told: str, tmp_path: Path) -> None:
         ("layouts", {}, "layouts: has no layout"),
         ("layouts.0.coordinates.x", [1, 2, 3], "x has 3 numbers and y has 4"),
         ("layouts.0.coordinates.x", [], "x: is empty"),
+        (
+            "layouts.0.coordinates",
+            {"x": list(range(10_001)), "y": list(range(10_001))},
+            "layouts[0]: has 10,001 turbines; a farm has at most 10,000",
+        ),
         ("layouts.0.turbine_types", [0, 0, 0, 1], "entry 0 is no type of the farm"),
         ("layouts.0.turbine_types", [0, 0], "has 2 entries, but there are 4 turbines"),
         ("turbines", [TURBINE, TURBINE], "must be one turbine"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from vindeby.campaign.sections.amount import MAX_TURBINES
 from vindeby.interop.windio.coordinates import points
 from vindeby.interop.windio.nodes import Node
 from vindeby.interop.windio.notes import Notes
@@ -120,8 +121,9 @@ def _layout_nodes(node: Node) -> list[tuple[str, Node]]:
 
 def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Notes) -> Layout:
     places = points(node.need("coordinates", "give coordinates: {x, y}"), notes)
-    if not places:
-        node.refuse("has no turbine", "give coordinates: {x, y}")
+    if not 0 < len(places) <= MAX_TURBINES:
+        count = f"{len(places):,} turbines; a farm has at most {MAX_TURBINES:,}" if places else "no turbine"
+        node.refuse(f"has {count}", "give coordinates: {x, y}, one point for each turbine")
     x, y = [place[0] for place in places], [place[1] for place in places]
     given = node.get("turbine_types")
     if given is None:

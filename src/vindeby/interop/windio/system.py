@@ -132,8 +132,10 @@ def _outside(layouts: Sequence[Layout], boundary: dict[str, Any] | None) -> str:
     shape = None if boundary is None else shape_of(boundary)
     if shape is None:
         return ""
-    points = [shapely.Point(x, y) for one in layouts for x, y in zip(one.x, one.y, strict=True)]
-    outside = sum(not shape.buffer(1.0).covers(point) for point in points)
+    points = shapely.points([point for one in layouts for point in zip(one.x, one.y, strict=True)])
+    near = shape.buffer(1.0)
+    shapely.prepare(near)
+    outside = int((~near.covers(points)).sum())
     return f"; {outside} of {len(points)} turbines in them stand outside the boundary" if outside else ""
 
 
