@@ -14,12 +14,15 @@ import pytest
 from tests.command import vindeby
 from tests.monitor.test_monitor import old_file
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
+from vindeby.cli.report import command
 from vindeby.report import build_report
 from vindeby.report.gather import ranges
 from vindeby.results.browser_data import frame_of, pack_layout
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read import reading
+from vindeby.store.read.reading import read_guarded
 
 
 class Page(HTMLParser):
@@ -145,6 +148,20 @@ def test_three_thousand_results_stay_small() -> None:
     layout = np.random.default_rng(0).uniform(0, 3e4, (2, 100))
     packed = pack_layout(layout, frame_of(None, 0, [layout]))
     assert 3000 * (len(packed) + 150) < 4e6
+
+
+def test_the_command_reads_a_file_of_others_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old_file(tmp_path / "old.h5", ["farm0_t0_s0"])
+    read: list[Path] = []
+
+    def counted(path: Path, *arguments: Any, **named: Any) -> Any:
+        read.append(path)
+        return read_guarded(path, *arguments, **named)
+
+    monkeypatch.setattr(reading, "read_guarded", counted)
+    command(tmp_path / "old.h5", quiet=True)
+    assert (tmp_path / "old.html").exists()
+    assert read == [tmp_path / "old.h5"]
 
 
 def test_seeds_are_put_in_few_words() -> None:

@@ -191,6 +191,25 @@ def test_a_file_that_takes_too_long_for_its_size_is_given_up(tmp_path: Path) -> 
         ]
 
 
+def test_the_search_group_by_group_has_one_time_limit_for_all_groups(tmp_path: Path) -> None:
+    """Each group takes long for few bytes: all hold the same dataset, with a chunk for each of its numbers."""
+    path = tmp_path / "slow.h5"
+    with h5py.File(path, "w") as file:
+        slow = file.create_dataset("base", (2, 5000), "i1", chunks=(1, 1))
+        slow[...] = 1
+        for number in range(60):
+            group = file.create_group(f"farm0_t0_s{number}")
+            group["layout"] = slow
+            group.attrs.update(checksum="0" * 64, farm_idx=0, type_idx=0, ss_seed=number)
+    with CountingGuard(Limits(least_seconds=0.2, seconds_per_mb=0.0)) as guard:
+        list(guard.call("probe", name="ready"))
+        saved = rescue(path, tmp_path, guard, NAMING)
+    found = [str(one) for one in saved.findings]
+    assert any(one.endswith("it takes too long for its size") for one in found), found
+    assert "incomplete record: the search group by group ended: it takes too long for its size" in found
+    assert guard.calls < 60
+
+
 def test_root_attributes_are_bounded(guard: Guard, tmp_path: Path) -> None:
     path = tmp_path / "a.h5"
     foreign_file(path, range(2))

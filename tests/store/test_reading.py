@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,13 @@ def test_a_child_that_crashes_or_hangs_is_a_verdict(name: str, verdict: Verdict)
             list(own.call("probe", name=name))
         assert caught.value.finding.verdict is verdict
         assert [kind for kind, _ in own.call("probe", name="fine")] == [DONE]
+
+
+def test_a_child_that_is_silent_when_its_time_is_up_is_not_waited_for_any_longer() -> None:
+    with Guard(Limits(silence_s=3000.0)) as own:
+        list(own.call("probe", name="fine"))
+        with pytest.raises(GuardError, match="it takes too long for its size"):
+            list(own.call("probe", name="hang", deadline=time.monotonic() + 0.5))
 
 
 def test_a_child_that_wants_all_memory_is_refused_it() -> None:

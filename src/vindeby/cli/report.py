@@ -30,7 +30,7 @@ def command(
 
     given = given_campaign(campaign, set_, seeds)
     result_set = ResultSet(output, campaign=given)
-    observer = Observer(output, campaign=given)
+    observer = Observer(output, campaign=given, results=result_set.results)
     text = build_report(result_set, observer, (lambda _: None) if quiet else say)
     path = to or result_set.path.with_suffix(".html")
     write_whole(path, text.encode())

@@ -36,7 +36,16 @@ _SEEN_FOR_S = 120.0
 class Observer:
     """Watches one database or folder; ``look`` gives what is there now."""
 
-    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        campaign: GivenCampaign = None,
+        seed: int | None = None,
+        results: ResultColumns | None = None,
+    ) -> None:
+        """``results`` are those that were read already."""
+        self._results = results
         self._given = campaign
         self._seed = seed
         self._open(Path(path))
@@ -53,9 +62,10 @@ class Observer:
                 time.sleep(_PAUSE_S)
 
     def _open_once(self, path: Path) -> None:
-        self.source = open_source(path)
+        shared, self._results = self._results, None
+        self.results = ResultColumns(open_source(path)) if shared is None else shared
+        self.source = self.results.source
         self.path, self.run = self.source.path, self.source.run
-        self.results = ResultColumns(self.source)
         self.history = History(self.run)
         self._judging = Judging(self.run)
         self.outline: Outline | None = None
@@ -171,8 +181,7 @@ class Observer:
             failures=self._failures(expected, states),
             retried=self.history.retried,
             bad_files=tuple(
-                BadFile(str(path), tuple(map(str, findings)))
-                for path, findings in sorted(wrong.items())
+                BadFile(str(path), tuple(map(str, findings))) for path, findings in sorted(wrong.items())
             ),
             origins=self.results.origins(),
             disk=self._space(now),

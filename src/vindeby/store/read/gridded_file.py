@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,7 +41,9 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
     texts: dict[str, list[str]] = {}
     try:
         with Guard() as guard:
-            for kind, data in guard.call("gridded", path=str(path.absolute()), wanted=list(wanted)):
+            deadline = time.monotonic() + guard.limits.seconds(path.stat().st_size)
+            request = {"path": str(path.absolute()), "wanted": list(wanted), "deadline": deadline}
+            for kind, data in guard.call("gridded", **request):
                 if kind == RESULT:
                     line, _, numbers = data.partition(b"\n")
                     head = json.loads(line)

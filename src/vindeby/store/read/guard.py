@@ -31,6 +31,7 @@ from vindeby.store.read.inspect import Finding, Verdict
 
 FRAME = struct.Struct("<cQ")
 PROGRESS, RESULT, DOUBTFUL, DONE, FAILED = b"P", b"R", b"Q", b"D", b"E"
+TOO_LONG = "it takes too long for its size"
 _MAXIMUM_FRAME = (1 << 30) + (1 << 26)
 """The largest table in a shard, with what surrounds it."""
 
@@ -94,10 +95,7 @@ class Guard:
             child.stdin.write(json.dumps({"task": task, **arguments}).encode() + b"\n")
             child.stdin.flush()
             while True:
-                kind, data = self._frame(child, self.limits.silence_s)
-                if time.monotonic() > deadline:
-                    self._stop()
-                    raise GuardError(Finding(Verdict.HUNG, "it takes too long for its size"), "")
+                kind, data = self._frame(child, min(self.limits.silence_s, deadline - time.monotonic()))
                 if kind == PROGRESS:
                     doing = data.decode(errors="surrogateescape")
                     continue
@@ -109,8 +107,9 @@ class Guard:
             raise GuardError(Finding(Verdict.CRASHED, _how(child)), doing) from None
         except TimeoutError:
             self._stop()
-            detail = f"no sign of life for {self.limits.silence_s:g} s"
-            raise GuardError(Finding(Verdict.HUNG, detail), doing) from None
+            late = time.monotonic() >= deadline
+            detail = TOO_LONG if late else f"no sign of life for {self.limits.silence_s:g} s"
+            raise GuardError(Finding(Verdict.HUNG, detail), "" if late else doing) from None
         except GeneratorExit:
             self._stop()
             raise
@@ -183,7 +182,7 @@ def _read(child: subprocess.Popen[bytes], length: int, silence_s: float) -> byte
     descriptor = child.stdout.fileno()
     data = bytearray()
     while len(data) < length:
-        ready, _, _ = select.select([descriptor], [], [], silence_s)
+        ready = silence_s > 0 and select.select([descriptor], [], [], silence_s)[0]
         if not ready:
             raise TimeoutError
         part = os.read(descriptor, min(length - len(data), 1 << 20))

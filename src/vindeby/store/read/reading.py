@@ -211,20 +211,27 @@ def read_guarded(
     origin: str = SALVAGED,
     needed: Sequence[str] = (),
     sinks: Sinks | None = None,
+    deadline: float | None = None,
 ) -> Reading:
     """Read through the HDF5 library; a record that kills the child is left out and the rest is read again.
 
     With ``rooted`` the root group is one record: its key is what ``naming`` spells by its attributes, or ``rooted``.
     A record without a checksum gets the mark ``origin``, and is complete when it has the arrays that are ``needed``; if
     none are named, those that most records of the file have. Without ``sinks`` the records are kept in memory, as many
-    bytes of them as the limits allow.
+    bytes of them as the limits allow. It ends at ``deadline`` (of ``time.monotonic``), or when the limits say.
     """
-    return _GuardedReading(path, guard, real_size, sinks, needed).do(rooted, naming, origin)
+    return _GuardedReading(path, guard, real_size, sinks, needed, deadline).do(rooted, naming, origin)
 
 
 class _GuardedReading:
     def __init__(
-        self, path: Path, guard: Guard, real_size: int, sinks: Sinks | None, needed: Sequence[str]
+        self,
+        path: Path,
+        guard: Guard,
+        real_size: int,
+        sinks: Sinks | None,
+        needed: Sequence[str],
+        deadline: float | None,
     ) -> None:
         self.path, self.guard, self.real_size, self.needed = path, guard, real_size, list(needed)
         self.reading = Reading()
@@ -233,7 +240,7 @@ class _GuardedReading:
         self.allowed = limits.result_bytes(real_size)
         if sinks is None:
             self.allowed = min(self.allowed, limits.kept_bytes)
-        self.deadline = time.monotonic() + limits.seconds(real_size)
+        self.deadline = deadline or time.monotonic() + limits.seconds(real_size)
         self.received = 0
         self.skip: list[str] = []
         self.sent: list[str] = []

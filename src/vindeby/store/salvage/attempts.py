@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import mmap
 import shutil
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from vindeby.store.format.hdf5 import encoding
 from vindeby.store.format.seal import SealedFile, SealError
-from vindeby.store.read.guard import Guard
+from vindeby.store.read.guard import TOO_LONG, Guard
 from vindeby.store.read.inspect import (
     SMALLEST,
     Finding,
@@ -126,6 +127,7 @@ def _orphans(
     """Each group in the bytes that was not read by its name, as the root group of the copy."""
     sinks = saved.sinks("group by group", only_new=True)
     useless = crashes = 0
+    deadline = time.monotonic() + guard.limits.seconds(saved.size)
     for address in _addresses(copy, visited):
         if block is not None:
             end = max(block.end, saved.size)
@@ -142,11 +144,12 @@ def _orphans(
             naming=naming,
             needed=needed,
             sinks=sinks,
+            deadline=deadline,
         )
         saved.findings += [one for one in reading.findings if one.verdict is Verdict.CHECKSUM]
         crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in reading.findings)
         useless = 0 if len(saved.records) > before else useless + 1
-        why = _why_stop(saved, guard, useless, crashes)
+        why = TOO_LONG if time.monotonic() > deadline else _why_stop(saved, guard, useless, crashes)
         if why:
             saved.findings.append(Finding(Verdict.INCOMPLETE, f"the search group by group ended: {why}"))
             return
