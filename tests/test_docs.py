@@ -72,7 +72,7 @@ def run_console(block: Block, folder: Path) -> None:
         )
 
 
-@pytest.mark.timeout(1200)  # a page may run a campaign, and on a new machine the engine is compiled first
+@pytest.mark.timeout(3600)  # a page may run a campaign, and on a new machine the engine is compiled first
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_what_a_page_shows_is_true(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

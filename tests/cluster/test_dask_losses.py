@@ -29,7 +29,6 @@ from vindeby.store.read.database import Database
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [
-    pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of connections that died
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -24,7 +24,6 @@ from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask_jobqueue")
 pytestmark = [
-    pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of connections that died
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -9,8 +9,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cluster.slurm import Slurm
 from tests.cluster.undisturbed import undisturbed
 from tests.contracts.test_pools import steered
@@ -20,8 +18,6 @@ from vindeby.campaign import Campaign
 from vindeby.store.disk.events import read_events
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
-
-pytestmark = pytest.mark.timeout(300)
 
 
 class Jobs:

@@ -19,7 +19,6 @@ from tests.runner.campaigns import equal, results
 
 pytest.importorskip("distributed")
 pytestmark = [
-    pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of connections that died
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

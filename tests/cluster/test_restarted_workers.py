@@ -14,7 +14,6 @@ from vindeby.runner.cluster import dask_link
 
 pytest.importorskip("distributed")
 pytestmark = [
-    pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of connections that died
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -20,7 +20,7 @@ from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 
-pytestmark = pytest.mark.timeout(7200 if FULL else 300)
+pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 
 BATCH = [record(1, 2), record(2, 3)]
 TRUE = {one.key: one for one in BATCH}

@@ -27,7 +27,7 @@ from vindeby.store.disk.locks.lease import Lease
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions, merge
 
-pytestmark = pytest.mark.timeout(7200 if FULL else 300)
+pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 
 FAULTS = {
     "kill": ("signal=SIGKILL:when={n}", 2),

@@ -21,7 +21,7 @@ from vindeby.store.disk.files import Files, Retry
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.publish import ShardWriter
 
-pytestmark = pytest.mark.timeout(7200 if FULL else 300)
+pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from vindeby.store.read.inspect import patched_superblock, read_superblock
 from vindeby.store.salvage.attempts import rescue
 from vindeby.store.salvage.orphans import group_addresses
 
-pytestmark = pytest.mark.timeout(7200 if FULL else 300)
+pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 
 RECORDS = 20
 

@@ -21,7 +21,7 @@ from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
-pytestmark = pytest.mark.timeout(7200 if FULL else 300)
+pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 
 seeds = st.integers(0, 8)
 

@@ -86,7 +86,6 @@ def test_a_numpy_function_runs_and_is_resumed_with_more_seeds(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["topfarm_layouts", "floris_layouts"])
-@pytest.mark.timeout(900)
 def test_an_optimiser_of_another_tool_runs_under_vindeby(name: str, tmp_path: Path) -> None:
     folder = prepared(name, tmp_path)
     found = done_by_readme(folder, twice=True)

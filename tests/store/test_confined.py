@@ -19,8 +19,6 @@ from vindeby.store.read.reading import read_any
 from vindeby.store.salvage import salvage
 from vindeby.store.salvage.attempts import rescue
 
-pytestmark = pytest.mark.timeout(120)
-
 SECRET = b"0123456789abcdef" * 8
 
 

@@ -20,8 +20,6 @@ from vindeby.store.read.inspect import Verdict, inspect
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def _pipe(path: Path) -> str:
     os.mkfifo(path)
