@@ -131,11 +131,13 @@ def test_merging(
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    """What stands there, but for the state of the lock and the notes in audit/."""
+    """What stands there, but for the lock and the notes in audit/."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.parent.name not in {"audit", "merge.lock"}
+        if path.is_file()
+        and path.parent.name not in {"audit", "merge.lock"}
+        and not path.name.startswith(".merge.lock.")
     }
 
 
@@ -171,6 +173,7 @@ def test_a_merge_that_is_stopped_and_taken_over_changes_nothing_when_it_wakes(
         assert status == 0 or (status == 1 and "merge.lock" in reported), reported
         assert files_below(folder) == before
         assert sorted(before) == ["out.h5"]
+        assert not list(folder.rglob(".merge.lock.*"))
         assert_nothing_lost(output, promised)
 
 
