@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
+from tests.evaluation import studies
 from tests.results.examples import campaign, finished
 from vindeby import plots
 from vindeby.campaign import Campaign
@@ -90,3 +92,73 @@ def test_pictures_without_neighbours_are_as_they_were(tmp_path: Path) -> None:
     axes = plots.layout(ResultSet(tmp_path / "o.h5"), "farm0_t0_s0")
     assert not drawn_in(axes)
     assert axes.get_legend() is None
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    source = studies.compute(studies.campaign(2, seeds=1), folder / "layouts.h5")
+    rows = [
+        {"combination": "nobody"},
+        {"combination": "beside", "farm": "farm b", "type": "small", "from": "2020-01-05"},
+    ]
+    asked = {
+        "layouts": {"farms": "farm a", "types": "table"},
+        "site": studies.series(8, times=True),
+        "neighbours": {"table": rows},
+        "output": "power",
+    }
+    studies.evaluated(source, asked, folder / "study.h5")
+    return folder / "study.h5"
+
+
+def test_a_result_of_a_study_is_drawn_among_the_neighbours_of_its_combination(study: Path) -> None:
+    results = ResultSet(study)
+    alone, among = (plots.layout(results, f"farm0_t0_s{case}", direction=90, speed=9) for case in (0, 1))
+    assert drawn_in(alone) == []
+    (line,) = drawn_in(among)
+    beside = ResultSet(study.with_name("layouts.h5")).layout("farm1_t0_s0")
+    assert np.allclose(np.asarray(line.get_xydata()).T * 1000, beside)
+    assert "farm b from 2020-01-05" in [text.get_text() for text in among.texts]
+    _, right, low, high = among.images[0].get_extent()
+    field = np.asarray(among.images[0].get_array())
+    assert right > 2.0
+    behind = field[:, np.linspace(among.images[0].get_extent()[0], right, field.shape[1]) < 1.9]
+    without = wake_field(prepare(results, "farm0_t0_s0"), among)
+    assert behind.min() < 8.5
+    assert (without - field).max() > 1.0, "the neighbours' wakes reach into the farm"
+    assert high > low
+
+
+def wake_field(drawn: Any, like: Axes) -> Any:
+    """The wind speed of a layout on the grid of another picture."""
+    left, right, low, high = (1000 * value for value in like.images[0].get_extent())
+    rows, columns = np.asarray(like.images[0].get_array()).shape
+    x, y = np.linspace(left, right, columns), np.linspace(low, high, rows)
+    flow = drawn.farm.flow_map(*drawn.places, 0, direction=90, speed=9, grid_x=x, grid_y=y)
+    return flow.wind_speed
+
+
+def test_the_title_of_a_study_names_the_combination_and_the_figures_split_the_loss(study: Path) -> None:
+    drawn = prepare(ResultSet(study), "farm0_t0_s1")
+    assert drawn.title == "farm a, table, combination beside"
+    record = ResultSet(study).record("farm0_t0_s1")
+    facts = dict(drawn.facts)
+    assert facts["layout"] == "farm0_t1_s0"
+    assert facts["own wakes"] == f"{100 * float(record.arrays['loss_internal']):.2f} %"
+    assert facts["neighbours' wakes"] == f"{100 * float(record.arrays['loss_external']):.2f} %"
+    assert facts["neighbours"] == "5"
+
+
+def test_a_study_without_its_layouts_says_that_its_neighbours_are_not_drawn(
+    study: Path, tmp_path: Path
+) -> None:
+    shutil.copy(study, tmp_path / "moved.h5")
+    text = ResultSet(study).campaign
+    assert text is not None
+    other = Campaign.loads(text.dumps().replace("layouts.h5", "gone.h5"), "study")
+    results = ResultSet(tmp_path / "moved.h5")
+    results.campaign = other
+    drawn = prepare(results, "farm0_t0_s1")
+    assert dict(drawn.facts)["neighbours"] == "not drawn: no gone.h5"
+    assert drawn.title.endswith("combination beside")

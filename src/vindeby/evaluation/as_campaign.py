@@ -6,18 +6,21 @@ stored layouts, and its seeds are the numbers of its cases.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from vindeby.campaign import Campaign
+from vindeby.campaign import Campaign, Turbine
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.campaign.sections.method import Call
+from vindeby.campaign.sections.neighbours import NeighbourGroup
 from vindeby.campaign.tasks import task_key
 from vindeby.errors import CampaignError
+from vindeby.evaluation.cases import Case
 from vindeby.evaluation.selection import Selection
-from vindeby.evaluation.stored_layouts import StoredLayouts
+from vindeby.evaluation.stored_layouts import Pinned, PinnedLayouts, StoredLayouts
 from vindeby.evaluation.study import Study
 
 FUNCTION = "vindeby.evaluation.method:EvaluationMethod"
@@ -58,6 +61,47 @@ def call_of(campaign: Campaign) -> Call | None:
     """How a campaign evaluates stored layouts; None for any other campaign."""
     call = campaign.method[0].call
     return call if call is not None and call.function == FUNCTION else None
+
+
+def case_of(campaign: Campaign | None, seed: int) -> Case | None:
+    """The case that a result with this seed is of; None where the campaign is not that of a study."""
+    call = None if campaign is None else call_of(campaign)
+    cases = () if call is None else call.cases or ()
+    return Case.loads(cases[seed]) if 0 <= seed < len(cases) else None
+
+
+def source_of(campaign: Campaign, beside: Path) -> Path:
+    """The database with the layouts of a study: where it was, or with the same name next to ``beside``."""
+    call = call_of(campaign)
+    path = Path(((call.context if call else None) or {}).get("source_database", ""))
+    return path if path.exists() else beside.with_name(path.name)
+
+
+def among_neighbours(campaign: Campaign, cell: tuple[int, int], case: Case, source: Path) -> Campaign:
+    """A study's campaign with the neighbours of one case of a farm and type, each farm a group; for pictures.
+
+    Raises VindebyError where ``source`` does not hold their layouts as they were.
+    """
+    call = call_of(campaign)
+    assert call is not None, "the case is of this campaign"
+    parameters: Any = call.parameters
+    own = Pinned.parse(parameters["layouts"]["farm{}_t{}".format(*cell)][case.layout])
+    stored = PinnedLayouts(source)
+    groups = []
+    for one in case.neighbours:
+        if one.pinned.farm_idx == own.farm_idx:
+            continue
+        layout, name = stored.layout(one.pinned), stored.farm_name(one.pinned)
+        turbines = {kind: parameters["turbines"][kind] for kind in sorted(set(layout.types.tolist()))}
+        groups.append(
+            NeighbourGroup.model_construct(  # unchecked: the name may be longer than any given
+                name=name if one.since is None else f"{name} from {one.since}",
+                turbines=tuple(map(Turbine.model_validate, turbines.values())),
+                type=tuple(turbines[kind]["name"] for kind in layout.types.tolist()),
+                positions=tuple(zip(layout.x.tolist(), layout.y.tolist(), strict=True)),
+            )
+        )
+    return campaign.model_copy(update={"neighbours": (*(campaign.neighbours or ()), *groups) or None})
 
 
 def _call(

@@ -51,7 +51,7 @@ def _chosen(result_set: ResultSet, pattern: str, keys: list[str]) -> NDArray[np.
                 _panel(axes, one, row[0][1], place)
             for axes in line[1 : len(row)]:
                 axes.set_ylabel("")
-        name = drawn[0][0][1].title.rsplit(", seed", 1)[0] if len(cells) == 1 else ""
+        name = drawn[0][0][1].cell if len(cells) == 1 else ""
         more = f", {len(keys):,} results" + (
             "" if len(cells) == len(shown) else f", {len(shown)} of {len(cells)} cells"
         )
@@ -173,7 +173,7 @@ def _every(result_set: ResultSet, pattern: str, every: list[str], most: int) -> 
         worst = drawn[-1].aep_gwh
         if drawn[0].aep_gwh and worst:
             more += f", {100 * (1 - worst / drawn[0].aep_gwh):.2f} % apart"
-        name = drawn[0].title.rsplit(", seed", 1)[0] if len(best) == 1 else ""
+        name = drawn[0].cell if len(best) == 1 else ""
         whole.suptitle(f"{pattern}{f': {name}' if name else ''}{more}", fontsize=10, fontweight="bold")
         whole.legend(handles=_legend(drawn[0]), loc="outside lower center", ncols=2, fontsize=8)
     return np.array(grid.flat[: len(keys)], object)

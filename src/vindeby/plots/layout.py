@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +13,15 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
 from vindeby.assembly.distances import closest_pair
-from vindeby.errors import ArgumentError
+from vindeby.errors import ArgumentError, VindebyError
+from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
+from vindeby.evaluation.cases import Case
 from vindeby.plots import shapes, wind
 from vindeby.plots.mixed_rotors import MixedTypes, draw_mixed
 from vindeby.plots.style import FAINT, figure, ink, paper, style
-from vindeby.results.neighbour_places import nearby, neighbour_places
+from vindeby.results.neighbour_places import nearby, neighbour_groups
 from vindeby.results.result_set import ResultSet
+from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
@@ -31,7 +35,10 @@ class Drawn:
     """A result with all that its picture needs."""
 
     key: str
-    title: str
+    cell: str
+    """The names of its farm and type."""
+    which: str
+    """Its seed, or the combination of a study, in words."""
     places: FloatArray
     aep_gwh: float | None
     area: BaseGeometry | None
@@ -40,14 +47,30 @@ class Drawn:
     spacing_m: float | None
     rated_power_mw: float | None
     """Of a mix the mean."""
-    neighbours: FloatArray
-    """Positions of turbines that stand already, as far as they are near enough to be drawn."""
-    neighbour_count: int
+    groups: dict[str, FloatArray]
+    """Positions of turbines that stand already, by the name of their group."""
     mixed: MixedTypes | None = None
     engine: str | None = None
     """What computes the wakes where vindeby does not; they are then not drawn."""
     chosen: str = ""
     """Which numbers of turbines the search chose from, where it did, in words."""
+    more: tuple[tuple[str, str], ...] = ()
+    """Further facts, of a result of a study."""
+
+    @property
+    def title(self) -> str:
+        """What is drawn, in words; empty where no campaign tells."""
+        return f"{self.cell}, {self.which}" if self.cell else ""
+
+    @cached_property
+    def neighbours(self) -> FloatArray:
+        """Those of the neighbours that are near enough to be drawn; of a study, each farm as a whole."""
+        near = {
+            name: nearby(group, shapes.frame(self.area, self.places)) for name, group in self.groups.items()
+        }
+        if self.more:
+            near = {name: self.groups[name] for name, group in near.items() if group.size}
+        return np.hstack([np.empty((2, 0)), *near.values()])
 
     @property
     def has_wakes(self) -> bool:
@@ -82,11 +105,11 @@ class Drawn:
             facts.append(("closest pair", f"{closest_pair(*self.places)[0]:,.0f} m"))
         if self.spacing_m:
             facts.append(("least allowed", f"{self.spacing_m:,.0f} m"))
-        if self.neighbour_count:
-            facts.append(("neighbours", f"{self.neighbour_count}"))
+        if self.groups:
+            facts.append(("neighbours", f"{sum(group.shape[1] for group in self.groups.values())}"))
         if self.engine is not None:
             facts.append(("wakes not drawn", f"by {self.engine.split()[0]}"))
-        return facts
+        return [*facts, *self.more]
 
     @property
     def wake_loss(self) -> float:
@@ -103,6 +126,11 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
     record = result_set.record(key)
     places = result_set.layout(key)
     farm_idx, type_idx, seed = result_set.place(key)
+    case, which = case_of(result_set.campaign, seed), f"seed {seed}"
+    more: tuple[tuple[str, str], ...] = ()
+    if case is not None:
+        which = f"combination {case.combination}"
+        result_set, more = _among(result_set, record, case)
     campaign = result_set.campaign
     energy = record.arrays.get("aep")
     area, spacing_m, rated = None, None, None
@@ -117,18 +145,14 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         area = campaign.farms[farm_idx].drawn_shape()
         diameter_m, rated = turbine.rotor_diameter_m, _rated_mw(result_set, key)
         spacing_m = campaign.min_spacing.in_metres(diameter_m)
-    beside = neighbour_places(campaign, farm_idx)
     mixed = _mixed(result_set, key, campaign)
     # Without its types, what a layout of several types is worth cannot be said.
     known = area is not None and (mixed is not None or result_set.mixed_cell(farm_idx, type_idx) is None)
-    names = (
-        f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}, seed {seed}"
-        if seed >= 0
-        else ""
-    )
+    names = f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}"
     return Drawn(
         key,
-        names,
+        names if seed >= 0 else "",
+        which,
         places,
         float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
         area,
@@ -136,12 +160,38 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         diameter_m or 100.0,
         None if mixed else spacing_m,
         rated,
-        nearby(beside, shapes.frame(area, places)),
-        beside.shape[1],
+        neighbour_groups(campaign, farm_idx),
         mixed,
         None if campaign is None or campaign.wake.engine is None else campaign.wake.title,
         result_set.range_in_words(farm_idx, type_idx),
+        more,
     )
+
+
+def _among(
+    result_set: ResultSet, record: Record, case: Case
+) -> tuple[ResultSet, tuple[tuple[str, str], ...]]:
+    """Results of a study as one of its combinations sees them, and what its record says of itself."""
+    campaign = result_set.campaign
+    assert campaign is not None, "a case is of a campaign"
+    losses = (("own wakes", "loss_internal"), ("neighbours' wakes", "loss_external"))
+    more = [("layout", str(record.attributes.get("layout_key", "")))]
+    more += [
+        (words, f"{100 * float(record.arrays[name]):.2f} %")
+        for words, name in losses
+        if name in record.arrays
+    ]
+    if record.attributes.get("internal_wakes") == "off":
+        more.append(("internal wakes", "drawn, not in the AEP"))
+    source = source_of(campaign, result_set.path)
+    try:
+        campaign = among_neighbours(campaign, result_set.place(record.key)[:2], case, source)
+    except VindebyError:
+        told = "has changed" if source.exists() else ""
+        more.append(
+            ("neighbours", f"not drawn: {source.name} {told}" if told else f"not drawn: no {source.name}")
+        )
+    return result_set.with_campaign(campaign), tuple(more)
 
 
 def _rated_mw(result_set: ResultSet, key: str) -> float | None:
@@ -242,7 +292,7 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None,
         shapes.draw_spacing(
             axes, places, drawn.spacing_m, edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2))
         )
-    shapes.draw_neighbours(axes, drawn.neighbours, drawn.neighbour_count, origin, ink(), paper())
+    shapes.draw_groups(axes, drawn.groups, drawn.neighbours, origin, ink(), paper())
     if drawn.mixed is None:
         shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
     else:
@@ -258,7 +308,7 @@ def _facts(axes: Any, drawn: Drawn) -> None:
     axes.axis("off")
     lines = drawn.facts
     for index, (name, value) in enumerate(lines):
-        y = 1.0 - index * 0.115
+        y = 1.0 - index * min(0.115, 1.0 / len(lines))
         axes.text(0.0, y, name, transform=axes.transAxes, va="top", fontsize=8.5)
         axes.text(
             1.0, y, value, transform=axes.transAxes, va="top", ha="right", fontsize=8.5, fontweight="bold"

@@ -81,6 +81,43 @@ def draw_neighbours(
     axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
 
 
+def draw_groups(
+    axes: Axes,
+    groups: dict[str, FloatArray],
+    near: FloatArray,
+    origin: tuple[float, float],
+    colour: str,
+    halo: str,
+) -> None:
+    """The neighbours that are near, and the name of each group (positions in metres) where it stands."""
+    draw_neighbours(axes, near, sum(group.shape[1] for group in groups.values()), origin, colour, halo)
+    shown = set(map(tuple, near.T.tolist()))
+    for name, places in groups.items():
+        mine = [place for place in places.T.tolist() if tuple(place) in shown]
+        if mine and name != "neighbours":
+            x, y = np.mean(mine, axis=0)
+            draw_name(axes, name, x, y, origin, colour=colour, halo=halo)
+
+
+def draw_name(
+    axes: Axes, name: str, x: float, y: float, origin: tuple[float, float], *, colour: str, halo: str
+) -> None:
+    """A name at a place on a map, in metres."""
+    axes.text(
+        (x - origin[0]) * KM,
+        (y - origin[1]) * KM,
+        name,
+        ha="center",
+        va="center",
+        fontsize=7.5,
+        fontweight="bold",
+        color=colour,
+        path_effects=[withStroke(linewidth=2.5, foreground=halo)],
+        clip_on=True,
+        zorder=7,
+    )
+
+
 def draw_numbers(axes: Axes, places_km: FloatArray, size: float, colour: str, halo: str) -> None:
     """Each turbine's number, beside it."""
     for number, (x, y) in enumerate(places_km.T):

@@ -20,15 +20,19 @@ _SHARE = 0.5
 """Of the longer side of a farm: a neighbour within this of it is drawn, and one farther away is not."""
 
 
-def neighbour_places(campaign: Campaign | None, farm_idx: int) -> FloatArray:
-    """The positions of every neighbour, x and y in metres; none where no campaign tells."""
+def neighbour_groups(campaign: Campaign | None, farm_idx: int) -> dict[str, FloatArray]:
+    """The positions of every neighbour, x and y in metres, by the label of its group; none where no campaign tells."""
     if campaign is None or not has_neighbours(campaign, farm_idx):
-        return np.empty((2, 0))
-    from vindeby.campaign.neighbours import (
-        neighbours_of,
-    )  # loads pydantic, which a look by the outline need not
+        return {}
+    from vindeby.campaign.neighbours import groups_of  # loads pydantic, which a look by the outline need not
 
-    return np.array([(one.x, one.y) for one in neighbours_of(campaign, farm_idx)]).T
+    groups = groups_of(campaign, farm_idx)
+    return {label: np.array([(one.x, one.y) for one in standing]).T for label, standing in groups.items()}
+
+
+def neighbour_places(campaign: Campaign | None, farm_idx: int) -> FloatArray:
+    """The positions of all neighbours together."""
+    return np.hstack([np.empty((2, 0)), *neighbour_groups(campaign, farm_idx).values()])
 
 
 def nearby(places: FloatArray, box: Sequence[float]) -> FloatArray:

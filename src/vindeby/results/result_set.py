@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import fnmatch
 from functools import cached_property
@@ -46,6 +47,12 @@ class ResultSet:
         if self.campaign is not None:
             Judging(self.run).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
         self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
+
+    def with_campaign(self, campaign: Campaign) -> ResultSet:
+        """The same results as another campaign sees them, which has the same farms, types and seeds."""
+        other = copy.copy(self)
+        vars(other).update(campaign=campaign, _farms={})
+        return other
 
     def __repr__(self) -> str:
         known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
