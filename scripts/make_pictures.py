@@ -20,6 +20,7 @@ import numpy as np
 from PIL import Image
 
 from vindeby import plots
+from vindeby.errors import DataError
 from vindeby.plots.style import as_bytes
 from vindeby.results.result_set import ResultSet
 
@@ -59,7 +60,8 @@ def draw_all(output: Path, folder: Path) -> None:
     store(as_bytes(plots.compare(result_set, every[-1], every[0]).figure), folder / "compare.png")
     store(as_bytes(plots.gallery(result_set, f"{cell}_*")[0].figure), folder / "gallery.png")
     for name, (picture, _) in plots.PICTURES.items():
-        store(as_bytes(picture(result_set).figure), folder / f"{name}.png")
+        with contextlib.suppress(DataError):  # of a study, or of other searches
+            store(as_bytes(picture(result_set).figure), folder / f"{name}.png")
 
 
 @contextlib.contextmanager

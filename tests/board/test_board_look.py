@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,6 +89,19 @@ def test_the_energy_plot_uses_the_width_and_follows_it(address: str, browser: Br
         "the plot has the new width",
     )
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.close()
+
+
+def test_the_ticks_of_the_energy_plot_are_even_and_round(address: str, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1100, "height": 900})
+    page.goto(address)
+    ticks = page.locator("#energy svg text.tick[text-anchor=end]")
+    expect(ticks.first).to_be_attached(timeout=SLOW)
+    values = [float(text.replace(",", "")) for text in ticks.all_text_contents()]
+    steps = {round(later - earlier, 6) for earlier, later in itertools.pairwise(values)}
+    assert len(values) >= 2
+    assert len(steps) == 1
+    assert f"{steps.pop():e}"[0] in "125", "one, two or five times a power of ten"
     page.close()
 
 

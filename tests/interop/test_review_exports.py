@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
+import xarray
 import yaml
 
-from tests.evaluation.studies import campaign, compute, evaluated
+from tests.evaluation.studies import campaign, compute, evaluated, series
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
+from vindeby.evaluation import study_dataset
+from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import Options, export
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import CallTask
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.merge.merge import MergeOptions, merge
 
 OWN_MERIDIAN = (
     'PROJCS["own",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],'
@@ -75,6 +82,70 @@ def test_a_table_of_a_study_has_its_losses(tmp_path: Path) -> None:
     assert [float(row["loss_total"]) for row in rows] == [float(one.loss_total) for one in records]
     assert [float(row["aep_gwh"]) for row in rows] == [one.aep for one in records]
     assert "aep" not in rows[0]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two layouts, two combinations, the power of each turbine at eight steps."""
+    folder = tmp_path_factory.mktemp("study")
+    source = compute(campaign(2, 2), folder / "o.h5")
+    asked = {
+        "layouts": {"farms": "farm a", "types": "small", "seeds": "all"},
+        "site": series(8, times=True),
+        "neighbours": {"one_by_one": [{"farm": "farm b", "type": "small"}]},
+        "output": "power",
+    }
+    evaluated(source, asked, folder / "s.h5")
+    return folder / "s.h5"
+
+
+@pytest.mark.parametrize("file_format", ["netcdf", "zarr"])
+def test_a_study_is_exported_over_combinations_and_times_with_units(
+    study: Path, tmp_path: Path, file_format: str
+) -> None:
+    export(ResultSet(study), file_format, tmp_path / "s")
+    engine = "zarr" if file_format == "zarr" else None
+    with xarray.open_dataset(tmp_path / "s", engine=engine) as data:
+        expected = study_dataset(study)
+        assert dict(data.sizes) == {**expected.sizes, "turbine_type": 1}
+        assert set(expected.variables) <= set(data.variables)
+        for name in expected.data_vars:
+            np.testing.assert_array_equal(data[name].transpose(*expected[name].dims), expected[name])
+        assert data.combination.values.tolist() == ["none", "farm b"]
+        assert str(data.time.values[1])[:10] == "2020-01-02"
+        units = {name: data[name].attrs.get("units") for name in ("aep_free", "loss_external", "power")}
+        assert units == {"aep_free": "GWh/year", "loss_external": "1", "power": "W"}
+        assert set(data.status.dims) == {"farm", "type", "combination", "layout"}
+
+
+def test_a_selection_of_a_study_has_only_its_combinations_and_layouts(study: Path, tmp_path: Path) -> None:
+    export(ResultSet(study), "netcdf", tmp_path / "s.nc", Selection(seeds=(3,)))
+    with xarray.open_dataset(tmp_path / "s.nc") as data:
+        assert (data.combination.values.tolist(), data.layout.values.tolist()) == (["farm b"], [1])
+        assert float(data.aep.squeeze()) == float(
+            study_dataset(study).aep.sel(combination="farm b", layout=1).squeeze()
+        )
+
+
+@pytest.mark.parametrize("form", ["classic", "table"])
+def test_arrays_of_a_study_say_their_units_and_dimensions_in_the_database(
+    study: Path, tmp_path: Path, form: str
+) -> None:
+    shutil.copy(study, tmp_path / "s.h5")
+    merge(RunDirectory(tmp_path / "s.h5"), MergeOptions(file_format=form))
+    with h5py.File(tmp_path / "s.h5") as file:
+        arrays = file["arrays"] if form == "table" else file["farm0_t0_s1"]
+        said = {
+            name: (arrays[name].attrs["units"], arrays[name].attrs["dimensions"])
+            for name in ("layout", "turbine_aep", "power")
+        }
+        assert arrays["loss_internal"].attrs["units"] == "1"
+        assert "dimensions" not in arrays["aep"].attrs
+    assert said == {
+        "layout": ("m", "coordinate turbine"),
+        "turbine_aep": ("GWh/year", "turbine"),
+        "power": ("W", "turbine time"),
+    }
 
 
 def test_sectors_that_are_turned_are_written_in_order(tmp_path: Path) -> None:

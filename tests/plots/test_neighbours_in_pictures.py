@@ -162,3 +162,28 @@ def test_a_study_without_its_layouts_says_that_its_neighbours_are_not_drawn(
     drawn = prepare(results, "farm0_t0_s1")
     assert dict(drawn.facts)["neighbours"] == "not drawn: no gone.h5"
     assert drawn.title.endswith("combination beside")
+
+
+def bar_widths(bars: Any) -> list[float]:
+    return [patch.get_width() for patch in bars.patches]
+
+
+def test_own_and_neighbours_losses_are_drawn_for_a_campaign_and_for_each_combination(
+    result_set: ResultSet, study: Path
+) -> None:
+    axes = plots.PICTURES["losses"][0](result_set)
+    own, beside = (bar_widths(part) for part in axes.containers)
+    assert len(own) == 4
+    assert min(beside) > 0.0, "neighbours take something from every farm and type"
+    axes = plots.PICTURES["losses"][0](ResultSet(study))
+    records = [ResultSet(study).record(f"farm0_t0_s{case}") for case in (0, 1)]
+    for part, name in zip(axes.containers, ("loss_internal", "loss_external"), strict=True):
+        assert bar_widths(part) == pytest.approx([100 * float(record.arrays[name]) for record in records])
+
+
+def test_the_power_of_each_combination_is_drawn_over_time(study: Path) -> None:
+    axes = plots.PICTURES["series"][0](ResultSet(study))
+    assert [line.get_label() for line in axes.lines] == ["nobody", "beside"]
+    power = ResultSet(study).record("farm0_t0_s1").arrays["power"].sum(axis=0) / 1e6
+    assert np.asarray(axes.lines[1].get_ydata()) == pytest.approx(power, rel=1e-6)
+    assert str(np.asarray(axes.lines[1].get_xdata(orig=True))[0])[:10] == "2020-01-01"

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import io
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -9,17 +11,20 @@ import pytest
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
+from matplotlib.patches import PathPatch, Polygon, Rectangle
+from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
 from PIL import Image
 
 from tests.command import vindeby
 from tests.monitor.test_monitor import old_file
-from tests.results.examples import campaign, events, finished, publish
+from tests.results.examples import campaign, events, finished, publish, record
 from vindeby import plots
+from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
 from vindeby.plots.compare import pair
-from vindeby.plots.style import shades, style
+from vindeby.plots.style import as_bytes, shades, size_in_inches, style
 from vindeby.results.result_set import ResultSet
+from vindeby.store.publish import ShardWriter
 
 CREATED = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
@@ -77,7 +82,17 @@ def test_the_figures_beside_a_layout_are_those_of_the_engine(result_set: ResultS
     assert facts["least allowed"] == "378 m"
 
 
-@pytest.mark.parametrize("name", plots.PICTURES)
+NEEDS = {"counts": "tried_turbines", "search": "curve_seconds", "series": "power over time"}
+"""What pictures need that the results of a plain campaign do not hold."""
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_a_picture_says_what_the_results_do_not_hold(name: str, result_set: ResultSet) -> None:
+    with pytest.raises(DataError, match=NEEDS[name]):
+        plots.PICTURES[name][0](result_set)
+
+
+@pytest.mark.parametrize("name", [name for name in plots.PICTURES if name not in NEEDS])
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_picture_of_a_campaign_can_be_drawn(name: str, dark: bool, result_set: ResultSet) -> None:
     axes = plots.PICTURES[name][0](result_set, dark=dark)
@@ -88,6 +103,96 @@ def test_every_picture_of_a_campaign_can_be_drawn(name: str, dark: bool, result_
     axes.figure.canvas.draw()
     if dark:
         assert axes.get_facecolor()[:3] == to_rgb("#16191d")
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
+    """A farm of 21 x 17 km with an exclusion and a system of coordinates, and one of two zones."""
+    data = campaign(seeds=1).to_data()
+    ring = [[500000.0, 6e6], [521000.0, 6e6], [521000.0, 6017000.0], [500000.0, 6017000.0]]
+    hole = [[505000.0, 6005000.0], [509000.0, 6005000.0], [509000.0, 6009000.0], [505000.0, 6009000.0]]
+    zones = [
+        [[540000.0, y], [550000.0, y], [550000.0, y + 7000], [540000.0, y + 7000]] for y in (6e6, 6008000.0)
+    ]
+    data["crs"] = "EPSG:32632"
+    data["farms"] = [
+        {"name": "wide", "n_turbines": 6, "boundary": {"polygon": ring, "exclusions": [{"polygon": hole}]}},
+        {
+            "name": "zoned",
+            "zones": [
+                {"name": name, "boundary": zone, "n_turbines": 3}
+                for name, zone in zip(("south", "north"), zones, strict=True)
+            ],
+        },
+    ]
+    data["turbines"] = data["turbines"][:1]
+    path = tmp_path_factory.mktemp("wide") / "o.h5"
+    finished(path, Campaign.from_data(data))
+    return ResultSet(path)
+
+
+def test_nothing_of_a_picture_is_cut(wide: ResultSet) -> None:
+    for axes in (plots.layout(wide, "farm0_t0_s0"), plots.layout(wide, "farm1_t0_s0")):
+        with Image.open(io.BytesIO(as_bytes(axes.figure))) as image:
+            pixels = np.asarray(image.convert("L"))
+            width, height = size_in_inches(axes.figure)
+            assert image.size == pytest.approx((150 * width, 150 * height), abs=2)
+        for edge in (pixels[:4], pixels[-4:], pixels[:, :4], pixels[:, -4:]):
+            assert edge.min() == 255
+
+
+def test_a_map_tells_exclusions_zones_scale_and_coordinate_system(wide: ResultSet) -> None:
+    axes = plots.layout(wide, "farm0_t0_s0")
+    (excluded,) = [patch for patch in axes.patches if isinstance(patch, Polygon)]
+    assert excluded.get_hatch()
+    assert np.ptp(np.asarray(excluded.get_xy()), axis=0).tolist() == [4.0, 4.0]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["excluded"]
+    assert axes.get_xlabel() == "km east of x = 500,000 m (EPSG:32632)"
+    (bar,) = [artist for artist in axes.artists if isinstance(artist, AnchoredSizeBar)]
+    assert bar.txt_label.get_text() == "5 km"
+    zoned = plots.layout(wide, "farm1_t0_s0")
+    assert {"north", "south"} <= {text.get_text() for text in zoned.texts}
+
+
+def test_the_density_of_few_results_names_them_and_starts_at_nothing(wide: ResultSet) -> None:
+    axes = plots.PICTURES["density"][0](wide)
+    assert {"farm0_t0_s0", "farm1_t0_s0"} == {text.get_text() for text in axes.texts}
+    assert axes.get_xlim()[0] == 0.0
+    assert axes.lines[0].get_markersize() > 5
+
+
+def test_the_loss_by_direction_and_by_turbine_adds_up_to_that_of_the_layout(result_set: ResultSet) -> None:
+    axes = plots.PICTURES["wakes"][0](result_set)
+    key = axes.get_title(loc="left").split(":")[0]
+    farm_idx, kind, _ = result_set.place(key)
+    farm = result_set.wind_farm(kind, farm_idx)
+    assert farm is not None
+    x, y = result_set.layout(key)
+    points = axes.figure.axes[1].collections[0]
+    alone = farm.wake_free_aep(1)
+    expected = 100 * (1 - farm.turbine_aep(x, y) / alone)
+    assert np.asarray(points.get_array()) == pytest.approx(expected, abs=1e-5)
+    heights = [patch.get_height() for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert min(heights) < 100 * farm.wake_loss(x, y) < max(heights)
+
+
+def test_the_objective_of_each_number_and_the_curve_of_a_search_are_drawn(tmp_path: Path) -> None:
+    run = publish(tmp_path / "o.h5", campaign(seeds=1), lambda task: task.key != "farm0_t0_s0")
+    given = record(campaign(seeds=1), next(iter(campaign(seeds=1).tasks())))
+    own = {
+        "tried_turbines": np.array([7, 5, 6]),
+        "tried_objective": np.array([3.0, 1.0, 2.0]),
+        "curve_seconds": np.array([0.1, 1.0, 5.0]),
+        "curve_aep_gwh": np.array([80.0, 90.0, 100.0]),
+    }
+    ShardWriter(run).publish([replace(given, arrays={**given.arrays, **own})])
+    results = ResultSet(tmp_path / "o.h5")
+    (line,) = plots.PICTURES["counts"][0](results).lines
+    assert np.asarray(line.get_xydata()).tolist() == [[5, 1], [6, 2], [7, 3]]
+    (line,) = plots.PICTURES["search"][0](results).lines
+    assert np.asarray(line.get_xydata()) == pytest.approx(np.array([[0.1, 80.0], [1.0, 90.0], [5.0, 100.0]]))
 
 
 def test_the_energy_picture_has_every_seed_the_median_and_the_best(result_set: ResultSet) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.command import vindeby
+from tests.evaluation import studies
 from tests.monitor.test_monitor import old_file
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
 from vindeby.cli.report import command
@@ -162,6 +163,31 @@ def test_the_command_reads_a_file_of_others_once(tmp_path: Path, monkeypatch: py
     command(tmp_path / "old.h5", quiet=True)
     assert (tmp_path / "old.html").exists()
     assert read == [tmp_path / "old.h5"]
+
+
+def test_a_report_of_a_study_shows_combinations_losses_and_the_series(tmp_path: Path) -> None:
+    source = studies.compute(studies.campaign(2, seeds=1), tmp_path / "layouts.h5")
+    asked = {
+        "layouts": {"farms": "farm a", "types": "small"},
+        "site": studies.series(600),
+        "neighbours": {"one_by_one": [{"farm": "farm b", "type": "small"}]},
+        "output": "power",
+    }
+    records = studies.evaluated(source, asked, tmp_path / "s.h5")
+    text = build_report(ResultSet(tmp_path / "s.h5"), Observer(tmp_path / "s.h5"))
+    page = Page(text)
+    cells = page.texts["td"]
+    for record in records:
+        row = cells[cells.index(str(record.attributes["combination"])) :]
+        own, beside = (100 * float(record.arrays[f"loss_{name}"]) for name in ("internal", "external"))
+        assert row[1:4] == [f"{float(record.aep):,.3f}", f"{own:.2f}", f"{beside:.2f}"]
+        assert row[5] == record.attributes["neighbours"]
+    captions = " ".join(page.texts["figcaption"])
+    assert "own and neighbours' wakes" in captions
+    assert "power over time" in captions
+    seen = re.sub(r"<(script|style|picture)\b.*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
+    assert not re.search(r"[A-Za-z0-9+/]{200}", seen), "no base64 of the series"
+    assert max(map(len, page.texts["dd"])) < 500
 
 
 def test_seeds_are_put_in_few_words() -> None:

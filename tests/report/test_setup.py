@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.board.test_browser import CHROMIUM, FLAGS
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
+from vindeby.campaign import Campaign
 from vindeby.report import build_report
 from vindeby.report.elements import ResultLink, table
 from vindeby.report.setup import best_key, campaign_facts
@@ -63,6 +64,21 @@ def browser() -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield launched
         launched.close()
+
+
+def test_every_column_of_the_results_is_seen_at_1280_pixels(tmp_path: Path, browser: Browser) -> None:
+    data = campaign(seeds=3, farm="a-tender-area-far-from-shore").to_data()
+    data["turbines"][0]["name"] = "generic-15mw-with-a-long-name"
+    publish(tmp_path / "o.h5", Campaign.from_data(data))
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    html = tmp_path / "o.html"
+    html.write_text(build_report(ResultSet(tmp_path / "o.h5"), Observer(tmp_path / "o.h5")))
+    page.goto(html.as_uri())
+    inside, shown = page.evaluate(
+        "(box => [box.scrollWidth, box.clientWidth])(document.querySelector('.both > .scroll'))"
+    )
+    assert inside <= shown
+    page.close()
 
 
 def test_a_report_fits_a_phone_and_its_keys_lead_to_their_layout(made: Path, browser: Browser) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
+from vindeby.campaign.result_arrays import RESULT_ARRAYS, STUDY_ARRAYS
 from vindeby.store.merge.merge import MergeOptions
 
 
@@ -20,10 +20,11 @@ def merge_options(
 
     ``invalid`` are checksums of records that others may replace. Without a campaign only the units are known.
     """
+    is_study = campaign is not None and any(step.call and step.call.cases for step in campaign.method)
     return replace(
         options or MergeOptions(),
         root={} if campaign is None else campaign.root_attributes(),
-        array_attributes=RESULT_ARRAYS,
+        array_attributes={**RESULT_ARRAYS, **(STUDY_ARRAYS if is_study else {})},
         asked={} if campaign is None else campaign.fingerprints(),
         invalid=invalid,
     )

@@ -1,16 +1,41 @@
-"""What the arrays of a result are, in words that other programs look for: CF's ``units`` and ``long_name``."""
+"""What the arrays of a result are, in words that other programs look for: CF's ``units`` and ``long_name``.
+
+``dimensions`` names the axes of an array that has several values for each result.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+
+def _about(long_name: str, units: str, dimensions: str = "") -> dict[str, str]:
+    texts = {"long_name": long_name, "units": units, "dimensions": dimensions}
+    return {name: text for name, text in texts.items() if text}
+
+
 RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
-    "aep": {"long_name": "annual energy production", "units": "GWh/year"},
-    "curve_aep_gwh": {"long_name": "annual energy production of the best layout so far", "units": "GWh/year"},
-    "curve_evaluations": {"long_name": "evaluations spent on it", "units": "1"},
-    "curve_seconds": {"long_name": "CPU time spent on it", "units": "s"},
-    "layout": {"long_name": "turbine positions, x then y", "units": "m"},
-    "types": {"long_name": "turbine type of each turbine, by its number in the campaign", "units": "1"},
-    "zone": {"long_name": "zone of each turbine, by its number in the farm", "units": "1"},
+    "aep": _about("annual energy production", "GWh/year"),
+    "curve_aep_gwh": _about("annual energy production of the best layout so far", "GWh/year"),
+    "curve_evaluations": _about("evaluations spent on it", "1"),
+    "curve_seconds": _about("CPU time spent on it", "s"),
+    "layout": _about("turbine positions, x then y", "m", "coordinate turbine"),
+    "types": _about("turbine type of each turbine, by its number in the campaign", "1", "turbine"),
+    "zone": _about("zone of each turbine, by its number in the farm", "1", "turbine"),
 }
 """By the name of the array; written beside each of them into a database."""
+
+_OFF = "with the internal wakes switched off"
+STUDY_ARRAYS: Mapping[str, Mapping[str, str]] = {
+    "aep_free": _about("AEP if no turbine stood in a wake", "GWh/year"),
+    "aep_alone": _about("AEP without the neighbours of the combination", "GWh/year"),
+    "aep_external": _about(f"AEP {_OFF}", "GWh/year"),
+    "turbine_aep": _about("AEP of each turbine", "GWh/year", "turbine"),
+    "turbine_aep_external": _about(f"AEP of each turbine {_OFF}", "GWh/year", "turbine"),
+    "loss_total": _about("share of aep_free that is lost to wakes", "1"),
+    "loss_internal": _about("share of aep_free that own wakes take", "1"),
+    "loss_external": _about("share of aep_free that the neighbours take", "1"),
+    "loss_external_only": _about(f"share of aep_free that is lost {_OFF}", "1"),
+    "power": _about("power of each turbine at each step", "W", "turbine time"),
+    "power_external": _about(f"power of each turbine at each step {_OFF}", "W", "turbine time"),
+}
+"""The same for the further arrays of a study; a function of one's own may use these names for something else."""

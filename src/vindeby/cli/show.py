@@ -12,7 +12,10 @@ from vindeby.cli.output import echo
 from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
 
-PICTURE_NAMES = ("energy", "best", "density", "map", "wind", "completion", "durations")
+PICTURE_NAMES = (
+    *("energy", "best", "density", "map", "wind", "completion", "durations"),
+    *("wakes", "losses", "counts", "search", "series"),
+)
 """The keys of ``plots.PICTURES``, known here without loading matplotlib."""
 _NAMES = ", ".join(PICTURE_NAMES)
 

@@ -22,6 +22,7 @@ from vindeby.evaluation.cases import Case
 from vindeby.evaluation.selection import Selection
 from vindeby.evaluation.stored_layouts import Pinned, PinnedLayouts, StoredLayouts
 from vindeby.evaluation.study import Study
+from vindeby.store.read.database import Database
 
 FUNCTION = "vindeby.evaluation.method:EvaluationMethod"
 
@@ -86,12 +87,13 @@ def among_neighbours(campaign: Campaign, cell: tuple[int, int], case: Case, sour
     assert call is not None, "the case is of this campaign"
     parameters: Any = call.parameters
     own = Pinned.parse(parameters["layouts"]["farm{}_t{}".format(*cell)][case.layout])
-    stored = PinnedLayouts(source)
-    groups = []
+    stored, groups = PinnedLayouts(source), []
+    with Database(source) as database:
+        farms = Campaign.loads(database.campaign_text or "", f"{source} (campaign)").farms
     for one in case.neighbours:
         if one.pinned.farm_idx == own.farm_idx:
             continue
-        layout, name = stored.layout(one.pinned), stored.farm_name(one.pinned)
+        layout, name = stored.layout(one.pinned), farms[one.pinned.farm_idx].name
         turbines = {kind: parameters["turbines"][kind] for kind in sorted(set(layout.types.tolist()))}
         groups.append(
             NeighbourGroup.model_construct(  # unchecked: the name may be longer than any given

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.result_arrays import STUDY_ARRAYS
 from vindeby.errors import InputError
 from vindeby.evaluation.as_campaign import call_of
 from vindeby.evaluation.cases import Case
@@ -32,38 +33,33 @@ def study_dataset(database: Database | str | Path) -> Any:
             f"{database.path}: is not the database of a study; `vindeby evaluate` makes one, and for layouts "
             "there is to_xarray"
         )
+    return by_combination(database.to_xarray().drop_vars(("farm_idx", "type_idx")), campaign)
+
+
+def by_combination(data: Any, campaign: Campaign) -> Any:
+    """A dataset of a study's campaign over ``seed`` as one over ``layout`` and ``combination``."""
+    call = call_of(campaign)
+    assert call is not None, "the campaign is that of a study"
     cases = [Case.loads(case) for case in call.cases or ()]
     layouts = 1 + max(case.layout for case in cases)
     combinations = np.array([case.combination for case in cases[::layouts]], np.str_)
-    data = database.to_xarray().drop_vars(
-        ("combination", "record_turbine", "farm_idx", "type_idx"), errors="ignore"
-    )
-    data = data.isel(seed=slice(len(cases)))
-    by_layout = [data.isel(seed=slice(layout, None, layouts)) for layout in range(layouts)]
-    import xarray
-
-    joined = xarray.concat(
-        [one.drop_vars("seed").rename(seed="combination") for one in by_layout], dim="layout"
-    )
-    joined = joined.assign_coords(
+    data = data.drop_vars(("combination", "record_turbine", "seed"), errors="ignore")
+    data = data.isel(seed=slice(len(cases))).coarsen(seed=layouts).construct(seed=("combination", "layout"))
+    data = data.assign_coords(
         combination=("combination", combinations), layout=("layout", np.arange(layouts))
     )
-    return _with_time(joined, campaign)
+    return _with_time(data, campaign)
 
 
 def _with_time(data: Any, campaign: Campaign) -> Any:
-    for name in ("power", "power_external"):
-        if name in data:
-            axes = {f"{name}_axis0": "turbine", f"{name}_axis1": "time"}
-            data[name] = data[name].rename(axes)
-            data[name].attrs.update(long_name=_LONG_NAMES[name], units="W")
+    for name in STUDY_ARRAYS.keys() & data.keys():
+        about = dict(STUDY_ARRAYS[name])
+        axes = enumerate(about.pop("dimensions", "").split())
+        data[name] = data[name].rename(
+            {f"{name}_axis{number}": axis for number, axis in axes if f"{name}_axis{number}" in data.dims}
+        )
+        data[name].attrs.update(about)
     series = campaign.site.time_series
     if "time" in data.dims and series is not None and series.times is not None:
         data = data.assign_coords(time=("time", np.array(series.times, "datetime64[ns]")))
     return data
-
-
-_LONG_NAMES = {
-    "power": "power of each turbine at each step",
-    "power_external": "the same with the internal wakes switched off",
-}

@@ -7,7 +7,6 @@ when the database under it has changed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -180,12 +179,3 @@ class PinnedLayouts:
                 )
             self._known[pinned] = layout_in(self._database[pinned.key])
         return self._known[pinned]
-
-    def farm_name(self, pinned: Pinned) -> str:
-        """The name of a layout's farm."""
-        return self._campaign.farms[pinned.farm_idx].name
-
-    @cached_property
-    def _campaign(self) -> Campaign:
-        with Database(self._path) as database:
-            return Campaign.loads(database.campaign_text or "", f"{self._path} (campaign)")

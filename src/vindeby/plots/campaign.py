@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from matplotlib.axes import Axes
 
-from vindeby.plots.energy import best_and_median, energy
-from vindeby.plots.farms import density, farm_map
-from vindeby.plots.times import completion, durations
+from vindeby.plots.energy import best_and_median, counts, energy, losses, search
+from vindeby.plots.farms import density, farm_map, wakes
+from vindeby.plots.times import completion, durations, series
 from vindeby.plots.wind import rose
-from vindeby.results.result_set import ResultSet
 
 Picture = Callable[..., Axes]
 
@@ -26,10 +24,10 @@ PICTURES: dict[str, tuple[Picture, str]] = {
     "wind": (rose, "how often the wind comes from where, and how fast"),
     "completion": (completion, "results published over time"),
     "durations": (durations, "how long tasks took"),
+    "wakes": (wakes, "wake loss by wind direction and by turbine, of the layout that loses least"),
+    "losses": (losses, "what own and neighbours' wakes take"),
+    "counts": (counts, "the objective against the number of turbines"),
+    "search": (search, "how the search of the best results went on"),
+    "series": (series, "power over time, by combination of a study"),
 }
 """Every picture of a campaign, and what it shows."""
-
-
-def draw(name: str, result_set: ResultSet, *, dark: bool = False) -> Any:
-    """The axes of a picture by its name."""
-    return PICTURES[name][0](result_set, dark=dark)

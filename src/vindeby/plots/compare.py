@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError
 from vindeby.plots import shapes
-from vindeby.plots.layout import Drawn, prepare
-from vindeby.plots.style import FAINT, figure, ink, style
+from vindeby.plots.layout import Drawn, draw_surroundings, prepare
+from vindeby.plots.style import FAINT, figure, style
 from vindeby.results.result_set import ResultSet
 
 FloatArray = NDArray[np.float64]
@@ -42,26 +42,8 @@ def _box(first: Drawn, second: Drawn) -> tuple[float, ...]:
 
 
 def _draw(axes: Axes, first: Drawn, second: Drawn) -> None:
-    box = _box(first, second)
-    both = np.hstack([first.places, second.places])
-    corner = first.area.bounds[:2] if first.area is not None else both.min(axis=1)
-    origin = (float(corner[0]), float(corner[1]))
-    old, new = ((drawn.places - np.array(origin)[:, None]) * shapes.KM for drawn in (first, second))
-    if first.area is not None:
-        axes.add_patch(
-            shapes.area_patch(first.area, origin, facecolor="none", edgecolor=ink(), linewidth=1.4)
-        )
-    if first.neighbours.size:
-        beside = (first.neighbours - np.array(origin)[:, None]) * shapes.KM
-        axes.plot(
-            *beside,
-            "^",
-            markersize=5,
-            color="none",
-            markeredgecolor=ink(),
-            label="neighbours",
-            gid="neighbours",
-        )
+    old, new = ((drawn.places - np.array(first.origin)[:, None]) * shapes.KM for drawn in (first, second))
+    draw_surroundings(axes, first, _box(first, second))
     axes.plot(
         *old, "o", markersize=6, markerfacecolor="none", markeredgecolor="#5b7fa6", label=f"{first.key}"
     )
@@ -74,11 +56,6 @@ def _draw(axes: Axes, first: Drawn, second: Drawn) -> None:
             arrowprops={"arrowstyle": "-|>", "color": FAINT, "linewidth": 0.8, "shrinkA": 3, "shrinkB": 3},
             zorder=1,
         )
-    axes.set(xlim=((box[0] - origin[0]) * shapes.KM, (box[2] - origin[0]) * shapes.KM))
-    axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
-    axes.set_aspect("equal")
-    axes.grid(visible=False)
-    shapes.label_axes(axes, origin)
     axes.set_title(f"{first.key} → {second.key}\n" + _worth(first, second))
 
 

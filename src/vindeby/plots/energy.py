@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,15 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
+from vindeby.evaluation.as_campaign import case_of
+from vindeby.plots.layout import prepare
 from vindeby.plots.quantity import comparable
 from vindeby.plots.style import MARKERS, figure, ink, paper, ramp, shades, style, text_on
 from vindeby.results.result_set import ResultSet
 
 FloatArray = NDArray[np.float64]
 _MOST_FARMS = 24
+_MOST_BARS = 60
 
 
 def type_label(result_set: ResultSet, kind: int, farm: int | None = None) -> str:
@@ -114,7 +118,7 @@ def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
                 if values.max() > 0.0:  # results of a function without wind have no energy
                     below[line, column] = 100 * (1 - np.median(values) / values.max())
     with style(dark=dark):
-        whole = figure(3.2 + 1.25 * len(types), max(2.4, 1.6 + 0.3 * len(farms)))
+        whole = figure(max(6.4, 3.2 + 1.25 * len(types)), max(2.4, 1.6 + 0.3 * len(farms)))
         left, right = whole.subplots(1, 2, sharey=True)
         _coloured(left, best, shown.form)
         left.set_title(f"best {shown.label}")
@@ -132,6 +136,57 @@ def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
             whole.supxlabel(", ".join(names), fontsize=8)
     assert isinstance(left, Axes)
     return left
+
+
+def losses(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """What own and neighbours' wakes take: in each combination of a study, or from the best of each farm and type."""
+    is_study = case_of(result_set.campaign, 0) is not None
+    best = [result_set.key_of(row) for _, row in sorted(result_set.best().items())]
+    drawn = [prepare(result_set, key) for key in (result_set.keys if is_study else best)[:_MOST_BARS]]
+    drawn = [one for one in drawn if not math.isnan(one.own_wake_loss)]
+    if not drawn:
+        raise DataError(f"{result_set.path}: what own and neighbours' wakes take is not known")
+    names = [one.title if is_study else one.cell for one in drawn]
+    own, total = np.array([(100 * one.own_wake_loss, 100 * one.wake_loss) for one in drawn]).T
+    with style(dark=dark):
+        axes = figure(7.2, 1.6 + 0.26 * len(names)).add_subplot()
+        axes.barh(names, own, color=shades(4)[1], label="own wakes")
+        axes.barh(names, total - own, left=own, color=shades(4)[2], hatch="///", edgecolor=paper(),
+                  label="neighbours' wakes")  # fmt: skip
+        for line, (mine, both) in enumerate(zip(own, total, strict=True)):
+            axes.text(max(mine, both), line, f"  {mine:.2f} + {both - mine:.2f}", va="center", fontsize=7.5)
+        axes.set(ylim=(len(names) - 0.4, -0.6), xlabel="wake loss, % of the AEP without wakes")
+        axes.margins(x=0.15)
+        axes.grid(visible=False, axis="y")
+        axes.set_title("Own and neighbours' wakes")
+        axes.figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+    return axes
+
+
+def _lines(
+    result_set: ResultSet, *, x: tuple[str, str], y: tuple[str, str], dark: bool = False, **axis: Any
+) -> Axes:
+    """One array of the best result of each farm and type against another; their names, and those of their axes."""
+    rows = sorted(result_set.best().items())
+    with style(dark=dark):
+        axes: Axes = figure(7.2, 4.0).add_subplot(xlabel=x[1], ylabel=y[1], **axis)
+        for number, (cell, row) in enumerate(rows):
+            arrays = result_set.record(result_set.key_of(row)).arrays
+            if {x[0], y[0]} <= arrays.keys():
+                order = np.argsort(arrays[x[0]], kind="stable")
+                name = f"{result_set.farm_name(cell[0])}, {result_set.cell_name(*cell)}"
+                axes.plot(arrays[x[0]][order], arrays[y[0]][order], f"-{MARKERS[number % len(MARKERS)]}",
+                          markersize=3.5, color=shades(len(rows))[number], label=name)  # fmt: skip
+        if not axes.lines:
+            raise DataError(f"{result_set.path}: its results do not hold {x[0]}, which some searches keep")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set_title(f"{y[1].partition(',')[0]} against {x[1]}, of the best of each farm and type")
+        axes.legend(fontsize=8)
+    return axes
+
+
+counts = partial(_lines, x=("tried_turbines", "turbines"), y=("tried_objective", "objective, GWh"))
+search = partial(_lines, x=("curve_seconds", "CPU seconds"), y=("curve_aep_gwh", "AEP, GWh"), xscale="log")
 
 
 def _coloured(axes: Axes, values: FloatArray, form: str) -> None:

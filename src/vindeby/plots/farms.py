@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
+import shapely
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
-from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign import Campaign
 from vindeby.errors import DataError
 from vindeby.plots import shapes
 from vindeby.plots.energy import type_label
-from vindeby.plots.style import MARKERS, figure, ink, paper, shades, strong, style
+from vindeby.plots.layout import prepare
+from vindeby.plots.style import MARKERS, figure, ink, paper, ramp, shades, strong, style
 from vindeby.results.neighbour_places import FloatArray, grown, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
+_SECTOR = 10
+_FEW = 20
 
 
 def _campaign_of(result_set: ResultSet) -> Campaign:
@@ -34,19 +38,53 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
     types = [int(kind) for kind in np.unique(rows["type_idx"]) if 0 <= kind < len(campaign.turbines)]
     if not types:
         raise DataError(f"{result_set.path}: holds no results that could be drawn")
+    is_few = len(rows) <= _FEW
     with style(dark=dark):
         axes = figure(7.2, 4.6).add_subplot()
         for kind, colour in zip(types, shades(len(types)), strict=True):
             mine = (rows["type_idx"] == kind) & ~np.isnan(losses) & np.isin(rows["farm_idx"], list(areas))
             rated = result_set.mean_rated_mw(rows[mine])
             area = np.array([areas[int(farm)] for farm in rows["farm_idx"][mine]])
-            axes.plot(rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine],
-                      MARKERS[types.index(kind) % len(MARKERS)], markersize=3, color=colour,
+            x, y = rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine]
+            axes.plot(x, y, MARKERS[types.index(kind) % len(MARKERS)], markersize=7 if is_few else 3, color=colour,
                       markeredgewidth=0, label=type_label(result_set, kind))  # fmt: skip
+            for place, key in zip(zip(x, y, strict=True), rows["key"][mine], strict=True) if is_few else ():
+                name = key.decode(errors="replace")
+                axes.annotate(name, place, (5, 3), textcoords="offset points", fontsize=7)
+        if is_few:  # a range of their own would make small differences look large
+            axes.set_xlim(0, 1.2 * axes.get_xlim()[1])
+            axes.set_ylim(min(0, axes.get_ylim()[0]), 1.1 * axes.get_ylim()[1])
         axes.set(xlabel="capacity density, MW/km²", ylabel="wake loss, %")
         axes.set_title("Wake loss against capacity density, every result")
         axes.legend(fontsize=8, markerscale=1.8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes
+
+
+def wakes(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """Of the result that loses least, what wakes take by wind direction and from each turbine."""
+    best = [prepare(result_set, result_set.key_of(row)) for row in [*result_set.best_of_farm().values()][:1]]
+    if not best or best[0].farm is None or not best[0].has_wakes:
+        raise DataError(f"{result_set.path}: without a campaign and its wake model, wakes are not known")
+    key, (x, y), types, farm = best[0].key, best[0].places, best[0].types, best[0].farm
+    wind, kinds = farm.free_wind(x, y, types), np.broadcast_to(types, x.shape)
+    free = np.array([farm.turbines[t].power_at(speed) for t, speed in zip(kinds, wind.speed, strict=True)])
+    lost, free = (free - farm.power(x, y, types)) * wind.probability, free * wind.probability
+    sector = np.rint(wind.direction / _SECTOR).astype(int).ravel() % (360 // _SECTOR)
+    lost_from, free_from = (np.bincount(sector, power.ravel(), 360 // _SECTOR) for power in (lost, free))
+    by_turbine = lost.reshape(len(kinds), -1).sum(axis=1) / free.reshape(len(kinds), -1).sum(axis=1)
+    with style(dark=dark):
+        left, right = figure(9.6, 4.4).subplots(1, 2)
+        angles = np.arange(0, 360, _SECTOR)
+        left.bar(angles, 100 * lost_from / np.maximum(free_from, 1e-9), 0.8 * _SECTOR, color=strong())
+        left.set(xlabel="wind direction, degrees", ylabel="wake loss, %", xticks=range(0, 361, 90))
+        left.set_title(f"{key}: by direction")
+        at = (best[0].places - np.array(best[0].origin)[:, None]) * shapes.KM
+        points = right.scatter(*at, s=26, cmap=ramp(), c=100 * by_turbine)
+        right.set_aspect("equal")
+        shapes.label_axes(right, best[0].origin)
+        right.set_title("and by turbine")
+        right.figure.colorbar(points, ax=right, label="wake loss, %", shrink=0.8)
+    return cast("Axes", left)
 
 
 def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
@@ -66,16 +104,19 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
             axes.add_patch(shapes.area_patch(shape, origin, facecolor="none", edgecolor=ink(), linewidth=1.1))
         best = result_set.best_of_farm()
         for row in best.values():
-            places = result_set.layout(result_set.rows["key"][row].decode(errors="replace"))
+            places = result_set.layout(result_set.key_of(row))
             axes.plot(*((places - np.array(origin)[:, None]) * shapes.KM), "o", markersize=2.0, color=strong(),
                       markeredgewidth=0)  # fmt: skip
-        if beside.size:
-            at = (beside - np.array(origin)[:, None]) * shapes.KM
-            axes.plot(*at, "^", markersize=2.6, color="none", markeredgecolor=ink(), markeredgewidth=0.5,
-                      label=f"neighbours ({beside.shape[1]})", gid="neighbours")  # fmt: skip
+        excluded = shapely.union_all([farm.excluded_shape() for farm in campaign.farms])
+        shapes.draw_excluded(axes, excluded, origin)
+        shapes.draw_neighbours(axes, beside, beside.shape[1], origin, ink(), paper(), 2.6)
+        if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
-        for index, shape in enumerate(shapes_of):
-            _number(axes, index, shape, origin)
+        middles = [
+            one.centroid if one.contains(one.centroid) else one.representative_point() for one in shapes_of
+        ]
+        numbers = {str(index): np.array([one.x, one.y]) for index, one in enumerate(middles)}
+        shapes.draw_names(axes, numbers, origin, paper(), 11)
         names = "\n".join(
             _listed(result_set, index, best) for index in range(min(len(shapes_of), _MOST_LISTED))
         )
@@ -85,7 +126,8 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes.set(ylim=(-margin, (top - bottom) * shapes.KM + margin))
         axes.set_aspect("equal")
         axes.grid(visible=False)
-        shapes.label_axes(axes, origin)
+        shapes.label_axes(axes, origin, campaign.crs)
+        shapes.draw_scale(axes)
         axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
     return axes
 
@@ -94,22 +136,6 @@ def _all_neighbours(campaign: Campaign, box: tuple[float, ...]) -> FloatArray:
     """The neighbours of every farm, each position once, as far as they are near."""
     every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
     return nearby(np.unique(every, axis=1), box) if every.size else every
-
-
-def _number(axes: Axes, index: int, shape: BaseGeometry, origin: tuple[float, float]) -> None:
-    """A farm's number, where it hides as little as possible."""
-    middle = shape.centroid if shape.contains(shape.centroid) else shape.representative_point()
-    axes.text(
-        (middle.x - origin[0]) * shapes.KM,
-        (middle.y - origin[1]) * shapes.KM,
-        str(index),
-        ha="center",
-        va="center",
-        fontsize=11,
-        fontweight="bold",
-        path_effects=[withStroke(linewidth=3, foreground=paper())],
-        zorder=4,
-    )
 
 
 def _listed(result_set: ResultSet, index: int, best: dict[int, int]) -> str:

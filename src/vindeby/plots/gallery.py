@@ -79,7 +79,7 @@ def _best_median_worst(keys: list[str]) -> list[tuple[str, str]]:
 
 
 def _panel(axes: Axes, drawn: Drawn, best: Drawn, place: str) -> None:
-    origin = _origin(drawn)
+    origin = drawn.origin
     _draw(axes, drawn, best, origin, 4.0)
     axes.grid(visible=False)
     axes.tick_params(labelsize=7)
@@ -115,6 +115,8 @@ def _draw(axes: Axes, drawn: Drawn, best: Drawn, origin: tuple[float, float], si
         axes.add_patch(
             shapes.area_patch(drawn.area, origin, facecolor="none", edgecolor=ink(), linewidth=0.8)
         )
+    if drawn.section is not None:
+        shapes.draw_excluded(axes, drawn.section.excluded_shape(), origin)
     axes.set_aspect("equal")
     if drawn.neighbours.size:
         axes.plot(*in_km(drawn.neighbours), "^", markersize=0.8 * size, color="none", markeredgecolor=ink(),
@@ -143,11 +145,6 @@ def _legend(drawn: Drawn) -> list[Line2D]:
     ]  # fmt: skip
 
 
-def _origin(drawn: Drawn) -> tuple[float, float]:
-    corner = drawn.area.bounds[:2] if drawn.area is not None else drawn.places.min(axis=1)
-    return float(corner[0]), float(corner[1])
-
-
 def _every(result_set: ResultSet, pattern: str, every: list[str], most: int) -> NDArray[np.object_]:
     keys = every[:most]
     drawn = [prepare(result_set, key) for key in keys]
@@ -164,7 +161,7 @@ def _every(result_set: ResultSet, pattern: str, every: list[str], most: int) -> 
             axes.axis("off")
             if place < len(drawn):
                 one = drawn[place]
-                _draw(axes, one, best[result_set.place(one.key)[:2]], _origin(one), 2.6)
+                _draw(axes, one, best[result_set.place(one.key)[:2]], one.origin, 2.6)
                 axes.set_title(_title(one, one), fontsize=7.5, pad=2,
                                fontweight="bold" if place == 0 else "normal")  # fmt: skip
         more = (

@@ -19,12 +19,13 @@ from vindeby.evaluation.cases import Case
 from vindeby.plots import shapes, wind
 from vindeby.plots.mixed_rotors import MixedTypes, draw_mixed
 from vindeby.plots.style import FAINT, figure, ink, paper, style
+from vindeby.results.campaign_lookup import farm_of, turbine_of
 from vindeby.results.neighbour_places import nearby, neighbour_groups
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:
-    from vindeby.campaign import Campaign
+    from vindeby.campaign import Campaign, Farm
     from vindeby.wake import WindFarm
 
 FloatArray = NDArray[np.float64]
@@ -35,6 +36,7 @@ class Drawn:
     """A result with all that its picture needs."""
 
     key: str
+    record: Record
     cell: str
     """The names of its farm and type."""
     which: str
@@ -54,8 +56,11 @@ class Drawn:
     """What computes the wakes where vindeby does not; they are then not drawn."""
     chosen: str = ""
     """Which numbers of turbines the search chose from, where it did, in words."""
-    more: tuple[tuple[str, str], ...] = ()
-    """Further facts, of a result of a study."""
+    not_drawn: str = ""
+    """Why the neighbours of a study's combination are not, in words."""
+    section: Farm | None = None
+    """The farm as its campaign describes it."""
+    crs: str | None = None
 
     @property
     def title(self) -> str:
@@ -63,14 +68,30 @@ class Drawn:
         return f"{self.cell}, {self.which}" if self.cell else ""
 
     @cached_property
+    def near(self) -> dict[str, FloatArray]:
+        """Those of the groups that are near enough to be drawn; of a study, each farm as a whole."""
+        frame, whole = shapes.frame(self.area, self.places), "layout_key" in self.record.attributes
+        near = {name: nearby(group, frame) for name, group in self.groups.items()}
+        return {name: self.groups[name] if whole else group for name, group in near.items() if group.size}
+
+    @property
     def neighbours(self) -> FloatArray:
-        """Those of the neighbours that are near enough to be drawn; of a study, each farm as a whole."""
-        near = {
-            name: nearby(group, shapes.frame(self.area, self.places)) for name, group in self.groups.items()
+        """The positions of all of them."""
+        return np.hstack([np.empty((2, 0)), *self.near.values()])
+
+    @property
+    def neighbour_count(self) -> int:
+        """Of all groups, near or not."""
+        return sum(group.shape[1] for group in self.groups.values())
+
+    @property
+    def names(self) -> dict[str, FloatArray]:
+        """Where the names of zones and of groups stand."""
+        zones = () if self.section is None else self.section.zones or ()
+        inside = {zone.name: zone.boundary.shape().representative_point() for zone in zones}
+        return {name: np.array([point.x, point.y]) for name, point in inside.items()} | {
+            name: group.mean(axis=1) for name, group in self.near.items() if name != "neighbours"
         }
-        if self.more:
-            near = {name: self.groups[name] for name, group in near.items() if group.size}
-        return np.hstack([np.empty((2, 0)), *near.values()])
 
     @property
     def has_wakes(self) -> bool:
@@ -78,9 +99,20 @@ class Drawn:
         return self.farm is not None and self.engine is None
 
     @property
+    def types(self) -> Any:
+        """Of a mix the type of each turbine."""
+        return 0 if self.mixed is None else self.mixed.types
+
+    @property
     def box(self) -> tuple[float, ...]:
         """Left, bottom, right and top of what is drawn."""
         return shapes.frame(self.area, np.hstack([self.places, self.neighbours]))
+
+    @property
+    def origin(self) -> tuple[float, float]:
+        """The corner that a map is measured from, in metres."""
+        corner = self.area.bounds[:2] if self.area is not None else self.places.min(axis=1)
+        return float(corner[0]), float(corner[1])
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -105,20 +137,42 @@ class Drawn:
             facts.append(("closest pair", f"{closest_pair(*self.places)[0]:,.0f} m"))
         if self.spacing_m:
             facts.append(("least allowed", f"{self.spacing_m:,.0f} m"))
-        if self.groups:
-            facts.append(("neighbours", f"{sum(group.shape[1] for group in self.groups.values())}"))
         if self.engine is not None:
             facts.append(("wakes not drawn", f"by {self.engine.split()[0]}"))
-        return [*facts, *self.more]
+        return facts + self._facts_of_neighbours
+
+    @property
+    def _facts_of_neighbours(self) -> list[tuple[str, str]]:
+        key, facts = self.record.attributes.get("layout_key"), list[tuple[str, str]]()
+        if key is not None:
+            facts.append(("layout", str(key)))
+        if self.groups or self.not_drawn:
+            facts.append(("neighbours", self.not_drawn or f"{self.neighbour_count}"))
+        if (self.groups or key is not None) and not np.isnan(self.own_wake_loss):
+            facts.append(("own wakes", f"{100 * self.own_wake_loss:.2f} %"))
+            facts.append(("neighbours' wakes", f"{100 * (self.wake_loss - self.own_wake_loss):.2f} %"))
+        return facts
 
     @property
     def wake_loss(self) -> float:
         """The share of the wake-free energy that is lost, from the stored energy."""
+        if "loss_total" in self.record.arrays:
+            return float(self.record.arrays["loss_total"])
         if self.farm is None or self.aep_gwh is None:
             return float("nan")
-        types = 0 if self.mixed is None else self.mixed.types
-        x, y = self.places
-        return 1.0 - self.aep_gwh / self.farm.free_aep_at(x, y, types)
+        return 1.0 - self.aep_gwh / self.farm.free_aep_at(self.places[0], self.places[1], self.types)
+
+    @cached_property
+    def own_wake_loss(self) -> float:
+        """The same if no neighbours stood around; NaN where their wakes cannot be told apart."""
+        if "loss_internal" in self.record.arrays:
+            return float(self.record.arrays["loss_internal"])
+        if not self.groups:
+            return self.wake_loss
+        if self.farm is None or not self.has_wakes:
+            return float("nan")
+        alone = type(self.farm)(self.farm.site, self.farm.turbines, self.farm.model)
+        return alone.wake_loss(self.places[0], self.places[1], self.types)
 
 
 def prepare(result_set: ResultSet, key: str) -> Drawn:
@@ -126,23 +180,17 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
     record = result_set.record(key)
     places = result_set.layout(key)
     farm_idx, type_idx, seed = result_set.place(key)
-    case, which = case_of(result_set.campaign, seed), f"seed {seed}"
-    more: tuple[tuple[str, str], ...] = ()
+    case, not_drawn = case_of(result_set.campaign, seed), ""
     if case is not None:
-        which = f"combination {case.combination}"
-        result_set, more = _among(result_set, record, case)
+        result_set, not_drawn = _among(result_set, key, case)
     campaign = result_set.campaign
     energy = record.arrays.get("aep")
     area, spacing_m, rated = None, None, None
     diameter = record.attributes.get("diameter", 0.0)
     diameter_m = float(diameter) if isinstance(diameter, int | float) else 0.0
-    if (
-        campaign is not None
-        and 0 <= farm_idx < len(campaign.farms)
-        and 0 <= type_idx < len(campaign.turbines)
-    ):
-        turbine = campaign.turbines[type_idx]
-        area = campaign.farms[farm_idx].drawn_shape()
+    section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
+    if campaign is not None and section is not None and turbine is not None:
+        area = section.drawn_shape()
         diameter_m, rated = turbine.rotor_diameter_m, _rated_mw(result_set, key)
         spacing_m = campaign.min_spacing.in_metres(diameter_m)
     mixed = _mixed(result_set, key, campaign)
@@ -151,8 +199,9 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
     names = f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}"
     return Drawn(
         key,
+        record,
         names if seed >= 0 else "",
-        which,
+        f"seed {seed}" if case is None else f"combination {case.combination}",
         places,
         float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
         area,
@@ -164,34 +213,25 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
         mixed,
         None if campaign is None or campaign.wake.engine is None else campaign.wake.title,
         result_set.range_in_words(farm_idx, type_idx),
-        more,
+        not_drawn,
+        section,
+        getattr(campaign, "crs", None),
     )
 
 
-def _among(
-    result_set: ResultSet, record: Record, case: Case
-) -> tuple[ResultSet, tuple[tuple[str, str], ...]]:
-    """Results of a study as one of its combinations sees them, and what its record says of itself."""
+def _among(result_set: ResultSet, key: str, case: Case) -> tuple[ResultSet, str]:
+    """Results of a study as the combination of one of them sees them, and why its neighbours are not drawn if so."""
     campaign = result_set.campaign
     assert campaign is not None, "a case is of a campaign"
-    losses = (("own wakes", "loss_internal"), ("neighbours' wakes", "loss_external"))
-    more = [("layout", str(record.attributes.get("layout_key", "")))]
-    more += [
-        (words, f"{100 * float(record.arrays[name]):.2f} %")
-        for words, name in losses
-        if name in record.arrays
-    ]
-    if record.attributes.get("internal_wakes") == "off":
-        more.append(("internal wakes", "drawn, not in the AEP"))
     source = source_of(campaign, result_set.path)
     try:
-        campaign = among_neighbours(campaign, result_set.place(record.key)[:2], case, source)
+        campaign = among_neighbours(campaign, result_set.place(key)[:2], case, source)
     except VindebyError:
-        told = "has changed" if source.exists() else ""
-        more.append(
-            ("neighbours", f"not drawn: {source.name} {told}" if told else f"not drawn: no {source.name}")
+        return (
+            result_set,
+            f"not drawn: {f'{source.name} changed' if source.exists() else f'no {source.name}'}",
         )
-    return result_set.with_campaign(campaign), tuple(more)
+    return result_set.with_campaign(campaign), ""
 
 
 def _rated_mw(result_set: ResultSet, key: str) -> float | None:
@@ -272,36 +312,45 @@ def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[f
 
 
 def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None, *, bar: bool) -> None:
-    box = drawn.box
-    corner = drawn.area.bounds[:2] if drawn.area is not None else drawn.places.min(axis=1)
-    origin = (float(corner[0]), float(corner[1]))
+    box, origin = drawn.box, drawn.origin
     places = (drawn.places - np.array(origin)[:, None]) * shapes.KM
-    axes.set(xlim=((box[0] - origin[0]) * shapes.KM, (box[2] - origin[0]) * shapes.KM))
-    axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
     if drawn.has_wakes and drawn.farm is not None and direction is not None and speed:
-        types = 0 if drawn.mixed is None else drawn.mixed.types
-        image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed, types)
+        image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed, drawn.types)
         if bar:
             label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:.4g}°"
             axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
-    if drawn.area is not None:
-        axes.add_patch(
-            shapes.area_patch(drawn.area, origin, facecolor="none", edgecolor=ink(), linewidth=1.4)
-        )
     if drawn.spacing_m:
         shapes.draw_spacing(
             axes, places, drawn.spacing_m, edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2))
         )
-    shapes.draw_groups(axes, drawn.groups, drawn.neighbours, origin, ink(), paper())
+    draw_surroundings(axes, drawn, box)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
     if drawn.mixed is None:
         shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
     else:
         draw_mixed(axes, places, drawn.mixed, direction)
     shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
+    axes.set_title(drawn.key + (f": {drawn.title}" if drawn.title else ""))
+
+
+def draw_surroundings(axes: Axes, drawn: Drawn, box: tuple[float, ...]) -> None:
+    """The area, what is excluded from it, neighbours, names, and the axes of a map of this box."""
+    origin = drawn.origin
+    if drawn.area is not None:
+        axes.add_patch(
+            shapes.area_patch(drawn.area, origin, facecolor="none", edgecolor=ink(), linewidth=1.4)
+        )
+    if drawn.section is not None:
+        shapes.draw_excluded(axes, drawn.section.excluded_shape(), origin)
+    shapes.draw_neighbours(axes, drawn.neighbours, drawn.neighbour_count, origin, ink(), paper())
+    shapes.draw_names(axes, drawn.names, origin, paper())
+    axes.set(xlim=((box[0] - origin[0]) * shapes.KM, (box[2] - origin[0]) * shapes.KM))
+    axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
     axes.set_aspect("equal")
     axes.grid(visible=False)
-    shapes.label_axes(axes, origin)
-    axes.set_title(drawn.key + (f": {drawn.title}" if drawn.title else ""))
+    shapes.label_axes(axes, origin, drawn.crs)
+    shapes.draw_scale(axes)
 
 
 def _facts(axes: Any, drawn: Drawn) -> None:

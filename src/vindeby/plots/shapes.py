@@ -8,11 +8,14 @@ import numpy as np
 import shapely
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
-from matplotlib.patches import Circle, PathPatch
+from matplotlib.patches import Circle, PathPatch, Polygon
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
+from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
+
+from vindeby.plots.style import FAINT, ink
 
 FloatArray = NDArray[np.float64]
 KM = 1e-3
@@ -78,44 +81,24 @@ def draw_neighbours(
         zorder=5,
     )  # fmt: skip
     line.set_gid("neighbours")
-    axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
 
 
-def draw_groups(
-    axes: Axes,
-    groups: dict[str, FloatArray],
-    near: FloatArray,
-    origin: tuple[float, float],
-    colour: str,
-    halo: str,
+def draw_excluded(axes: Axes, excluded: BaseGeometry, origin: tuple[float, float]) -> None:
+    """Areas where no turbine may stand, hatched, with an entry in the legend."""
+    for number, part in enumerate(shapely.get_parts(excluded)):
+        ring = (np.asarray(part.exterior.coords) - origin) * KM
+        axes.add_patch(Polygon(ring, fill=False, hatch="////", linewidth=0, edgecolor=FAINT, zorder=1,
+                               label=None if number else "excluded"))  # fmt: skip
+
+
+def draw_names(
+    axes: Axes, names: dict[str, FloatArray], origin: tuple[float, float], halo: str, size: float = 7.5
 ) -> None:
-    """The neighbours that are near, and the name of each group (positions in metres) where it stands."""
-    draw_neighbours(axes, near, sum(group.shape[1] for group in groups.values()), origin, colour, halo)
-    shown = set(map(tuple, near.T.tolist()))
-    for name, places in groups.items():
-        mine = [place for place in places.T.tolist() if tuple(place) in shown]
-        if mine and name != "neighbours":
-            x, y = np.mean(mine, axis=0)
-            draw_name(axes, name, x, y, origin, colour=colour, halo=halo)
-
-
-def draw_name(
-    axes: Axes, name: str, x: float, y: float, origin: tuple[float, float], *, colour: str, halo: str
-) -> None:
-    """A name at a place on a map, in metres."""
-    axes.text(
-        (x - origin[0]) * KM,
-        (y - origin[1]) * KM,
-        name,
-        ha="center",
-        va="center",
-        fontsize=7.5,
-        fontweight="bold",
-        color=colour,
-        path_effects=[withStroke(linewidth=2.5, foreground=halo)],
-        clip_on=True,
-        zorder=7,
-    )
+    """Names at their places, in metres."""
+    for name, place in names.items():
+        x, y = (place - origin) * KM
+        axes.text(x, y, name, ha="center", va="center", fontsize=size, fontweight="bold", zorder=7, clip_on=True,
+                  path_effects=[withStroke(linewidth=2.5, foreground=halo)])  # fmt: skip
 
 
 def draw_numbers(axes: Axes, places_km: FloatArray, size: float, colour: str, halo: str) -> None:
@@ -151,6 +134,19 @@ def paper_for(width: float, height: float, longest: float = 7.6) -> tuple[float,
     return max(2.6, width * scale) + 0.7, max(2.6, height * scale) + 0.7
 
 
-def label_axes(axes: Axes, origin: tuple[float, float]) -> None:
-    """Say what a map is measured from; a campaign has no coordinate reference system, only metres."""
-    axes.set(xlabel=f"km east of x = {origin[0]:,.0f} m", ylabel=f"km north of y = {origin[1]:,.0f} m")
+def label_axes(axes: Axes, origin: tuple[float, float], crs: str | None = None) -> None:
+    """Say what a map is measured from, and in which coordinate reference system if one is known."""
+    system = f" ({crs[:40]})" if crs else ""
+    axes.set(
+        xlabel=f"km east of x = {origin[0]:,.0f} m{system}", ylabel=f"km north of y = {origin[1]:,.0f} m"
+    )
+
+
+def draw_scale(axes: Axes) -> None:
+    """A bar of one, two or five times a power of ten, at most a quarter as long as a map is wide."""
+    width = float(np.ptp(axes.get_xlim())) / 4
+    power = 10.0 ** np.floor(np.log10(width))
+    length = power * max(step for step in (1, 2, 5) if step * power <= width)
+    axes.add_artist(
+        AnchoredSizeBar(axes.transData, length, f"{length:g} km", "lower right", frameon=False, color=ink())
+    )

@@ -21,6 +21,7 @@ INK, PAPER, FAINT = "#1a1a1a", "#ffffff", "#8a8a8a"
 LEAST_CONTRAST = 3.0
 """Of what carries meaning against its page, by the Web Content Accessibility Guidelines (1.4.11)."""
 MARKERS = "osD^vP*Xh<>p"
+_MARGIN = 0.1
 
 _COMMON = {
     "font.family": "sans-serif",
@@ -150,15 +151,17 @@ def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
     dates: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     metadata = {**dates[kind], "Creator": "vindeby"} if kind != "png" else None
     with mpl.rc_context(_settings()):  # a figure may be saved where its style is no longer in force
-        whole.savefig(buffer, format=kind, metadata=metadata)
+        # Maps keep their shape, so the layout of a figure may put their titles and labels outside of it.
+        whole.savefig(buffer, format=kind, metadata=metadata, bbox_inches="tight", pad_inches=_MARGIN)
     return buffer.getvalue()
 
 
 def size_in_inches(drawn: Figure | SubFigure) -> tuple[float, float]:
-    """Width and height of a figure on paper."""
+    """Width and height of a figure on paper, as ``as_bytes`` writes it."""
     whole = drawn if isinstance(drawn, Figure) else drawn.figure
-    width, height = whole.get_size_inches()
-    return float(width), float(height)
+    with mpl.rc_context(_settings()):
+        box = whole.get_tightbbox()
+    return float(box.width) + 2 * _MARGIN, float(box.height) + 2 * _MARGIN
 
 
 def format_of(path: Path) -> str:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
 
+from vindeby import units
+from vindeby.campaign.tasks import task_key
 from vindeby.errors import DataError
+from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots.energy import type_label
 from vindeby.plots.style import MARKERS, figure, ink, shades, strong, style
 from vindeby.results import humanize as words
@@ -14,6 +20,7 @@ from vindeby.results.history import History
 from vindeby.results.result_set import ResultSet
 
 _LONG_PAUSE_S = 600.0
+_MOST_LINES = 8
 
 
 def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
@@ -27,13 +34,8 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
     gaps = np.diff(times, prepend=times[0])
     pauses = np.flatnonzero(gaps > _LONG_PAUSE_S)
     elapsed = np.cumsum(np.where(gaps > _LONG_PAUSE_S, 0.0, gaps))
-    unit, name = (
-        (3600.0, "hours")
-        if elapsed[-1] > 7200
-        else (60.0, "minutes")
-        if elapsed[-1] > 180
-        else (1.0, "seconds")
-    )
+    long, longer = elapsed[-1] > 180, elapsed[-1] > 7200
+    unit, name = (3600.0, "hours") if longer else (60.0, "minutes") if long else (1.0, "seconds")
     with style(dark=dark):
         axes = figure(7.2, 3.8).add_subplot()
         axes.plot(elapsed / unit, counts, color=strong(), linewidth=2.0, drawstyle="steps-post")
@@ -56,6 +58,32 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axes.set_title(f"Results over time, {words.moment(times[0])} to {words.moment(times[-1])}")
     return axes
+
+
+def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """The power of a study's first farm, smoothed over time, and by how much combinations differ from the first."""
+    powers: dict[str, NDArray[np.float64]] = {}
+    for seed in range(len(result_set.campaign.seeds) if result_set.campaign else 0):
+        case, key = case_of(result_set.campaign, seed), task_key(0, 0, seed)
+        power = result_set.record(key).arrays.get("power") if key in result_set.source else None
+        if case is not None and power is not None and len(powers) < _MOST_LINES:
+            powers.setdefault(case.combination, units.w_to_mw(1.0) * power.sum(axis=0, dtype=np.float64))
+    if not powers or result_set.campaign is None:
+        raise DataError(f"{result_set.path}: holds no power over time; a study with output: power does")
+    first, times = next(iter(powers.values())), getattr(result_set.campaign.site.time_series, "times", None)
+    x, width = np.arange(len(first)), max(1, len(first) // 60)
+    x = x if times is None else np.array(times, "datetime64[s]")
+    with style(dark=dark):
+        axes, below = figure(7.2, 4.8).subplots(2, 1, sharex=True)
+        for (name, power), colour in zip(powers.items(), shades(len(powers)), strict=True):
+            for part, values in ((axes, power), (below, power - first)):
+                mean = np.convolve(values, np.ones(width) / width, "valid")
+                part.plot(x[width // 2 :][: len(mean)], mean, color=colour, label=name)
+        axes.set_ylabel("power, MW")
+        below.set(ylabel="less that of the first, MW", xlabel="step" if times is None else "")
+        axes.set_title(f"Power of {result_set.farm_name(0)} by combination, mean of {width} steps")
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return cast("Axes", axes)
 
 
 def durations(result_set: ResultSet, *, dark: bool = False) -> Axes:

@@ -159,14 +159,10 @@ def draw_wakes(
     step = max(right - left, top - bottom) / _GRID
     x, y = np.arange(left, right + step, step), np.arange(bottom, top + step, step)
     flow = farm.flow_map(layout[0], layout[1], types, direction=direction, speed=speed, grid_x=x, grid_y=y)
+    west, east, south, north = (np.array([x[0], x[-1], y[0], y[-1]]) - np.repeat(origin, 2)) * KM
     return axes.imshow(
         flow.wind_speed,
-        extent=(
-            (x[0] - origin[0]) * KM,
-            (x[-1] - origin[0]) * KM,
-            (y[0] - origin[1]) * KM,
-            (y[-1] - origin[1]) * KM,
-        ),
+        extent=(west, east, south, north),
         origin="lower",
         cmap=slow_to_free(),
         vmin=0.5 * speed,

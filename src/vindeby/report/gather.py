@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.errors import DataError
+from vindeby.evaluation.as_campaign import case_of
 from vindeby.results import browser_data as packed
 from vindeby.results.expected import State
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.store.disk.regular_files import read_bounded
+from vindeby.store.format.array_attributes import ARRAY_ATTRIBUTES
 from vindeby.store.format.own_fields import OWN_FIELDS
 from vindeby.text import parse_json
 
 _AUDITS = 50
+_ROWS = 500
 FloatArray = NDArray[np.float64]
 
 
@@ -123,11 +126,25 @@ def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, f
     return found
 
 
+def combination_table(result_set: ResultSet) -> list[tuple[str, ...]]:
+    """Of a study: key, farm, type, combination, AEP, own, neighbours' and whole loss, who stands; else empty."""
+    found = []
+    for key in result_set.keys[:_ROWS] if case_of(result_set.campaign, 0) is not None else ():
+        record, (farm, kind, _) = result_set.record(key), result_set.place(key)
+        aep = f"{float(record.arrays['aep']):,.3f}" if "aep" in record.arrays else ""
+        losses = [record.arrays.get(f"loss_{name}") for name in ("internal", "external", "total")]
+        names, stands = (str(record.attributes.get(name, "")) for name in ("combination", "neighbours"))
+        shown = ["" if loss is None else f"{100 * float(loss):.2f}" for loss in losses]
+        cell = (result_set.farm_name(farm), result_set.cell_name(farm, kind))
+        found.append((key, *cell, names, aep, *shown, stands))
+    return found
+
+
 def provenance(result_set: ResultSet) -> list[tuple[str, str]]:
     """Where the results come from: root attributes, versions, and the digest of the seal."""
     facts = [("file", result_set.path.name)]
     for name, value in sorted(result_set.source.attributes.items()):
-        if name not in {"campaign", "schemas", "kind", OWN_FIELDS}:
+        if name not in {"campaign", "schemas", "kind", "study", ARRAY_ATTRIBUTES, OWN_FIELDS}:
             facts.append((name, str(value)))
     facts.append(("report made by", f"vindeby {__version__}, Python {platform.python_version()}"))
     return facts

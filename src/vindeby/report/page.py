@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import functools
 import hashlib
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -37,6 +37,7 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
         _summary(snapshot),
         setup(result_set),
         _differences(result_set),
+        _combinations(result_set),
         _best(result_set),
         _pictures(result_set, progress),
         _results(data),
@@ -118,28 +119,28 @@ def _best(result_set: ResultSet) -> str:
     rows = gather.best_table(result_set)
     if not rows:
         return ""
-    lines = (
-        (
-            farm,
-            kind,
-            ResultLink(key),
-            count,
-            f"{best:,.1f}",
-            f"{median:,.1f}",
-            "" if loss is None else f"{loss:.2f}",
-        )
-        for farm, kind, key, count, best, median, loss in rows
-    )
-    titles = (
-        "farm",
-        "type",
-        "best result",
-        "turbines",
-        "best AEP, GWh",
-        "median AEP, GWh",
-        "wake loss of best, %",
-    )
-    return tag("h2", "The best of each farm and type") + table(titles, lines, names=3, minor=(3, 5))
+    lines = []
+    for farm, kind, key, count, best, median, loss in rows:
+        figures = (f"{best:,.1f}", f"{median:,.1f}", "" if loss is None else f"{loss:.2f}")
+        lines.append((farm, kind, ResultLink(key), count, *figures))
+    titles = ("farm", "type", "best result", "turbines", "best AEP, GWh", "median AEP, GWh")
+    head = tag("h2", "The best of each farm and type")
+    return head + table((*titles, "wake loss of best, %"), lines, names=3, minor=(3, 5))
+
+
+def _drawn(draw: Picture, result_set: ResultSet, dark: bool) -> Any:
+    return draw(result_set, dark=dark)
+
+
+def _combinations(result_set: ResultSet) -> str:
+    rows = gather.combination_table(result_set)
+    if not rows:
+        return ""
+    titles = ("result", "farm", "type", "combination", "AEP, GWh")
+    losses = ("own wakes, %", "neighbours' wakes, %", "all wakes, %", "neighbours")
+    lines: list[list[str | ResultLink]] = [[ResultLink(key), *rest] for key, *rest in rows]
+    more = f", the first {len(rows):,}" if len(rows) < len(result_set.keys) else ""
+    return tag("h2", f"Combinations{more}") + table((*titles, *losses), lines, names=4, minor=(1, 2, 7, 8))
 
 
 def _pictures(result_set: ResultSet, progress: Progress) -> str:
@@ -149,14 +150,10 @@ def _pictures(result_set: ResultSet, progress: Progress) -> str:
             continue  # shown at the top
         progress(f"drawing {name}")
         try:
-            parts.append(picture(functools.partial(_drawn, draw, result_set), caption))
+            parts.append(picture(partial(_drawn, draw, result_set), caption))
         except DataError:
             continue  # a database that does not tell this
     return "".join(parts) if len(parts) > 1 else ""
-
-
-def _drawn(draw: Picture, result_set: ResultSet, dark: bool) -> Any:
-    return draw(result_set, dark=dark)
 
 
 def _results(data: dict[str, Any]) -> str:

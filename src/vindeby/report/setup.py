@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from vindeby.plots.layout import layout_map
 from vindeby.plots.wind import rose
 from vindeby.report.elements import facts, picture, tag
 from vindeby.results.result_set import ResultSet
+
+_LONGEST = 200
 
 
 def setup(result_set: ResultSet) -> str:
@@ -84,7 +87,9 @@ def _wake(campaign: Campaign) -> str:
 
 
 def _with_parameters(name: str, given: Any) -> str:
-    parameters = given.model_dump(by_alias=True, exclude_none=True)
+    """A function's parameters may be long, as those of a study are; its cases and context are no parameters."""
+    parameters = given.model_dump(by_alias=True, exclude_none=True, exclude={"cases", "context"})
     if not parameters:
         return name
-    return f"{name} ({', '.join(f'{key} = {value}' for key, value in parameters.items())})"
+    words = (shorten(f"{key} = {value}", _LONGEST, placeholder=" ...") for key, value in parameters.items())
+    return f"{name} ({', '.join(words)})"

@@ -50,9 +50,5 @@ def grown(box: Sequence[float], places: FloatArray) -> Box:
     if not places.size:
         return left, bottom, right, top
     (low_x, low_y), (high_x, high_y) = places.min(axis=1), places.max(axis=1)
-    return (
-        min(left, float(low_x)),
-        min(bottom, float(low_y)),
-        max(right, float(high_x)),
-        max(top, float(high_y)),
-    )
+    low = min(left, float(low_x)), min(bottom, float(low_y))
+    return (*low, max(right, float(high_x)), max(top, float(high_y)))

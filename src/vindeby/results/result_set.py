@@ -75,6 +75,10 @@ class ResultSet:
         order = np.lexsort((self.rows["ss_seed"], self.rows["type_idx"], self.rows["farm_idx"]))
         return [key.decode(errors="replace") for key in self.rows["key"][order].tolist()]
 
+    def key_of(self, row: int) -> str:
+        """The key of a row."""
+        return str(self.rows["key"][row].decode(errors="replace"))
+
     def record(self, key: str) -> Record:
         """One result; ArgumentError, naming what is like it, when there is none of this name."""
         try:
@@ -220,11 +224,8 @@ class ResultSet:
 
     def _loss_where_it_stands(self, row: Any) -> float:
         """The share of one result, in wind that differs from place to place."""
-        key, farm_idx, type_idx = (
-            row["key"].decode(errors="replace"),
-            int(row["farm_idx"]),
-            int(row["type_idx"]),
-        )
+        key = row["key"].decode(errors="replace")
+        farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
         is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
         farm = self.wind_farm(type_idx, farm_idx if is_mixed else None)
         try:

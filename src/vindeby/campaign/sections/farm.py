@@ -62,6 +62,12 @@ class Farm(Amount):
         parts = [part for zone in self.zones for part in shapely.get_parts(zone.boundary.shape())]
         return shapely.MultiPolygon(parts)
 
+    def excluded_shape(self) -> BaseGeometry:
+        """What exclusions take from the area, for a picture."""
+        inside = [zone.boundary for zone in self.zones] if self.zones else [self.boundary]
+        whole = [one.model_copy(update={"exclusions": ()}).shape().difference(one.shape()) for one in inside]
+        return shapely.union_all(whole)
+
     @property
     def amount_is_said(self) -> bool:
         """Whether the farm says it itself, in its zones for example."""

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
+from vindeby.evaluation.as_campaign import call_of
+from vindeby.evaluation.dataset import by_combination
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in, turbine_types, zones_in
 from vindeby.interop.export.libraries import library
@@ -38,6 +40,8 @@ def dataset(chosen: Chosen, crs: str | None) -> Any:
     _add_names(data, chosen)
     for name, standard in _STANDARD_NAMES.items():
         data[name].attrs["standard_name"] = standard
+    if chosen.campaign is not None and call_of(chosen.campaign) is not None:
+        data = by_combination(data, chosen.campaign)
     if not chosen.whole:
         data = _only_chosen(data, chosen)
     data.attrs = {
@@ -132,10 +136,15 @@ def _only_chosen(data: Any, chosen: Chosen) -> Any:
         sorted({place[axis] for place in [*chosen.places.values(), *_missing_places(chosen)]})
         for axis in range(3)
     )
+    if "seed" in data.dims:
+        runs = {"seed": np.flatnonzero(np.isin(data["seed"], seeds))}
+    else:
+        combinations, layouts = np.divmod(seeds, data.sizes["layout"])
+        runs = {"combination": np.unique(combinations), "layout": np.unique(layouts)}
     return data.isel(
         farm=np.flatnonzero(np.isin(data["farm_idx"], farms)),
         type=np.flatnonzero(np.isin(data["type_idx"], types)),
-        seed=np.flatnonzero(np.isin(data["seed"], seeds)),
+        **runs,
     )
 
 

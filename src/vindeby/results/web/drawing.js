@@ -44,9 +44,9 @@ const vindeby = (() => {
       viewBox: `${left - margin} ${-(bottom + height) - margin} ${width + 2 * margin} ${height + 2 * margin}`,
       role: "img", "aria-label": label,
     });
-    for (const ring of farm.rings) {
-      svg.append(shape("path", { class: "area", d: "M" + ring.map(([x, y]) => `${x} ${-y}`).join("L") + "Z" }));
-    }
+    const rings = farm.rings.map((ring) => "M" + ring.map(([x, y]) => `${x} ${-y}`).join("L") + "Z");
+    svg.append(shape("path", { class: "inside", "fill-rule": "evenodd", d: rings.join("") }));
+    for (const d of rings) svg.append(shape("path", { class: "area", d }));
     const radius = Math.max((diameter || 0) / 2, 0.006 * Math.max(width, height));
     (farm.neighbours || []).forEach(([x, y]) => {
       const mark = shape("path", { class: "neighbour", d: `M${x} ${-y - 1.4 * radius}l${1.3 * radius} ${2.3 * radius}h${-2.6 * radius}Z` });
@@ -72,11 +72,15 @@ const vindeby = (() => {
     let low = Infinity, high = -Infinity;
     for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
     if (low === high) { low -= 1; high += 1; }
+    // Ticks at one, two or five times a power of ten; the axis begins and ends with one.
+    const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
+    const tick = power * [1, 2, 5, 10].find((times) => times * power >= rough * 0.999);
+    [low, high] = [Math.floor(low / tick) * tick, Math.ceil(high / tick) * tick];
     const y = (value) => 12 + (height - 50) * (1 - (value - low) / (high - low));
-    for (const value of [low, (low + high) / 2, high]) {
+    for (let value = low; value < high + 0.5 * tick; value += tick) {
       svg.append(shape("line", { class: "axis", x1: 48, x2: 52, y1: y(value), y2: y(value) }));
       const text = shape("text", { class: "tick", x: 44, y: y(value) + 4, "text-anchor": "end" });
-      text.textContent = number(value, high - low < 0.5 ? 2 : high - low < 5 ? 1 : 0);
+      text.textContent = number(value, Math.max(0, -Math.floor(Math.log10(tick))));
       svg.append(text);
     }
     svg.append(shape("line", { class: "axis", x1: 52, x2: 52, y1: 12, y2: height - 38 }));
