@@ -130,8 +130,8 @@ def test_the_page_needs_nothing_from_elsewhere(made: tuple[Path, str]) -> None:
 def test_pictures_come_for_light_and_for_dark(made: tuple[Path, str]) -> None:
     tags = [tag for tag, _ in Page(made[1]).elements]
     assert (
-        tags.count("img") == tags.count("source") == 7
-    )  # the best layout, the wind, and all but completion: nothing was published by a run
+        tags.count("img") == tags.count("source") == 9
+    )  # the best layout, the wind, and all that need no run, no chosen count, no curve and no study
 
 
 def test_a_report_of_an_older_file_and_of_an_empty_run(tmp_path: Path) -> None:
