@@ -1,7 +1,4 @@
-"""What the arrays of a result are, in words that other programs look for: CF's ``units`` and ``long_name``.
-
-``dimensions`` names the axes of an array that has several values for each result.
-"""
+"""What the arrays of a result are, in words that other programs look for: CF's ``units`` and ``long_name``."""
 
 from __future__ import annotations
 
@@ -18,14 +15,16 @@ RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "curve_aep_gwh": _about("annual energy production of the best layout so far", "GWh/year"),
     "curve_evaluations": _about("evaluations spent on it", "1"),
     "curve_seconds": _about("CPU time spent on it", "s"),
-    "layout": _about("turbine positions, x then y", "m", "coordinate turbine"),
-    "types": _about("turbine type of each turbine, by its number in the campaign", "1", "turbine"),
-    "zone": _about("zone of each turbine, by its number in the farm", "1", "turbine"),
+    "layout": _about("turbine positions, x then y", "m"),
+    "types": _about("turbine type of each turbine, by its number in the campaign", "1"),
+    "zone": _about("zone of each turbine, by its number in the farm", "1"),
 }
 """By the name of the array; written beside each of them into a database."""
 
 _OFF = "with the internal wakes switched off"
 STUDY_ARRAYS: Mapping[str, Mapping[str, str]] = {
+    "layout": {**RESULT_ARRAYS["layout"], "dimensions": "coordinate turbine"},
+    "types": {**RESULT_ARRAYS["types"], "dimensions": "turbine"},
     "aep_free": _about("AEP if no turbine stood in a wake", "GWh/year"),
     "aep_alone": _about("AEP without the neighbours of the combination", "GWh/year"),
     "aep_external": _about(f"AEP {_OFF}", "GWh/year"),
@@ -38,4 +37,4 @@ STUDY_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "power": _about("power of each turbine at each step", "W", "turbine time"),
     "power_external": _about(f"power of each turbine at each step {_OFF}", "W", "turbine time"),
 }
-"""The same for the further arrays of a study; a function of one's own may use these names for something else."""
+"""The same for a study, with the names of axes; a function of one's own may use these names for something else."""
