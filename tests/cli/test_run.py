@@ -188,6 +188,49 @@ def test_the_second_ctrl_c_stops_now(tmp_path: Path) -> None:
     assert marked_processes(f"VINDEBY_MARK=cli-{tmp_path}") == []
 
 
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_a_task_that_was_running_when_its_run_ended_is_not_called_never_started(
+    how: str, tmp_path: Path
+) -> None:
+    campaign(tmp_path, seeds=4, gate=str(tmp_path / "gate"))  # seed 2 waits for the gate
+    shown = '"task": "farm0_t0_s2"'
+    with started(tmp_path, "--workers", "1") as process:
+        wait_for_results(tmp_path, 2)
+        deadline = time.monotonic() + 60.0
+        events = RunDirectory(tmp_path / "layouts.h5").events
+        while not any(shown in path.read_text() for path in events.glob("*.now.json")):
+            assert time.monotonic() < deadline, "the task was never shown"
+            time.sleep(0.05)
+        running = vindeby(tmp_path, "missing", "layouts.h5").stdout.splitlines()
+        assert "farm0_t0_s2\tstarted, not finished\tis running now" in running
+        for _ in range(1 if how == "killed" else 2):
+            process.send_signal(signal.SIGKILL if how == "killed" else signal.SIGINT)
+            wait_for_event(tmp_path, "asked to stop" if how == "stopped" else "run started")
+            time.sleep(0.3)
+        process.communicate(timeout=100)
+    listed = vindeby(tmp_path, "missing", "layouts.h5")
+    ended = "run" if how == "killed" else "worker"
+    assert listed.stdout.splitlines() == [
+        f"farm0_t0_s2\tstarted, not finished\twas running when its {ended} ended",
+        "farm0_t0_s3\tnever started",
+    ]
+
+
+def test_after_a_resume_run_counts_as_monitor_does(tmp_path: Path) -> None:
+    campaign(tmp_path, seeds=6)
+    first = vindeby(tmp_path, "run", "c.yaml", "--part", "1/3")
+    assert "2 of 2 done (100 %), 0 failed" in first.stderr
+    again = vindeby(tmp_path, "run", "c.yaml", "--interval", "0.001")
+    lines = [line for line in again.stderr.splitlines() if " done (" in line]
+    assert "2 of 6 done (33 %), 0 failed" in lines[0]
+    assert "6 of 6 done (100 %), 0 failed" in lines[-1]
+    assert "vindeby: writing 6 records" in again.stderr
+    assert (
+        "vindeby: writing 1 record\n"
+        in vindeby(tmp_path, "run", "c.yaml", "--seeds", "1", "-o", "one.h5").stderr
+    )
+
+
 def test_a_terminal_gets_a_bar_with_counts_and_workers(tmp_path: Path) -> None:
     campaign(tmp_path, seeds=12, seconds=0.2)
     ours, theirs = pty.openpty()

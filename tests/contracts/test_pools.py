@@ -24,6 +24,7 @@ from vindeby.runner.local.messages import Setup
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.pool import PoolEvent, TasksDurable, Work, WorkerGone, WorkerPool, WorkerReady
 from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
+from vindeby.runner.resuming.resume import ResumeState
 from vindeby.runner.resuming.run_lock import hold
 from vindeby.runner.supervisor import Supervisor
 from vindeby.runner.task_space import TaskSpace
@@ -240,7 +241,7 @@ class PoolContract:
         policy = Policy(workers=2, retries=retries(campaign.run), batch_s=0.1)
         with hold(directory, None) as lock:
             plan = Plan(space.groups(iter(range(len(space)))), policy)
-            supervisor = Supervisor(plan, space, pool, log, lambda _: None, 0, lock)
+            supervisor = Supervisor(plan, space, pool, log, lambda _: None, ResumeState(), lock)
             finish = supervisor.run()
         log.close()
         assert finish == protocol.Finish(protocol.Outcome.COMPLETE)

@@ -9,7 +9,7 @@ from vindeby.runner.progress import Progress
 
 
 def progress(total: int, done: int, failed: int) -> Progress:
-    return Progress(total, done, failed, 0, 0, 1.0, 1.0, ())
+    return Progress(total, done, failed, 0, total - done - failed, 1.0, 1.0, ())
 
 
 @pytest.mark.parametrize(

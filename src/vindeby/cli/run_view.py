@@ -31,14 +31,13 @@ _SHOWN_FAILURES = 10
 
 def line_of(progress: Progress) -> str:
     """A run at this moment, in one line."""
-    settled = progress.done + progress.failed
     share = 100 * progress.done // progress.total if progress.total else 100  # 100 % is said only of all
     text = f"{progress.done:,} of {progress.total:,} done ({share} %), {progress.failed:,} failed, "
     text += f"{progress.running} running, {progress.rate:,.1f} per second"
-    if settled < progress.total:
+    if progress.left:
         left = "unknown time" if progress.eta_s is None else words.duration(progress.eta_s)
         text += f", {left} to go"
-    if progress.ending and settled < progress.total:
+    if progress.ending and progress.left:
         text += "; stopping, once more to stop now"
     if progress.trouble:
         text += f"; waiting for the disk: {progress.trouble}"
@@ -54,7 +53,7 @@ class Lines:
 
     def __call__(self, progress: Progress) -> None:
         """Say it when it is time, or when the last task is settled."""
-        now, over = time.monotonic(), progress.done + progress.failed >= progress.total
+        now, over = time.monotonic(), not progress.left
         if now - self._last < self._interval_s and not over:
             return
         self._last = now

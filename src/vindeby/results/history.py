@@ -9,7 +9,7 @@ from typing import Any
 
 from vindeby.results.snapshot import Coordinator, Failure, Worker
 from vindeby.store.disk.event_tail import EventTail, read_now
-from vindeby.store.disk.events import SET_ASIDE, Odd
+from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, Odd
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -29,6 +29,8 @@ class History:
         """Files of events that were left out, and why."""
         self.failed_tasks: dict[str, Failure] = {}
         self.retried = 0
+        self.begun: dict[str, str] = {}
+        """Tasks that were begun, and why that came to nothing; some of them may be done since."""
         self.published: list[tuple[float, int]] = []
         """Times, and how many results had been published by then."""
 
@@ -44,6 +46,9 @@ class History:
             self.failed_tasks[str(event["task"])] = _failure(event)
         elif name == "failed":
             self.retried += 1
+            self.begun[str(event["task"])] = f"to be tried again after: {event['kind']}: {event['reason']}"
+        elif name == CUT_SHORT:
+            self.begun[str(event["task"])] = "was running when its worker ended"
         elif name == "published":
             before = self.published[-1][1] if self.published else 0
             self.published.append((float(event["time"]), before + int(event["tasks"])))
@@ -72,19 +77,33 @@ def current_workers(
     run: RunDirectory, now: float | None = None, odd: Odd | None = None
 ) -> tuple[tuple[Coordinator, ...], tuple[Worker, ...]]:
     """Who is at work, as the coordinators last said; nobody after they ended properly."""
-    now = time.time() if now is None else now
-    coordinators: list[Coordinator] = []
-    workers: list[Worker] = []
+    found = _last_states(run, time.time() if now is None else now, odd)
+    workers = tuple(worker for one, workers in found for worker in workers if one.alive)
+    return tuple(one for one, _ in found), workers
+
+
+def begun_tasks(run: RunDirectory) -> dict[str, str]:
+    """Tasks that were begun, by key, with what became of each; those that are done since are among them."""
+    history = History(run)
+    history.refresh()
+    found = _last_states(run, time.time(), history.odd)
+    for one, workers in sorted(found, key=lambda entry: entry[0].alive):
+        what = "is running now" if one.alive else "was running when its run ended"
+        history.begun |= {worker.task: what for worker in workers if worker.task}
+    return history.begun
+
+
+def _last_states(run: RunDirectory, now: float, odd: Odd | None) -> list[tuple[Coordinator, list[Worker]]]:
+    """Each coordinator that did not end properly, with its workers as it last showed them."""
+    found = []
     for name, state in read_now(run, odd).items():
         age_s = max(0.0, now - _number(state.get("time")))
         alive = age_s < _SILENT_S and not _dead_here(name)
-        coordinators.append(
-            Coordinator(name, age_s, alive, bool(state.get("ending")), str(state.get("trouble") or ""))
-        )
+        one = Coordinator(name, age_s, alive, bool(state.get("ending")), str(state.get("trouble") or ""))
         listed = state.get("workers")
-        if alive and isinstance(listed, list):
-            workers += [_worker(name, worker, age_s) for worker in listed if isinstance(worker, dict)]
-    return tuple(coordinators), tuple(workers)
+        workers = listed if isinstance(listed, list) else []
+        found.append((one, [_worker(name, worker, age_s) for worker in workers if isinstance(worker, dict)]))
+    return found
 
 
 def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> Worker:

@@ -27,13 +27,14 @@ class WorkerView:
 
 @dataclass(frozen=True)
 class Progress:
-    """A run at this moment; counts are of the tasks that this run has to do, but ``before`` were done already."""
+    """A run at this moment; counts are of all tasks of the campaign, or of the part of it, as in ``monitor``."""
 
     total: int
     done: int
     failed: int
     running: int
-    before: int
+    left: int
+    """Tasks that this run still has to settle; not those that are left as they are."""
     elapsed_s: float
     rate: float
     """Tasks per second, lately."""
@@ -44,8 +45,7 @@ class Progress:
     @property
     def eta_s(self) -> float | None:
         """Seconds that the rest will take at this rate."""
-        left = self.total - self.done - self.failed
-        return left / self.rate if self.rate > 0.0 else None
+        return self.left / self.rate if self.rate > 0.0 else None
 
 
 Watcher: TypeAlias = Callable[[Progress], None]

@@ -288,7 +288,7 @@ def _supervise(
             merging = merger.look
         plan = Plan(groups, policy)
         began = time.monotonic()
-        supervisor = Supervisor(plan, space, pool, log, watch, resume_state.done, lock, merging)
+        supervisor = Supervisor(plan, space, pool, log, watch, resume_state, lock, merging)
         finish = supervisor.run()
         if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
             finish = _time_is_up(directory, log, space, supervisor, finish, began)

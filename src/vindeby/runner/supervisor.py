@@ -21,10 +21,11 @@ from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.plan import Plan
 from vindeby.runner.progress import Progress, Rate, Watcher, WorkerView
 from vindeby.runner.protocol import Finish, Outcome
+from vindeby.runner.resuming.resume import ResumeState
 from vindeby.runner.signals import StopSignals
 from vindeby.runner.task_space import TaskSpace
 from vindeby.runner.timers import Timers
-from vindeby.store.disk.events import SET_ASIDE, EventLog
+from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
 from vindeby.store.disk.locks.lock import Lock
 
 _LOOK_S = 0.1
@@ -41,15 +42,14 @@ class Supervisor:
         pool: pools.WorkerPool,
         log: EventLog,
         watch: Watcher,
-        before: int,
+        standing: ResumeState,
         lock: Lock,
         meanwhile: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._lock = lock
         self._plan, self._space, self._pool, self._log, self._watch = the_plan, space, pool, log, watch
-        self._before = before
+        self._standing = standing
         self._meanwhile = meanwhile
-        self._total = the_plan.open
         self._timers = Timers()
         self._began = time.monotonic()
         self._rate = Rate()
@@ -179,6 +179,8 @@ class Supervisor:
         slot, failure = event.worker, event.failure
         if not event.by_itself:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
+        if event.suspect is not None and event.suspect not in event.published:
+            self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
         if event.published:
             self._happened(protocol.Done(slot, event.published))
         elif self.time_is_up and event.suspect is not None and not event.by_itself:
@@ -217,11 +219,11 @@ class Supervisor:
         if now - self._shown >= _SHOW_S:
             self._speed = self._rate.at(self._plan.done + self._plan.set_aside)
         progress = Progress(
-            total=self._total,
-            done=self._plan.done,
-            failed=self._plan.set_aside,
+            total=self._standing.asked,
+            done=self._standing.done + self._plan.done,
+            failed=len(self._standing.failed) + self._plan.set_aside,
             running=sum(view.task is not None for view in views),
-            before=self._before,
+            left=self._plan.open,
             elapsed_s=time.monotonic() - self._began,
             rate=self._speed,
             workers=views,

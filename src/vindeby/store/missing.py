@@ -35,6 +35,9 @@ class Reason(Enum):
     """Why a key has no valid record."""
 
     NEVER_STARTED = "never started"
+    UNFINISHED = "started, not finished"
+    ABSENT = "no result"
+    """Where nobody looked whether it was started."""
     FAILED = "failed"
     INVALID = "result invalid"
     STALE = "result of an older campaign"
@@ -68,18 +71,18 @@ def find_missing(
     database: Holding | None,
     expected: Mapping[str, str],
     failed: Mapping[str, str] | None = None,
-    started: Iterable[str] = (),
+    started: Mapping[str, str] | None = None,
     invalid: Mapping[str, str] | None = None,
 ) -> list[Missing]:
     """What is missing, in the order of the campaign.
 
-    ``failed`` maps keys to why, as the runner noted it; ``invalid`` maps keys whose record is not possible to why.
+    ``failed`` maps keys to why, as the runner noted it; ``started`` maps keys of tasks that were begun to what
+    became of them; ``invalid`` maps keys whose record is not possible to why.
     """
     have = fingerprints(database) if database is not None else {}
     bad = _invalid(database) if database is not None else {}
-    begun = set(started)
     found = (
-        _missing(key, fingerprint, have, bad, failed or {}, begun, invalid or {})
+        _missing(key, fingerprint, have, bad, failed or {}, started or {}, invalid or {})
         for key, fingerprint in expected.items()
     )
     missing = [entry for entry in found if entry is not None]
@@ -94,7 +97,7 @@ def _missing(
     have: Mapping[str, str],
     bad: Mapping[str, str],
     failed: Mapping[str, str],
-    begun: set[str],
+    started: Mapping[str, str],
     invalid: Mapping[str, str],
 ) -> Missing | None:
     found = have.get(key)
@@ -106,7 +109,9 @@ def _missing(
         return Missing(key, Reason.INVALID.value, bad[key])
     if key in failed:
         return Missing(key, Reason.FAILED.value, failed[key])
-    return Missing(key, "started, not finished" if key in begun else Reason.NEVER_STARTED.value)
+    if key in started:
+        return Missing(key, Reason.UNFINISHED.value, started[key])
+    return Missing(key, Reason.NEVER_STARTED.value)
 
 
 def _answered(database: Holding | None, entry: Missing, expected: Mapping[str, str]) -> bool:

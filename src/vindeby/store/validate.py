@@ -3,7 +3,7 @@
 The store checks what it can know: seals, checksums, success marks, keys that occur twice, totals in the root
 against what is there, expected keys. Whether a record is *possible* is for those who know what it means: a
 ``Check`` is called with every record and says what is wrong with it. What is expected and has no record that is
-whole, marked, possible and an answer is missing, for the same reasons as ``missing`` gives.
+whole, marked, possible and an answer is missing, and ``missing`` says why.
 
 A folder of files that other programs left is validated as it stands: what each file is, and what is in it.
 """
@@ -348,7 +348,7 @@ class _Validation:
         bad = {issue.key: issue.what for issue in self.report.issues if issue.key}
         for key, fingerprint in self.expected.items():
             if key not in have:
-                reason = Reason.INVALID if key in bad else Reason.NEVER_STARTED
+                reason = Reason.INVALID if key in bad else Reason.ABSENT
                 self.report.missing.append(Missing(key, reason.value, bad.get(key, "")))
             elif not answers(have[key], fingerprint):
                 self.report.missing.append(Missing(key, Reason.STALE.value))

@@ -25,6 +25,8 @@ from vindeby.store.read.inspect import Finding
 class ResumeState:
     """How far a campaign has come."""
 
+    asked: int = 0
+    """How many tasks the campaign, or the part of it, has in all."""
     todo: list[int] = field(default_factory=list)
     done: int = 0
     stale: list[str] = field(default_factory=list)
@@ -76,6 +78,7 @@ def _compare(
     have = {} if database is None else fingerprints(database)
     every, resume_state.invalid = resume_state.invalid, {}
     for number in _numbers(space, part):
+        resume_state.asked += 1
         if not have and not failures:
             resume_state.todo.append(number)
             continue

@@ -29,6 +29,8 @@ Odd: TypeAlias = dict[Path, list[str]]
 """Files that no run wrote like this, and what is wrong with each."""
 SET_ASIDE = "set aside"
 """The event of a task that failed for good; run directories keep this name."""
+CUT_SHORT = "cut short"
+"""The event of a task whose worker ended while it was on it."""
 LONGEST_LINE = 1 << 24
 """Bytes of a line that is read; longer ones were written by versions that did not cut texts."""
 OVERLONG = b"..."

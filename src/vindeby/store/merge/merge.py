@@ -46,6 +46,7 @@ from vindeby.store.merge.sources import Source, scan
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.index import precedence
 from vindeby.store.read.reading import iterate_sealed
+from vindeby.text import plural
 
 DEFAULT_FORMAT = "classic"
 
@@ -270,12 +271,12 @@ class _Merge:
                 widths[name] = max(width, widths.get(name, 1))
         ordered = tuple(sorted({schema for source in sources for schema in source.schemas}))
         rows = _chosen(sources, selection)
-        self.options.progress(f"writing {selection.count} records")
+        self.options.progress(f"writing {plural(selection.count, 'record')}")
         unlinked = frozenset(key.encode() for key in carriage.keys)
         content = Content(selection.count, ordered, widths, root, rows, unlinked)
         file_format.write(self.temporary, content)
         if carriage.carried:
-            self.options.progress(f"carrying over {len(carriage.carried)} additions by others")
+            self.options.progress(f"carrying over {plural(len(carriage.carried), 'addition')} by others")
             again = partial(_chosen, sources, selection)
             output, limits = self.run.output, self.options.limits
             carry_over(carriage, file_format, content, again, self.temporary, output, limits)
