@@ -16,6 +16,9 @@ HOURS_PER_YEAR = 8760.0
 TOLERANCE_M = 1e-6
 """A turbine may be this far outside its boundary, and two this much too near to each other: rounding, not room."""
 
+LONG_SERIES = 1000
+"""Steps of a time series from which on a search from coarse to fine begins in a wind rose made of it."""
+
 AIR_DENSITY_KG_M3 = 1.225
 BETZ_LIMIT = 16.0 / 27.0
 """The most of the wind's power that a rotor can take."""

@@ -154,6 +154,26 @@ def test_moves_in_all_wind_states_have_the_fingerprints_they_had(step: str, in_a
     assert few == tasks_of(changed("method.1", {step: {"wind": "coarse-to-fine"}}))
 
 
+def in_a_series(steps: int, step: Any) -> str:
+    wind = {
+        "wind_direction": [7 * number % 360 for number in range(steps)],
+        "wind_speed": [4 + number % 17 for number in range(steps)],
+        "turbulence_intensity": 0.1,
+    }
+    data = small() | {"site": {"time_series": wind}, "method": ["random-start", step]}
+    return tasks_of(data)[0].fingerprint
+
+
+def test_only_a_search_that_begins_coarse_in_a_long_series_has_another_fingerprint_than_before() -> None:
+    assert in_a_series(1000, "gradient") != "776914117b23e1c4b096d909befe82b05884afe79de94a23b01bba61f7e3ca97"
+    for step, before in {
+        "hopping": "222f3e10f4c46c7ad77f814a51ecceeb810abe4f6cb7f2e64ce266b125485a3c",
+        "all": "612e1848d1a4719b5348c59705a1345cdb88ad4eae7a3b7fa935fef1eb480c4d",
+    }.items():
+        assert in_a_series(1000, {"gradient": {"wind": "all"}} if step == "all" else step) == before
+    assert in_a_series(999, "gradient") == "254388f73415e28e218a14d7a4b3687e61e17c7beef1323c1bd5deb0a5271cba"
+
+
 def test_tasks_come_farm_by_farm_type_by_type_seed_by_seed() -> None:
     assert [task.key for task in ORIGINAL] == [
         f"farm{farm}_t{type_}_s{seed}" for farm in range(2) for type_ in range(2) for seed in range(3)

@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.layout.small_problems import circle, mixed
-from vindeby.layout import Boundary, Problem
+from vindeby.layout import Boundary, Gradient, Problem, RandomStart
+from vindeby.layout.climbing.schedule import schedule_of
 from vindeby.layout.climbing.thinning import direction_step, thinned, thinned_states
 from vindeby.wake import (
     GriddedSite,
@@ -118,6 +119,44 @@ def test_where_nothing_can_be_left_out_there_is_no_thinner_problem() -> None:
     assert thinned(problem(series), 24, 3) is None
     assert thinned(circle(), 24, 8) is None
     assert thinned(mixed(), 24, 5) is None
+
+
+def long_series(steps: int = 3000) -> TimeSeriesSite:
+    rng = np.random.default_rng(4)
+    speed, direction = 9.0 * rng.weibull(2.1, steps), rng.normal(250.0, 60.0, steps) % 360.0
+    return TimeSeriesSite(
+        speed, direction, rng.uniform(0.05, 0.12, steps), weight=rng.uniform(0.5, 1.0, steps)
+    )
+
+
+def test_a_long_time_series_is_thinned_as_the_rose_that_it_makes() -> None:
+    states = long_series().states()
+    few = thinned_states(states, [TURBINE], 60, 6, offset=2)
+    assert (few.shape, few.step) == ((60, 6), None)
+    assert_array_equal(few.direction, np.arange(2.0, 360.0, 6.0))
+    assert few.probability.min() >= 0.0
+    assert_allclose(few.probability.sum(), states.probability.sum(), rtol=1e-12)
+    assert_allclose(mean_power(few), mean_power(states), rtol=1e-9)
+    west = few.probability.reshape(few.shape)[(few.direction > 205.0) & (few.direction < 295.0)].sum()
+    from_west = (states.direction > 205.0) & (states.direction < 295.0)
+    steps = np.repeat(from_west, np.diff(states.first))
+    assert_allclose(west, states.probability[steps].sum(), rtol=0.02)
+    longer = long_series(20_000).states()
+    rose = thinned_states(longer, [TURBINE], 360, 99)
+    assert_allclose(rose.turbulence @ rose.probability, longer.turbulence @ longer.probability, rtol=1e-12)
+    calm = TimeSeriesSite(np.zeros(2000), np.arange(2000.0) % 360.0).states()
+    assert thinned_states(calm, [TURBINE], 24, 3) is calm
+
+
+def test_a_climb_in_a_long_time_series_is_made_in_few_states_and_its_energy_is_of_all_steps() -> None:
+    whole = problem(long_series(), "jensen")
+    schedule = schedule_of(whole, 4.0, "coarse-to-fine")
+    assert [len(stage.farm.states.speed) for stage in schedule.wide] == [120 * 6, 180 * 6]
+    assert schedule.few_speeds is not None
+    assert len(schedule.few_speeds.farm.states.speed) == 360 * 8
+    start = RandomStart().run(whole, 1)
+    found = Gradient(24, 4.0).run(whole, 1, start.layout)
+    assert found.aep_gwh == whole.aep(found.layout) > start.aep_gwh
 
 
 def test_neighbours_and_types_stay() -> None:

@@ -45,6 +45,7 @@ from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, Task, digest
 from vindeby.errors import ArgumentError, CampaignError
 from vindeby.text import plural
+from vindeby.units import LONG_SERIES
 
 MAX_TASKS = 10_000_000
 
@@ -225,6 +226,10 @@ class Campaign(Amount):
             "wake": self.wake.identity(),
             "method": [step.identity() for step in self.method],
         }
+        series = self.site.time_series or self.site.states
+        long = series is not None and len(series.wind_speed) >= LONG_SERIES and self.wake.engine is None
+        if long and any(step.begins_coarse for step in self.method):
+            shared["series"] = "in a rose first"
         cells = tuple(cells_of(self, digest(shared)))
         cases = self._case_digests()
         return tuple(replace(cell, cases=cases) for cell in cells) if cases else cells

@@ -227,6 +227,12 @@ class Step(NamedOneOf):
             return {"annealing": self.annealing.identity()}
         return self.model_dump(by_alias=True, exclude_none=True)
 
+    @property
+    def begins_coarse(self) -> bool:
+        """Whether it searches in few wind states before all, where there are many."""
+        name, given = self.chosen
+        return name in {"auto", "stochastic-gradient"} or getattr(given, "wind", "all") == "coarse-to-fine"
+
     @model_validator(mode="before")
     @classmethod
     def _bare_name(cls, data: Any) -> Any:

@@ -9,7 +9,10 @@ around it so that the mean power of a turbine alone stays what it was: ``p = (1 
 with steady thrust, what a wake takes is in proportion to the power, so losses stay right as well. The speed that
 matters least to power and losses is left out first, then the next; the lowest and the highest stay.
 
-The states that are kept are states of the farm, with their own turbulence. A time series stays whole.
+The states that are kept are states of the farm, with their own turbulence.
+
+**Time series.** A long one is first counted into a rose of whole degrees and whole metres per second, in the same way
+with its mean turbulence; a short one stays whole.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import numpy.typing as npt
 
 from vindeby.layout.problem import FloatArray, Problem
 from vindeby.layout.with_wind import with_wind
+from vindeby.units import LONG_SERIES
 from vindeby.wake import GriddedSite, Turbine, WindFarm, WindStates
 
 __all__ = ["direction_step", "thinned", "thinned_states"]
@@ -50,7 +54,12 @@ def thinned_states(
     states: WindStates, turbines: Sequence[Turbine], directions: int, speeds: int, offset: int = 0
 ) -> WindStates:
     """These wind states with fewer directions and speeds, the same sum of probabilities and free mean power."""
-    if states.step is not None or len(states.shape) != 2:
+    if states.step is not None:
+        if len(states.speed) < LONG_SERIES or (rose := _as_rose(states, turbines)) is None:
+            return states
+        few = thinned_states(rose, turbines, directions, speeds, offset)
+        return few if len(few.speed) < len(states.speed) else states
+    if len(states.shape) != 2:
         return states
     step = direction_step(states.direction, directions)
     speed = states.speed[: states.shape[1]]
@@ -78,6 +87,26 @@ def thinned_states(
         turbulence=np.ascontiguousarray(turbulence).ravel(),
         shape=shape,
     )
+
+
+def _as_rose(states: WindStates, turbines: Sequence[Turbine]) -> WindStates | None:
+    """How often each direction and speed is in a time series; None where no step has wind to make power of."""
+    whole = np.arange(np.ceil(states.speed.max()) + 1.0)
+    working = np.flatnonzero(_mean_of([turbine.power_at(whole) for turbine in turbines], turbines) > 0.0)
+    if not len(working):
+        return None
+    speed = whole[max(0, working[0] - 1) : working[-1] + 2]  # beyond them, speeds differ in nothing
+    own = np.clip(states.speed, speed[0], speed[-1])
+    every = np.unique(np.append(speed, own))
+    power = _mean_of([turbine.power_at(every) for turbine in turbines], turbines)
+    shares = _shares(every, power, np.searchsorted(every, speed).tolist())[np.searchsorted(every, own)]
+    probability = np.zeros((360, len(speed)))
+    direction = np.repeat(np.rint(states.direction).astype(np.int64) % 360, np.diff(states.first))
+    np.add.at(probability, direction, shares * states.probability[:, None])
+    mean = np.full(probability.size, states.turbulence @ states.probability / states.probability.sum())
+    first = np.arange(361, dtype=np.int64) * len(speed)
+    flat = np.tile(speed, 360), probability.ravel(), mean
+    return WindStates(np.arange(360.0), first, *flat, shape=probability.shape)
 
 
 def direction_step(direction: FloatArray, wanted: int) -> int:
