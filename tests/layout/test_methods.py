@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.layout.farms import mixed_farm, round_farm
+from tests.layout.small_problems import fine_rose
 from vindeby.errors import ArgumentError
 from vindeby.layout import (
     Annealing,
@@ -28,6 +31,7 @@ from vindeby.layout import (
     SmartStart,
     StochasticGradient,
 )
+from vindeby.layout.problem import Report
 
 METHODS: dict[str, Method] = {
     "smart-start": SmartStart(9, 20.0),
@@ -120,6 +124,49 @@ def test_a_pipeline_keeps_what_its_steps_say_beside_the_layout() -> None:
     assert (dict(in_turn.arrays), in_turn.notes) == ({}, {"last": "a", "a": 1})
 
 
+REPORTING = {
+    "gradient": Gradient(25),
+    "random-search": RandomSearch(200),
+    "hopping": Hopping(2, 5),
+    "stochastic-gradient": StochasticGradient(40),
+    "auto": Auto(evaluations=300),
+}
+
+
+@pytest.mark.parametrize("name", REPORTING)
+def test_a_search_reports_how_far_it_is_and_finds_the_same_to_the_bit(name: str) -> None:
+    method, problem, told = Pipeline([RandomStart(), REPORTING[name]]), mixed_farm(), list[tuple[Any, ...]]()
+    report = Report(["random-start", name], problem.farm)
+    report.tell = lambda *how_far: told.append(how_far)
+    silent, found = method.run(problem, 1), method.run(replace(problem, report=report), 1)
+    assert (found.x.tobytes(), found.y.tobytes(), found.aep_gwh) == (
+        silent.x.tobytes(), silent.y.tobytes(), silent.aep_gwh,
+    )  # fmt: skip
+    first = [one for one in told if one[0] == "random-start (step 1 of 2)"]
+    assert all(one[3:] == (None, None) for one in first)
+    last = [one for one in told if one[0] == f"{name} (step 2 of 2)"]
+    assert all(0 <= count <= most for _, count, most, _, _ in last)
+    assert max(most for _, _, most, _, _ in last) > 1
+    energies = [energy for _, _, _, energy, _ in last]
+    assert energies == sorted(energies)
+    assert energies[0] == RandomStart().run(problem, 1).aep_gwh
+    assert energies[-1] <= found.aep_gwh * (1 + 1e-9)
+    if name in {"gradient", "random-search"}:  # others are made of many searches
+        shares = [share for *_, share in last[1:]]
+        assert shares == sorted(shares)
+        assert 0.0 < shares[-1] <= 1.0
+
+
+def test_the_share_of_a_climb_counts_the_wind_states_of_its_iterations() -> None:
+    problem, told = fine_rose(), list[tuple[Any, ...]]()
+    start = RandomStart().run(problem, 1).layout
+    report = Report(["gradient"], problem.farm)
+    report.tell = lambda *how_far: told.append(how_far)
+    Pipeline([Gradient(64)]).run(replace(problem, report=report), 1, start)
+    half = next(share for _, count, most, _, share in told if most and 2 * count >= most)
+    assert half < 0.4, "the iterations in all wind states come last, and take longer"
+
+
 def test_what_holds_methods_is_brief_where_they_are() -> None:
     steps = [RandomStart(), Telling("a")]
     for whole in (Pipeline(steps), InTurn(steps, 3)):
@@ -130,3 +177,4 @@ def test_what_holds_methods_is_brief_where_they_are() -> None:
         assert isinstance(second, Telling)
         assert second.budget == 1
     assert Pipeline(steps[:1]).brief() == Pipeline(steps[:1])
+    assert (Gradient().brief(), Gradient(3).brief()) == (Gradient(16), Gradient(3))

@@ -9,9 +9,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from rich.console import Console
 
 from tests.results.examples import campaign, events, finished, publish, record, set_aside
 from vindeby.errors import ArgumentError, DataError, InputError
+from vindeby.monitor.view import whole
 from vindeby.results import sources
 from vindeby.results.observer import Observer
 from vindeby.store.disk.process import Identity
@@ -121,6 +123,36 @@ def test_failures_workers_and_rate_come_from_the_events(tmp_path: Path) -> None:
     assert seen.workers[0].seconds >= 2.0
     assert seen.rate == pytest.approx(4 / 20, rel=0.1)
     assert seen.eta_s == pytest.approx((12 - 6 - 2) / (4 / 20), rel=0.1)
+
+
+def test_long_tasks_say_how_far_they_are_and_few_results_at_once_are_no_rate(tmp_path: Path) -> None:
+    run = publish(tmp_path / "o.h5", campaign(), lambda task: task.farm_idx == 0)
+    now = time.time()
+    events(
+        run,
+        [
+            {"event": "run started", "time": now - 600},
+            {"event": "published", "tasks": 1, "time": now - 0.4},
+            {"event": "published", "tasks": 1, "time": now - 0.1},
+        ],
+    )
+    seen = Observer(tmp_path / "o.h5").look()
+    assert seen.rate == pytest.approx(2 / 120, rel=0.1)
+    progress = {"stage": "gradient (step 2 of 2)", "iteration": 120, "iterations": 320, "aep_gwh": 812.34}
+    doing = "gradient (step 2 of 2) 120 of 320, 812.3 GWh so far"
+    at_work = {"slot": 0, "pid": 7, "task": "farm1_t1_s0", "progress": progress, "doing": doing}
+    state = {"time": now, "workers": [at_work, {"slot": 1, "progress": ["odd"]}], "eta_s": 540.0}
+    (run.events / "elsewhere-1-a.now.json").write_text(json.dumps(state))
+    seen = Observer(tmp_path / "o.h5").look()
+    assert seen.eta_s == 540.0
+    first, second = seen.to_json()["workers"]
+    assert (first["progress"], first["doing"]) == (progress, doing)
+    assert (second["progress"], second["doing"]) == ({}, "")
+    console = Console(width=200)
+    with console.capture() as shown:
+        console.print(whole(seen, run.logs))
+    assert doing in shown.get()
+    assert "9 min left" in shown.get()
 
 
 @pytest.mark.parametrize("dead", ["by its process", "by its silence"])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from vindeby.cli.run_view import drawing, line_of
-from vindeby.runner.progress import Progress
+from vindeby.runner.progress import Progress, WorkerView, time_left
+from vindeby.runner.protocol import TaskProgress
 
 
 def progress(total: int, done: int, failed: int) -> Progress:
-    return Progress(total, done, failed, 0, total - done - failed, 1.0, 1.0, ())
+    return Progress(total, done, failed, 0, total - done - failed, 1.0, ())
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,26 @@ def test_the_percentage_is_of_what_is_done_and_rounded_down(
     total: int, done: int, failed: int, words: str
 ) -> None:
     assert line_of(progress(total, done, failed)).startswith(words)
+
+
+def at_work(seconds: float, left_s: float | None) -> WorkerView:
+    progress = TaskProgress("gradient", 120, 320, 812.34, left_s)
+    return WorkerView(0, 7, "farm0_t0_s0", seconds, 0.1, 10**8, progress=progress, doing=str(progress))
+
+
+def test_the_time_to_go_of_long_tasks_is_told_from_how_far_they_are() -> None:
+    workers = (at_work(300.0, 240.0), at_work(300.0, 260.0))
+    assert time_left(4, 0.0, workers) == pytest.approx((240.0 + 260.0 + 2 * 550.0) / 2)
+    assert time_left(2, 0.1, workers) == 260.0, "a rate of the last minute says nothing about tasks of nine"
+    assert time_left(2, 0.0, (at_work(300.0, 0.0), at_work(300.0, 20.0))) == 20.0
+    assert time_left(2, 1 / 30, (at_work(9.0, 8.0), at_work(9.0, 7.0))) == 8.0
+    assert time_left(40, 0.5, (at_work(2.0, 2.0),)) == 80.0
+    assert time_left(4, 0.0, (at_work(300.0, None),)) is None
+    line = line_of(Progress(4, 0, 0, 2, 4, 0.0, workers, eta_s=800.0))
+    assert line == (
+        "0 of 4 done (0 %), 0 failed, 2 running (gradient 120 of 320, 812.3 GWh so far), 13 min 20 s to go"
+    )
+    assert ", 1.2 per minute, " in line_of(Progress(9, 1, 0, 0, 8, 0.02, ()))
 
 
 def test_the_bar_is_not_full_when_tasks_failed() -> None:

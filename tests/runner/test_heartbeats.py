@@ -33,6 +33,26 @@ def test_a_tasks_clock_starts_when_its_set_up_is_done() -> None:
     heartbeats.close()
 
 
+def test_what_a_task_says_of_itself_is_there_until_the_next_one_begins() -> None:
+    heartbeats = Heartbeats.create(3)
+    slot = heartbeats.slot(1)
+    slot.clear()
+    slot.begin(7, 0)
+    slot.note(b'["gradient"]')
+    slot.start_clock()
+    slot.beat()
+    assert (heartbeats.look(1).task, heartbeats.look(1).note) == (7, b'["gradient"]')
+    assert [heartbeats.look(other).note for other in (0, 2)] == [b"", b""]
+    slot.note(b"x" * 193)
+    assert heartbeats.look(1).note == b""
+    slot.note(b"x" * 192)
+    assert heartbeats.look(1).note == b"x" * 192
+    assert heartbeats.look(2).task == 0, "the next slot is not written to"
+    slot.begin(8, 0)
+    assert heartbeats.look(1).note == b""
+    heartbeats.close()
+
+
 def test_a_worker_never_looks_silent_while_its_heartbeat_is_written() -> None:
     heartbeats = Heartbeats.create(1)
     heartbeats.slot(0).clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import h5py
@@ -13,12 +14,16 @@ from tests.command import vindeby
 from tests.runner.campaigns import equal, results
 from vindeby.assembly import physics_checks, pipeline_of, problem_of, turbine_of, wind_farm
 from vindeby.campaign import Campaign
+from vindeby.cli.run_view import line_of
 from vindeby.errors import InputError
 from vindeby.layout import Layout, Problem, Result, Search, SmartStart
+from vindeby.results.observer import Observer
+from vindeby.results.snapshot import Snapshot
 from vindeby.runner import run
 from vindeby.runner.failures import Kind
 from vindeby.runner.methods.method_protocol import checked_record
 from vindeby.runner.methods.search import SearchMethod, _Prepared
+from vindeby.runner.progress import Progress
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 from vindeby.wake import WeibullSite, WindFarm
@@ -49,6 +54,33 @@ def test_the_layouts_are_those_of_the_search_itself_whatever_the_workers(tmp_pat
         assert record.attributes["engine"] == "vindeby nygaard-2022"
         assert record.attributes["search"] == "smart-start"
         assert record.attributes["search_status"] == direct.status
+
+
+def test_a_long_task_says_what_it_is_at_and_how_long_it_will_take(tmp_path: Path) -> None:
+    data = campaign(12, seeds=1).to_data()
+    data["method"] = [*data["method"], {"gradient": {"max_iterations": 4_000}}]
+    seen: list[Progress] = []
+    looks: list[Snapshot] = []
+
+    def look(progress: Progress) -> None:
+        known = {one.workers[0].doing for one in seen}
+        if not progress.done and progress.workers and progress.workers[0].doing not in known:
+            seen.append(progress)
+            if progress.eta_s is not None:
+                looks.append(Observer(tmp_path / "out.h5").look())
+
+    run(Campaign.from_data(data), tmp_path / "out.h5", workers=1, on_progress=look)
+    doing = [progress.workers[0].doing for progress in seen]
+    assert any(words in {"set-up", "compiling"} for words in doing)
+    assert any(
+        re.fullmatch(r"gradient \(step 2 of 2\) [\d,]+ of 4,000, [\d.]+ GWh so far", words) for words in doing
+    )
+    within = [progress for progress in seen if progress.eta_s is not None]
+    assert within, "there is an estimate before the first task is done"
+    assert "unknown time to go" not in line_of(within[-1])
+    assert f"1 running ({within[-1].workers[0].doing})" in line_of(within[-1])
+    shown = [look.eta_s for look in looks for one in look.workers if one.progress.get("iterations") == 4_000]
+    assert any(eta_s is not None for eta_s in shown)
 
 
 def test_a_layout_that_does_not_fit_fails_with_the_reason_for_every_seed(tmp_path: Path) -> None:

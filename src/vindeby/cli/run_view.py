@@ -33,7 +33,10 @@ def line_of(progress: Progress) -> str:
     """A run at this moment, in one line."""
     share = 100 * progress.done // progress.total if progress.total else 100  # 100 % is said only of all
     text = f"{progress.done:,} of {progress.total:,} done ({share} %), {progress.failed:,} failed, "
-    text += f"{progress.running} running, {progress.rate:,.1f} per second"
+    text += f"{progress.running} running"
+    if within := next((view.doing for view in progress.workers if view.doing), ""):
+        text += f" ({within})"
+    text += f", {words.rate(progress.rate)}" if progress.rate else ""
     if progress.left:
         left = "unknown time" if progress.eta_s is None else words.duration(progress.eta_s)
         text += f", {left} to go"
@@ -86,7 +89,7 @@ def drawing(progress: Progress) -> Group:
     bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.done, width=60))
     table = Table(box=None, pad_edge=False, show_header=False)
     for view in progress.workers[:_SHOWN_WORKERS]:
-        on = view.task or "-"
+        on = f"{view.task or '-'}  {view.doing}".rstrip()
         spent = f"{view.seconds:.1f} s" if view.task else ""
         where = f" on {view.node}, job {view.job}" if view.job else ""
         table.add_row(
@@ -123,7 +126,7 @@ def end_with(summary: Summary, *, quiet: bool) -> None:
 def summary_text(summary: Summary, command: str) -> str:
     """How a run went, where things are, and what to do about what is missing."""
     lines = [_headline(summary)]
-    rate = f", {summary.done / summary.seconds:,.1f} per second" if summary.done and summary.seconds else ""
+    rate = f", {words.rate(summary.done / summary.seconds)}" if summary.done and summary.seconds else ""
     lines.append(
         f"  computed {summary.done:,} in {words.duration(summary.seconds)}{rate}; "
         f"{summary.resume_state.done:,} were there before"

@@ -126,9 +126,11 @@ class Pipeline(Method):
             evaluations = 0
             arrays: dict[str, FloatArray | IntArray] = {}
             notes: dict[str, str | int | float | bool] = {}
-            for search in searches:
+            aep_gwh = None
+            for number, search in enumerate(searches, 1):
+                problem.report.step(number, len(searches), aep_gwh)
                 result = search(seed, start)
-                start = result.layout
+                start, aep_gwh = result.layout, result.aep_gwh
                 evaluations += result.evaluations
                 arrays |= result.arrays
                 notes |= result.notes

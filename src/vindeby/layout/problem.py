@@ -6,8 +6,8 @@ that breaks its rules ever leaves this part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
 from vindeby.wake import GriddedSite, WindFarm, WindGrid
 
-__all__ = ["Layout", "Problem", "joined"]
+__all__ = ["Layout", "Problem", "Report", "joined"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -81,6 +81,43 @@ def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
     grid.refuse_outside(x, y, f"farm {name}: boundary {what}")
 
 
+class Report:
+    """Counts how far a search is, which does not change what it finds, and tells whoever listens.
+
+    ``tell`` gets the name of the step, its iterations so far and at most, the energy of the best layout so far (that is
+    in the wind of ``farm``), and the share of the task that is over; None for what is not known.
+    """
+
+    def __init__(self, names: Sequence[str] = (), farm: WindFarm | None = None) -> None:
+        self._names, self._farm = names, farm
+        self.tell: Callable[..., None] = lambda *_: None
+        self.step(0, 0, None)
+
+    def step(self, number: int, of: int, aep_gwh: float | None) -> None:
+        """A step of a pipeline begins, from a layout that is worth so much."""
+        name = self._names[number - 1] if self._names else ""
+        self._stage, self._is_last = f"{name} (step {number} of {of})" if of > 1 else name, number == of
+        self._aep, self._begun = aep_gwh, 0
+        self.begin(0)
+
+    def begin(self, iterations: int, work: float | None = None) -> None:
+        """So many iterations at most begin, which evaluate so many wind states; one each, if not said."""
+        self._done, self._iterations, self._worked, self._work = 0, iterations, 0, work
+        self._begun += 1
+        self.advance(0)
+
+    def advance(self, iterations: int = 1, farm: WindFarm | None = None, aep: float | None = None) -> None:
+        """So many more are over, in the wind states of this farm, and have led to an energy (GWh) there."""
+        self._done += iterations
+        self._worked += iterations * (len(farm.states.speed) if farm is not None and self._work else 1)
+        if farm is self._farm and aep is not None:
+            self._aep = max(aep, self._aep or aep)
+        # A search of many parts begins again and again, nobody knows how often.
+        whole = (self._work or self._iterations) if self._is_last and self._begun == 2 else 0
+        share = min(1.0, self._worked / whole) if whole else None
+        self.tell(self._stage, min(self._done, self._iterations), self._iterations, self._aep, share)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A farm to be laid out.
@@ -95,7 +132,7 @@ class Problem:
     turbines of the same farm that this search does not move: their energy counts.
 
     ``choice`` allows other numbers than ``n_turbines`` and ``mix``, for the searches that choose them; all
-    others find what these say.
+    others find what these say. ``report`` hears how far a search is.
 
     ``stated`` is the same farm in finer wind states, in which the energy of what was found is stated; by default
     ``farm`` itself.
@@ -111,6 +148,7 @@ class Problem:
     standing: Layout | None = None
     choice: Choice | None = None
     stated: WindFarm | None = None
+    report: Report = field(default_factory=Report)
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:

@@ -194,8 +194,8 @@ def workers(snapshot: Snapshot) -> RenderableType | None:
     elsewhere = any(worker.job or worker.node not in {"", platform.node()} for worker in snapshot.workers)
     places = ("node", "job") if elsewhere else ()
     table = Table(box=None, pad_edge=False)
-    for title in ("worker", *places, "pid", "task", "for", "heard of", "memory"):
-        table.add_column(title, justify="left" if title in {"task", *places} else "right", no_wrap=True)
+    for title in ("worker", *places, "pid", "task", "for", "heard of", "memory", "at"):
+        table.add_column(title, justify="left" if title in {"task", "at", *places} else "right", no_wrap=True)
     for worker in snapshot.workers[:_MOST_WORKERS]:
         table.add_row(
             str(worker.slot),
@@ -205,6 +205,7 @@ def workers(snapshot: Snapshot) -> RenderableType | None:
             words.duration(worker.seconds) if worker.task else "",
             f"{words.duration(worker.silent_s)} ago",
             words.size(worker.memory),
+            Text(one_line(worker.doing)),
         )
     left = len(snapshot.workers) - _MOST_WORKERS
     return Group(table, Text(f"and {left:,} more workers", style="dim")) if left > 0 else table

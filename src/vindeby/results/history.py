@@ -29,6 +29,7 @@ class History:
         """Files of events that were left out, and why."""
         self.failed_tasks: dict[str, Failure] = {}
         self.retried = 0
+        self._began = 0.0
         self.begun: dict[str, str] = {}
         """Tasks that were begun, and why that came to nothing; some of them may be done since."""
         self.published: list[tuple[float, int]] = []
@@ -49,16 +50,20 @@ class History:
             self.begun[str(event["task"])] = f"to be tried again after: {event['kind']}: {event['reason']}"
         elif name == CUT_SHORT:
             self.begun[str(event["task"])] = "was running when its worker ended"
+        elif name == "run started":
+            self._began = float(event["time"])
         elif name == "published":
+            self._began = self._began or float(event["time"])
             before = self.published[-1][1] if self.published else 0
             self.published.append((float(event["time"]), before + int(event["tasks"])))
 
     def rate(self, now: float) -> float | None:
         """ResultColumns a second over the last minutes of work; None when nothing was published yet."""
-        recent = [entry for entry in self.published if entry[0] >= now - _WINDOW_S]
-        if len(recent) < 2 or recent[-1][0] <= recent[0][0]:
+        begin = max(now - _WINDOW_S, self._began)
+        if not self.published or self.published[-1][0] <= begin:
             return None
-        return (recent[-1][1] - recent[0][1]) / (max(now, recent[-1][0]) - recent[0][0])
+        before = max((count for moment, count in self.published if moment <= begin), default=0)
+        return (self.published[-1][1] - before) / (max(now, self.published[-1][0]) - begin)
 
 
 def _failure(event: dict[str, Any]) -> Failure:
@@ -74,10 +79,10 @@ def _failure(event: dict[str, Any]) -> Failure:
 
 
 def current_workers(
-    run: RunDirectory, now: float | None = None, odd: Odd | None = None
+    run: RunDirectory, now: float, odd: Odd
 ) -> tuple[tuple[Coordinator, ...], tuple[Worker, ...]]:
     """Who is at work, as the coordinators last said; nobody after they ended properly."""
-    found = _last_states(run, time.time() if now is None else now, odd)
+    found = _last_states(run, now, odd)
     workers = tuple(worker for one, workers in found for worker in workers if one.alive)
     return tuple(one for one, _ in found), workers
 
@@ -86,20 +91,21 @@ def begun_tasks(run: RunDirectory) -> dict[str, str]:
     """Tasks that were begun, by key, with what became of each; those that are done since are among them."""
     history = History(run)
     history.refresh()
-    found = _last_states(run, time.time(), history.odd)
-    for one, workers in sorted(found, key=lambda entry: entry[0].alive):
+    for one, workers in sorted(_last_states(run, time.time(), history.odd), key=lambda entry: entry[0].alive):
         what = "is running now" if one.alive else "was running when its run ended"
         history.begun |= {worker.task: what for worker in workers if worker.task}
     return history.begun
 
 
-def _last_states(run: RunDirectory, now: float, odd: Odd | None) -> list[tuple[Coordinator, list[Worker]]]:
+def _last_states(run: RunDirectory, now: float, odd: Odd) -> list[tuple[Coordinator, list[Worker]]]:
     """Each coordinator that did not end properly, with its workers as it last showed them."""
     found = []
     for name, state in read_now(run, odd).items():
         age_s = max(0.0, now - _number(state.get("time")))
         alive = age_s < _SILENT_S and not _dead_here(name)
-        one = Coordinator(name, age_s, alive, bool(state.get("ending")), str(state.get("trouble") or ""))
+        ending, trouble = bool(state.get("ending")), str(state.get("trouble") or "")
+        eta_s = _number(state.get("eta_s")) or None
+        one = Coordinator(name, age_s, alive, ending, trouble, eta_s)
         listed = state.get("workers")
         workers = listed if isinstance(listed, list) else []
         found.append((one, [_worker(name, worker, age_s) for worker in workers if isinstance(worker, dict)]))
@@ -107,7 +113,7 @@ def _last_states(run: RunDirectory, now: float, odd: Odd | None) -> list[tuple[C
 
 
 def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> Worker:
-    task = data.get("task")
+    task, progress = data.get("task"), data.get("progress")
     return Worker(
         coordinator,
         int(_number(data.get("slot"))),
@@ -118,6 +124,8 @@ def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> Worker:
         int(_number(data.get("memory"))),
         str(data.get("node") or ""),
         str(data.get("job") or ""),
+        progress if isinstance(progress, dict) else {},
+        str(data.get("doing") or ""),
     )
 
 

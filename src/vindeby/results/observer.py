@@ -157,6 +157,7 @@ class Observer:
             done, outside = len(self.results), 0  # keys of another kind than ours: they can only be counted
         rate = self.history.rate(now) or self._own_rate(now, done)
         left = None if total is None else total - done - count[State.FAILED]
+        estimates = [one.eta_s for one in coordinators if one.alive]
         return Snapshot(
             path=str(self.path),
             name=self.outline.name if self.outline else self.path.name,
@@ -173,7 +174,7 @@ class Observer:
             missing=None if total is None else max(0, total - done),
             extra=outside if self._seed is None else 0,
             rate=rate,
-            eta_s=left / rate if rate and left and any(c.alive for c in coordinators) else None,
+            eta_s=max(filter(None, estimates), default=left / rate if rate and left and estimates else None),
             axes=expected,
             states=states,
             workers=workers,

@@ -41,6 +41,9 @@ class Worker:
     """The machine that it runs on."""
     job: str = ""
     """The batch job that it belongs to; empty where there is none."""
+    progress: dict[str, Any] = field(default_factory=dict)
+    doing: str = ""
+    """How far its task is; ``progress`` has the numbers."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Coordinator:
     alive: bool
     ending: bool = False
     trouble: str = ""
+    eta_s: float | None = None
 
 
 @dataclass(frozen=True)

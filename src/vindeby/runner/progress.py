@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from vindeby.runner.protocol import TaskProgress
+
 _WINDOW_S = 60.0
+_LONG_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class WorkerView:
     memory: int
     node: str = ""
     job: str = ""
+    progress: TaskProgress | None = None
+    doing: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,17 +40,23 @@ class Progress:
     running: int
     left: int
     """Tasks that this run still has to settle; not those that are left as they are."""
-    elapsed_s: float
     rate: float
     """Tasks per second, lately."""
     workers: tuple[WorkerView, ...]
     ending: bool = False
     trouble: str = ""
+    eta_s: float | None = None
 
-    @property
-    def eta_s(self) -> float | None:
-        """Seconds that the rest will take at this rate."""
-        return self.left / self.rate if self.rate > 0.0 else None
+
+def time_left(left: int, rate: float, workers: Sequence[WorkerView]) -> float | None:
+    """Seconds that so many tasks will take: at this rate; where they are long, by how far those at work are."""
+    at_work = [(view.seconds, view.progress.left_s) for view in workers if view.progress]
+    known = [(seconds, rest) for seconds, rest in at_work if rest is not None]
+    rest, whole = sum(one for _, one in known), sum(map(sum, known))
+    if known and (not rate or whole > _LONG_S * len(known)):
+        waiting = max(0, left - len(known)) * whole / len(known)
+        return max(max(one for _, one in known), (rest + waiting) / len(known))
+    return left / rate if rate > 0.0 else None
 
 
 Watcher: TypeAlias = Callable[[Progress], None]

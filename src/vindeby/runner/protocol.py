@@ -60,6 +60,21 @@ class Died:
 
 
 @dataclass(frozen=True)
+class TaskProgress:
+    """How far a worker is in its task: what it is at, and the energy of the best layout so far."""
+
+    stage: str
+    iteration: int = 0
+    iterations: int = 0
+    aep_gwh: float | None = None
+    left_s: float | None = None
+
+    def __str__(self) -> str:
+        of = f" {self.iteration:,} of {self.iterations:,}" if self.iterations else ""
+        return f"{self.stage}{of}" + ("" if self.aep_gwh is None else f", {self.aep_gwh:,.1f} GWh so far")
+
+
+@dataclass(frozen=True)
 class Seen:
     """A look at a living worker: its task, the seconds since that began and since its last sign of life, its bytes."""
 
@@ -69,6 +84,7 @@ class Seen:
     silent_s: float
     memory: int
     pid: int = 0
+    progress: TaskProgress | None = None
 
 
 @dataclass(frozen=True)

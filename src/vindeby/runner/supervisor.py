@@ -19,7 +19,7 @@ from vindeby.runner import protocol
 from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.plan import Plan
-from vindeby.runner.progress import Progress, Rate, Watcher, WorkerView
+from vindeby.runner.progress import Progress, Rate, Watcher, WorkerView, time_left
 from vindeby.runner.protocol import Finish, Outcome
 from vindeby.runner.resuming.resume import ResumeState
 from vindeby.runner.signals import StopSignals
@@ -51,7 +51,6 @@ class Supervisor:
         self._standing = standing
         self._meanwhile = meanwhile
         self._timers = Timers()
-        self._began = time.monotonic()
         self._rate = Rate()
         self._trouble = ""
         self._finish: Finish | None = None
@@ -208,9 +207,8 @@ class Supervisor:
             self._on_task[seen.worker] = seen.task, seen.seconds
             key = self._space.key(seen.task) if seen.task is not None else None
             place = self._places.get(seen.worker, ("", ""))
-            views.append(
-                WorkerView(seen.worker, seen.pid, key, seen.seconds, seen.silent_s, seen.memory, *place)
-            )
+            about = (seen.pid, key, seen.seconds, seen.silent_s, seen.memory)
+            views.append(WorkerView(seen.worker, *about, *place, seen.progress, str(seen.progress or "")))
         self._happened(protocol.Tick())
         self._meanwhile(self._plan.done)
         self._report(tuple(views), now)
@@ -224,11 +222,11 @@ class Supervisor:
             failed=len(self._standing.failed) + self._plan.set_aside,
             running=sum(view.task is not None for view in views),
             left=self._plan.open,
-            elapsed_s=time.monotonic() - self._began,
             rate=self._speed,
             workers=views,
             ending=self._plan.is_ending,
             trouble=self._trouble,
+            eta_s=time_left(self._plan.open, self._speed, views),
         )
         if now - self._shown >= _SHOW_S:
             self._shown = now

@@ -37,7 +37,6 @@ class Reason(Enum):
     NEVER_STARTED = "never started"
     UNFINISHED = "started, not finished"
     ABSENT = "no result"
-    """Where nobody looked whether it was started."""
     FAILED = "failed"
     INVALID = "result invalid"
     STALE = "result of an older campaign"
@@ -109,9 +108,8 @@ def _missing(
         return Missing(key, Reason.INVALID.value, bad[key])
     if key in failed:
         return Missing(key, Reason.FAILED.value, failed[key])
-    if key in started:
-        return Missing(key, Reason.UNFINISHED.value, started[key])
-    return Missing(key, Reason.NEVER_STARTED.value)
+    reason = Reason.UNFINISHED if key in started else Reason.NEVER_STARTED
+    return Missing(key, reason.value, started.get(key, ""))
 
 
 def _answered(database: Holding | None, entry: Missing, expected: Mapping[str, str]) -> bool:

@@ -67,6 +67,7 @@ class Climb:
             if self.step():
                 self.status = "converged"
                 return done
+            self.problem.report.advance(1, self.problem.farm, self.best_energy)
         return iterations
 
     def step(self) -> bool:

@@ -104,9 +104,8 @@ def _as_rose(states: WindStates, turbines: Sequence[Turbine]) -> WindStates | No
     direction = np.repeat(np.rint(states.direction).astype(np.int64) % 360, np.diff(states.first))
     np.add.at(probability, direction, shares * states.probability[:, None])
     mean = np.full(probability.size, states.turbulence @ states.probability / states.probability.sum())
-    first = np.arange(361, dtype=np.int64) * len(speed)
-    flat = np.tile(speed, 360), probability.ravel(), mean
-    return WindStates(np.arange(360.0), first, *flat, shape=probability.shape)
+    flat = np.arange(361, dtype=np.int64) * len(speed), np.tile(speed, 360), probability.ravel(), mean
+    return WindStates(np.arange(360.0), *flat, shape=probability.shape)
 
 
 def direction_step(direction: FloatArray, wanted: int) -> int:

@@ -10,14 +10,14 @@ that breaks them is mended first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final, get_args
 
 import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.climbing.climb import Climb
-from vindeby.layout.climbing.schedule import Schedule, WindChoice, schedule_of
+from vindeby.layout.climbing.schedule import Budget, Schedule, WindChoice, schedule_of
 from vindeby.layout.climbing.shaking import climb_stages, climb_with_shakes
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.problem import Layout, Problem
@@ -58,6 +58,10 @@ class Gradient(Method):
         if not 0 <= self.memory <= 100:
             raise ArgumentError(f"memory must be a whole number from 0 to 100, not {self.memory!r}")
 
+    def brief(self) -> Method:
+        """A few iterations of every stage."""
+        return replace(self, max_iterations=min(self.max_iterations, 16))
+
     def prepare(self, problem: Problem) -> Search:
         """Make the stages. A seed is for the shakes; with few iterations there are none."""
         schedule = schedule_of(problem, self.widening, self.wind)
@@ -76,6 +80,7 @@ def _refine(
     layout, evaluations, left, memory = start, 0, method.max_iterations, method.memory
     budget = schedule.budget(left)
     stages = list(zip(schedule.wide, budget.wide, strict=True))
+    problem.report.begin(left, _work(problem, schedule, budget, left))
     if first := stages[: schedule.repeated]:
         climbed = climb_with_shakes(first, layout, memory, budget.shakes, rng)
         layout, evaluations, left = climbed.layout, climbed.evaluations, left - climbed.iterations
@@ -90,6 +95,16 @@ def _refine(
         evaluations += spent
     layout = climb.best_layout()
     return Result(layout, problem.aep(layout), climb.status, evaluations)
+
+
+def _work(problem: Problem, schedule: Schedule, budget: Budget, iterations: int) -> float:
+    """How many wind states the iterations of all stages evaluate, if none ends early."""
+    spent = np.array(budget.wide, float)
+    spent[: schedule.repeated] *= 1 + budget.shakes
+    few = schedule.few_speeds or problem
+    *wide, few_states, all_states = (len(one.farm.states.speed) for one in (*schedule.wide, few, problem))
+    true = (1.0 - LAST) * few_states + LAST * all_states
+    return float(spent @ np.array(wide, float) + (iterations - spent.sum()) * true)
 
 
 def _with_true_wakes(

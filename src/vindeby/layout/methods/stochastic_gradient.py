@@ -106,7 +106,9 @@ def _descend(
     mean, square, push = np.zeros_like(place), np.zeros_like(place), np.empty_like(place)
     wide, size = len(widths) - 1, 0.0
     order: list[int] = []
+    problem.report.begin(steps)
     for step in range(1, steps + 1):
+        problem.report.advance()
         done = step / steps
         # Every group once, in a new order each time.
         order = order or rng.permutation(len(widths[0])).tolist()

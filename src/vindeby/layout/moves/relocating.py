@@ -48,6 +48,7 @@ def walk(
         start = Layout(x, y, start.types)
         problem.refuse_infeasible(start, name)
     how, layout, trials, share = how.at(problem, start), start, 0, 0.0
+    problem.report.begin(how.budget)
     for number, stage in enumerate(stages or (Stage(problem, 1.0),)):
         part = how.part(share, share + stage.share)
         share += stage.share
@@ -92,10 +93,12 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         if kept >= mover.lasting:
             energy, kept = kernels.settle(farm.data, farm.machines, wind, moves), 0
+        before = trials
         trials, kept, energy, most = try_all(
             farm.data, farm.machines, wind, moves, limits.areas, limits.zone, limits.need,
             draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, kept, energy, most,
         )  # fmt: skip
+        problem.report.advance(trials - before)
         if trials >= how.budget:
             break
     x, y = best + limits.origin[:, None]
@@ -135,6 +138,7 @@ def _as_a_whole(problem: Problem, limits: Limits, start: Layout, seed: int, how:
                 here[:, i] = before
             if energy > most:
                 best, best_types, most = here.copy(), types.copy(), energy
+            problem.report.advance(1, problem.farm, most)
             if trials >= how.budget:
                 break
         if trials >= how.budget:

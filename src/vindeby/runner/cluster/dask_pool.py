@@ -154,6 +154,7 @@ class DaskPool:
                         task=known.task if on_task else None,
                         seconds=known.seconds + age if on_task else 0.0,
                         silent_s=known.silent_s + age,
+                        progress=known.progress if on_task else None,
                     )
                 )
         return seen

@@ -80,6 +80,9 @@ class ExecutorHooks:
     def solving(self) -> None:
         """What the task shares with others is set up: from now on its time counts."""
 
+    def progress(self, stage: str, *how_far: float | None) -> None:
+        """What the task is at, and how far (``layout.problem.Report``); called very often."""
+
     def solved(self, task: Task, error: BaseException | None) -> None:
         """The method returned or raised; its result was not looked at yet."""
 
@@ -104,7 +107,7 @@ class TaskExecutor:
         options = options or ExecutorOptions()
         self._campaign, self._on_failed, self._hooks = campaign, on_failed, hooks or ExecutorHooks()
         try:
-            self._method = method_for(campaign)
+            self._method = method_for(campaign, self._hooks.progress)
         except Exception as error:
             known = isinstance(error, VindebyError)
             raise MethodUnusableError(str(error) if known else trace(error)) from error

@@ -16,9 +16,11 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-_TASK, _STARTED, _BEAT, _LOG, _COUNT = range(5)
-_SLOT_SIZE = 64
+_TASK, _STARTED, _BEAT, _LOG, _COUNT, _NOTED = range(6)
+_SLOT_SIZE = 256
 _NUMBERS = _SLOT_SIZE // 8
+_NOTE = 64
+"""Where the note of a slot begins: what its task says of itself, of which the last number is the length."""
 NO_TASK = -1
 
 
@@ -34,6 +36,7 @@ class WorkerStatus:
     beat_s: float
     log_offset: int
     count: int
+    note: bytes = b""
 
 
 class Heartbeats:
@@ -58,13 +61,15 @@ class Heartbeats:
 
     def slot(self, number: int) -> Slot:
         """A slot to write to."""
-        return Slot(self._numbers, number * _NUMBERS)
+        return Slot(self._numbers, self._memory, number * _NUMBERS)
 
     def look(self, number: int) -> WorkerStatus:
         """What a slot shows now."""
         first = number * _NUMBERS
         task, started, beat, log, count = (self._numbers[first + place] for place in range(_COUNT + 1))
-        return WorkerStatus(None if task == NO_TASK else task, started / 1e9, beat / 1e9, log, count)
+        length, text = self._numbers[first + _NOTED], number * _SLOT_SIZE + _NOTE
+        note = self._memory[text : text + length]
+        return WorkerStatus(None if task == NO_TASK else task, started / 1e9, beat / 1e9, log, count, note)
 
     def close(self) -> None:
         """Let go of the memory."""
@@ -76,8 +81,8 @@ class Heartbeats:
 class Slot:
     """The row of one worker."""
 
-    def __init__(self, numbers: memoryview, start: int) -> None:
-        self._numbers = numbers
+    def __init__(self, numbers: memoryview, memory: mmap.mmap, start: int) -> None:
+        self._numbers, self._memory = numbers, memory
         self._start = start
 
     def _put(self, place: int, value: int) -> None:
@@ -85,12 +90,13 @@ class Slot:
 
     def clear(self) -> None:
         """Nobody sits here yet."""
-        for place, value in enumerate((NO_TASK, 0, time.monotonic_ns(), 0, 0)):
+        for place, value in enumerate((NO_TASK, 0, time.monotonic_ns(), 0, 0, 0)):
             self._put(place, value)
 
     def begin(self, task: int, log_offset: int) -> None:
         """The worker turns to a task; the task's number is written last, when the rest is true of it."""
         self._put(_STARTED, 0)
+        self._put(_NOTED, 0)
         self._put(_BEAT, time.monotonic_ns())
         self._put(_LOG, log_offset)
         self._put(_TASK, task)
@@ -98,6 +104,14 @@ class Slot:
     def start_clock(self) -> None:
         """What the task shares with others is set up: from now on its time counts."""
         self._put(_STARTED, time.monotonic_ns())
+
+    def note(self, text: bytes) -> None:
+        """What the task says of itself; a text that is too long is left out."""
+        self._put(_NOTED, 0)
+        if len(text) <= _SLOT_SIZE - _NOTE:
+            first = 8 * self._start + _NOTE
+            self._memory[first : first + len(text)] = text
+            self._put(_NOTED, len(text))
 
     def end(self) -> None:
         """The worker is on no task."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import selectors
 import socket
 import time
@@ -28,7 +29,7 @@ from vindeby.runner.pool import (
     WorkerReady,
     WorkerRetiring,
 )
-from vindeby.runner.protocol import Failed, MethodUnusable, Seen
+from vindeby.runner.protocol import Failed, MethodUnusable, Seen, TaskProgress
 from vindeby.runner.timers import Timers
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -174,9 +175,10 @@ class LocalPool:
         status = self._heartbeats.look(worker.slot)
         at_work = status.task is not None and status.started_s
         seconds = now - status.started_s if at_work else 0.0
-        return Seen(
-            worker.slot, status.task, seconds, now - status.beat_s, memory_of(worker.pid), pid=worker.pid
-        )
+        memory, progress = memory_of(worker.pid), None
+        with contextlib.suppress(ValueError, TypeError):  # it may be written just now
+            progress = TaskProgress(*json.loads(status.note)) if status.task is not None else None
+        return Seen(worker.slot, status.task, seconds, now - status.beat_s, memory, worker.pid, progress)
 
     def _hear(self, worker: WorkerHandle) -> None:
         if not self._is_current(worker):

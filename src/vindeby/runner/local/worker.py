@@ -12,6 +12,7 @@ something is not blamed but given back, unless it was the first of its process, 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -103,6 +104,7 @@ class Worker(ExecutorHooks):
         """Bytes of memory in use: at which it retires, and which it has only if tasks left something behind."""
         self._worn = ""
         """Why this process should not take another task."""
+        self._stage, self._stage_began, self._noted = "", 0.0, 0.0
         self._descriptors = Descriptors()
         os.register_at_fork(after_in_child=channel.close)
 
@@ -234,6 +236,8 @@ class Worker(ExecutorHooks):
         """One task, whatever comes of it."""
         size = self.output.begin(task.key)
         self.slot.begin(number, size)
+        self._stage = ""
+        self.progress("set-up")
         attempt = self.executor.attempt(task)
         spent = attempt.seconds
         self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
@@ -263,6 +267,18 @@ class Worker(ExecutorHooks):
     def solving(self) -> None:
         """Start the task's clock."""
         self.slot.start_clock()
+        self.progress("computing")
+
+    def progress(self, stage: str, *how_far: float | None) -> None:
+        """Note it, not more often than anybody looks; the rest takes as long for its share as what is over."""
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._stage_began = stage, now
+        elif now - self._noted < _LOOK_S:
+            return
+        *counts, share = how_far or (None,)
+        self._noted, left_s = now, (now - self._stage_began) * (1.0 - share) / share if share else None
+        self.slot.note(json.dumps([stage, *counts, left_s] if counts else [stage]).encode())
 
     def solved(self, task: Task, error: BaseException | None) -> None:
         """Only this process goes on, with its surroundings as they were."""

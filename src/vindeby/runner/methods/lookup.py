@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from vindeby.campaign import Campaign
@@ -10,7 +11,7 @@ from vindeby.runner.methods.call import CallMethod, find_function
 from vindeby.runner.methods.method_protocol import Method
 
 
-def method_for(campaign: Campaign) -> Method:
+def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
     """The campaign's method, ready to prepare farms and types; InputError when it cannot be used."""
     calls = [step.call for step in campaign.method if step.call is not None]
     if calls and len(campaign.method) > 1:
@@ -27,4 +28,4 @@ def method_for(campaign: Campaign) -> Method:
         return CallMethod(campaign, calls[0])
     from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
 
-    return SearchMethod(campaign)
+    return SearchMethod(campaign, progress)

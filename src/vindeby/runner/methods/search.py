@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,16 +18,17 @@ from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Layout, Problem, Search
+from vindeby.layout import Layout, Pipeline, Problem, Search
 from vindeby.layout import Result as Found
+from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Result
 
 
 class SearchMethod:
     """The pipeline of a campaign's search steps."""
 
-    def __init__(self, campaign: Campaign) -> None:
-        self._campaign = campaign
+    def __init__(self, campaign: Campaign, progress: Callable[..., None] = lambda *_: None) -> None:
+        self._campaign, self._progress = campaign, progress
         load_engine(
             campaign
         )  # now, as PyWake replaces functions of NumPy when it is imported, and no task may
@@ -44,13 +46,19 @@ class SearchMethod:
         """
         method = method_of(self._campaign, cell, self._pipeline)
         problem = problem_of(self._campaign, cell)
+        report = Report(names=[step.chosen[0] for step in self._campaign.method], farm=problem.farm)
+        problem = replace(problem, report=report)
         search = _stated(problem, method.prepare(problem))
         if not self._warm:
+            self._progress("compiling")
             brief = method.brief()
             with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
                 compiled = search if brief == method else _stated(problem, brief.prepare(problem))
                 compiled(self._campaign.seeds[0], None)
             self._warm = True
+        report.tell = self._progress
+        if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
+            report.tell = lambda *how_far: self._progress(*how_far[:-1], None)
         return _Prepared(search, self._words, self._engine, np.array(kinds_of(cell)) if cell.mix else None)
 
 

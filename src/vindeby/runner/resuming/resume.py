@@ -26,7 +26,6 @@ class ResumeState:
     """How far a campaign has come."""
 
     asked: int = 0
-    """How many tasks the campaign, or the part of it, has in all."""
     todo: list[int] = field(default_factory=list)
     done: int = 0
     stale: list[str] = field(default_factory=list)
