@@ -210,7 +210,7 @@ def _iea37_case_3(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
 def _simple_wind_rose(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
     file = "wifa/simple_wind_rose/wind_energy_system/system.yaml"
     part = home / "wifa/simple_wind_rose"
-    message = _refusal(lambda: windio.read_system(home / file))
+    message = _refusal(lambda: Campaign.load(home / file))
     yield refused(file, message, "x has 6 numbers and y has 4")
     notes = windio.Notes()
     site = windio.read_resource(
