@@ -35,8 +35,10 @@ def seen_from_true_north() -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("site", [weibull(), SERIES], ids=["rose", "series"])
 def test_an_engine_is_given_the_wind_from_grid_north(site: dict[str, Any]) -> None:
-    turned = wind_farm(campaign(site={**site, "grid_convergence_deg": CONVERGENCE}, **PYWAKE), [0])
-    plain = wind_farm(campaign(site=site, **PYWAKE), [0])
+    turned = wind_farm(
+        campaign(site={**site, "grid_convergence_deg": CONVERGENCE}, **PYWAKE), [0], searched=True
+    )
+    plain = wind_farm(campaign(site=site, **PYWAKE), [0], searched=True)
     energy = turned.aep(X, Y)
     assert energy == pytest.approx(plain.aep(*seen_from_true_north()), rel=1e-10)
     assert abs(energy / plain.aep(X, Y) - 1.0) > 1e-4

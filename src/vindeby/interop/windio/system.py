@@ -89,7 +89,7 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Resource | N
     site = root.get("site")
     boundary, resource, why = None, None, "there is no boundary in the file"
     if site is not None:
-        site.mapping()  # what is no mapping is refused, not only its boundary
+        site.mapping()  # anything else is refused, not only its boundary
         site.use("name")
         try:
             boundary = read_boundary(site, notes)
