@@ -92,7 +92,7 @@ def test_odd_files_in_a_run_directory_are_named_and_neither_hang_nor_end_a_comma
     hostile: Path, command: str
 ) -> None:
     words = ["run", "c.yaml", "-o", "out.h5"] if command == "run" else [command, "out.h5"]
-    done = vindeby(hostile, *words, timeout_s=60.0)
+    done = vindeby(hostile, *words, timeout_s=600.0)
     text = done.stdout + done.stderr
     assert (done.returncode, "Traceback" in text) == (0, False), text
     if command == "report":
@@ -109,7 +109,7 @@ def test_odd_files_in_a_run_directory_are_named_and_neither_hang_nor_end_a_comma
 def test_a_frozen_campaign_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path / "out.h5").create()
     os.mkfifo(run.campaign_file)
-    done = vindeby(tmp_path, "monitor", "out.h5", timeout_s=60.0)
+    done = vindeby(tmp_path, "monitor", "out.h5", timeout_s=600.0)
     assert done.returncode == 2
     assert "campaign.yaml: it is a named pipe (FIFO), not a regular file" in done.stderr
 
