@@ -105,7 +105,7 @@ def _convex_corners(edges: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 @scalar
-def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals, rooms):  # type: ignore[no-untyped-def]
+def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals, rooms):
     """The rows of all edges near a turbine; of the nearest alone if it is outside."""
     edge, nearest, where, inside = _nearest_edge(edges, px, py)
     if edge < 0:
@@ -143,7 +143,7 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
 
 
 @kernel("limits")
-def _gather(areas, corners, zone, place, need, movable, within, few, rows, normals, rooms):  # type: ignore[no-untyped-def]
+def _gather(areas, corners, zone, place, need, movable, within, few, rows, normals, rooms):
     """Fill in the rows as far as there is space; returns how many there are."""
     count = 0
     reach = 0.0
@@ -192,7 +192,7 @@ def _gather(areas, corners, zone, place, need, movable, within, few, rows, norma
 
 
 @kernel("limits")
-def _project(rows, normals, rooms, step, exact, sweeps):  # type: ignore[no-untyped-def]
+def _project(rows, normals, rooms, step, exact, sweeps):
     """Hildreth's method: change ``step`` into the nearest that keeps to all rows (but for ``exact``)."""
     weight = np.zeros(rooms.size)
     for _ in range(sweeps):
@@ -219,7 +219,7 @@ def _project(rows, normals, rooms, step, exact, sweeps):  # type: ignore[no-unty
 
 
 @kernel("limits")
-def _shorten(step, most):  # type: ignore[no-untyped-def]
+def _shorten(step, most):
     """Shorten the moves of turbines that are longer than ``most``."""
     for i in range(step.shape[1]):
         long = hypot(step[0, i], step[1, i])

@@ -59,7 +59,7 @@ def new_felt(wind: QuickWind) -> Felt:
 
 
 @scalar
-def power_left(table, share):  # type: ignore[no-untyped-def]
+def power_left(table, share):
     """The power where wakes take this share of the wind; straight lines between the points."""
     at = min(share, 1.0) * (POINTS - 1)
     k = min(int(at), POINTS - 2)
@@ -84,14 +84,14 @@ def make_list_felt(model: WakeModel) -> Callable[..., int]:
     deficit, reach = model.deficit, model.reach
 
     @scalar
-    def share_at(data, diameter, height, thrust, turbulence, far, aside):  # type: ignore[no-untyped-def]
+    def share_at(data, diameter, height, thrust, turbulence, far, aside):
         """The share of the wind that is missing so far downwind and aside."""
         if far <= ABREAST * diameter or aside >= reach(data, far, diameter, diameter, thrust, turbulence):
             return 0.0
         return deficit(data, far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence)
 
     @scalar
-    def list_felt(data, diameter, height, wind, east, north, felt):  # type: ignore[no-untyped-def]
+    def list_felt(data, diameter, height, wind, east, north, felt):
         """Fill ``felt`` for a turbine so far east and north of the one that makes the wake; returns how many."""
         directions = wind.direction.size
         straight = _next_direction(wind.direction, degrees(atan2(-east, -north)) % 360.0)
@@ -102,7 +102,7 @@ def make_list_felt(model: WakeModel) -> Callable[..., int]:
                 d %= directions
                 thrust, turbulence = wind.thrust[d], wind.turbulence[d]
                 far, aside = turn(wind.cosine[d], wind.sine[d], east, north)
-                share = share_at(data, diameter, height, thrust, turbulence, far, abs(aside))  # type: ignore[no-untyped-call]
+                share = share_at(data, diameter, height, thrust, turbulence, far, abs(aside))
                 if share > LEAST * thrust:
                     felt.direction[many], felt.share[many] = d, share
                     many += 1

@@ -66,7 +66,7 @@ def lattice_grid(row: IntArray, column: IntArray, directions: int) -> LatticeGri
 
 
 @scalar
-def _add_wake(grid, r, c, wake, summed):  # type: ignore[no-untyped-def]
+def _add_wake(grid, r, c, wake, summed):
     """Add a wake to the sums of all turbines that have another one at this offset."""
     rows, columns = grid.first.size, grid.columns
     for target in range(max(0, r), min(rows, rows + r)):
@@ -84,7 +84,7 @@ def _make_list_wakes(model: WakeModel) -> Callable[..., int]:
     list_felt, term = make_list_felt(model), superposition_of(model).term
 
     @scalar
-    def list_wakes(data, diameter, height, wind, vectors, grid, felt):  # type: ignore[no-untyped-def]
+    def list_wakes(data, diameter, height, wind, vectors, grid, felt):
         """List the wakes that turbines notice, by offset and direction; returns how many."""
         rows, columns, many = grid.first.size, grid.columns, 0
         for r in range(1 - rows, rows):
@@ -108,7 +108,7 @@ def quick_energy(model: WakeModel) -> Callable[..., None]:
     list_wakes, taken = _make_list_wakes(model), superposition_of(model).taken
 
     @scalar
-    def take_savings(grid, o, table, summed, out):  # type: ignore[no-untyped-def]
+    def take_savings(grid, o, table, summed, out):
         """Take from each turbine's worth what another would gain without one of its wakes."""
         rows, columns = grid.first.size, grid.columns
         for i in range(grid.row.size):
@@ -119,7 +119,7 @@ def quick_energy(model: WakeModel) -> Callable[..., None]:
                 out[i] -= power_left(table, taken(left)) - power_left(table, taken(here))
 
     @kernel(model.identity, counts_references=False)
-    def quick(data, diameter, height, wind, vectors, grid, felt, losses, out):  # type: ignore[no-untyped-def]
+    def quick(data, diameter, height, wind, vectors, grid, felt, losses, out):
         out[:] = 0.0
         grid.summed[:] = 0.0
         many = list_wakes(data, diameter, height, wind, vectors, grid, felt)

@@ -24,7 +24,7 @@ CELLS = 6.0
 
 
 @scalar
-def _share_with_neighbour(distance, radius):  # type: ignore[no-untyped-def]
+def _share_with_neighbour(distance, radius):
     """The share of a disc that is still in it after a shift."""
     t = 0.5 * distance / radius
     return 2.0 / pi * (acos(t) - t * sqrt(1.0 - t * t)) if t < 1.0 else 0.0
@@ -37,7 +37,7 @@ def shape_power(model: WakeModel) -> Callable[..., None]:
     term, taken = superposition.term, superposition.taken
 
     @kernel(model.identity, counts_references=False)
-    def power(data, diameter, height, wind, side, radius, shapes, felt, summed, out):  # type: ignore[no-untyped-def]
+    def power(data, diameter, height, wind, side, radius, shapes, felt, summed, out):
         most = min(CELLS * side, 2.0 * radius)
         for k in range(out.size):
             angle, aspect, skew = shapes[0, k], shapes[1, k], shapes[2, k]

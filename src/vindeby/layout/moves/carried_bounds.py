@@ -61,7 +61,7 @@ def make_order_directions(most_watts: Callable[..., float]) -> Callable[..., flo
     """Make the step; ``most_watts`` is that of ``OwnWinds``."""
 
     @inlined
-    def order_directions(wind, moves, moved):  # type: ignore[no-untyped-def]
+    def order_directions(wind, moves, moved):
         """Those first that could gain most; returns what all could, at most.
 
         A turbine can gain what wakes take from it, and what the wind is better at its new place; others can gain what

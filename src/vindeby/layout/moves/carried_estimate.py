@@ -108,7 +108,7 @@ def _mean_wind(wind: LocalWind, x: FloatArray, y: FloatArray, type_index: IntArr
 
 
 @inlined
-def _pair(moves, one, other, x, y):  # type: ignore[no-untyped-def]
+def _pair(moves, one, other, x, y):
     """What turbine ``one``, at a place, and turbine ``other`` lose to each other (W)."""
     return pair_loss(
         moves.estimates.pair_losses,
@@ -122,7 +122,7 @@ def _pair(moves, one, other, x, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def sum_pairs(moves):  # type: ignore[no-untyped-def]
+def sum_pairs(moves):
     """What every turbine that may move has to do with all others; nothing without tables."""
     for i in range(moves.counted if moves.estimates.pair_losses.loss.size > 0 else 0):
         total = 0.0
@@ -133,7 +133,7 @@ def sum_pairs(moves):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def move_pair_sums(moves, moved, x, y):  # type: ignore[no-untyped-def]
+def move_pair_sums(moves, moved, x, y):
     """The same after a kept move, when the layout has the new place and ``x`` and ``y`` are the old one."""
     estimates = moves.estimates
     if estimates.pair_losses.loss.size == 0:
@@ -149,7 +149,7 @@ def move_pair_sums(moves, moved, x, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _is_to_be_learnt_from(moves):  # type: ignore[no-untyped-def]
+def _is_to_be_learnt_from(moves):
     """Whether the next move is to be evaluated whatever its estimate; counts them."""
     estimates = moves.estimates
     estimates.learnt[SEEN] += 1.0
@@ -163,7 +163,7 @@ def _is_to_be_learnt_from(moves):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _lowest_estimate(moves, needed):  # type: ignore[no-untyped-def]
+def _lowest_estimate(moves, needed):
     """The estimate (W) below which a move is not expected to gain what is needed."""
     return needed - moves.estimates.learnt[MARGIN] * moves.settled.total[0] / moves.counted
 
@@ -172,7 +172,7 @@ def make_estimated_gain(is_local: bool) -> Callable[..., tuple[float, bool]]:
     """Make the step, for wind that differs from place to place or not."""
 
     @inlined
-    def estimated_gain(moves, moved, x, y, needed):  # type: ignore[no-untyped-def]
+    def estimated_gain(moves, moved, x, y, needed):
         """The gain (W) of a turbine moved to a place, from pairs, and whether the move is refused by it.
 
         Of a refused move it is as much as was added up until it was refused.
@@ -194,7 +194,7 @@ def make_estimated_gain(is_local: bool) -> Callable[..., tuple[float, bool]]:
 
 
 @inlined
-def learn(moves, estimate, gain, needed):  # type: ignore[no-untyped-def]
+def learn(moves, estimate, gain, needed):
     """Compare an estimate with the gain of a move that was worked out in full."""
     mean = moves.settled.total[0] / moves.counted
     if gain > needed - NEARLY * mean:

@@ -14,7 +14,7 @@ __all__ = ["make_keep"]
 
 
 @inlined
-def _position(members, count, i):  # type: ignore[no-untyped-def]
+def _position(members, count, i):
     """Where ``i`` stands in a list."""
     for q in range(count - 1):
         if members[q] == i:
@@ -23,7 +23,7 @@ def _position(members, count, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _unlist(moves, d, moved):  # type: ignore[no-untyped-def]
+def _unlist(moves, d, moved):
     """Forget who reached the moved turbine, and whom it reached."""
     settled = moves.settled
     for q in range(settled.target_count[d, moved]):
@@ -43,7 +43,7 @@ def _unlist(moves, d, moved):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _list(moves, d, moved):  # type: ignore[no-untyped-def]
+def _list(moves, d, moved):
     """Who reaches the moved turbine now, and whom it reaches."""
     settled, trial = moves.settled, moves.trial
     count = trial.target_count[d]
@@ -69,7 +69,7 @@ def _list(moves, d, moved):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
+def _take_over(moves, d, moved):
     """The sums and wakes of all that the trial touched in one direction, as they were listed then."""
     settled, trial, notes = moves.settled, moves.trial, moves.notes
     for a in range(trial.touched_count[d]):
@@ -98,7 +98,7 @@ def make_keep(locality: Locality, identity: str, settle: Callable[..., float]) -
     take_over_wind = own_winds(locality).take_over
 
     @kernel(identity, counts_references=False)
-    def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
+    def keep(data, machines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
         settled = moves.settled
         old_x, old_y = moves.x[moved], moves.y[moved]

@@ -100,7 +100,7 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
     deficit, reach = model.deficit, model.reach
 
     @scalar
-    def rough_reach(data, far, diameter, rotor, hubs, thrust, turbulence, most):  # type: ignore[no-untyped-def]
+    def rough_reach(data, far, diameter, rotor, hubs, thrust, turbulence, most):
         """Up to ``most``, where the deficit falls below ``ROUGH``."""
         inside, outside = 0.0, most
         while outside - inside > 1e-3 * most:
@@ -112,7 +112,7 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
         return outside
 
     @kernel(f"{model.identity} carried")
-    def fill_edges(data, machines, thrust, turbulence, step, edge):  # type: ignore[no-untyped-def]
+    def fill_edges(data, machines, thrust, turbulence, step, edge):
         types = thrust.size
         for pair in range(types * types):
             source, target = pair // types, pair % types
@@ -130,7 +130,7 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
 
 
 @inlined
-def _pair_of(moves, i, j, rough):  # type: ignore[no-untyped-def]
+def _pair_of(moves, i, j, rough):
     """The row of a source and a target in tables."""
     types = moves.reaches.types
     if types == 1:
@@ -139,7 +139,7 @@ def _pair_of(moves, i, j, rough):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def is_in_reach(moves, i, j, far, aside, rough):  # type: ignore[no-untyped-def]
+def is_in_reach(moves, i, j, far, aside, rough):
     """Whether ``j``, so ``far`` downwind of ``i``, may be in its wake; beyond the table every turbine may be."""
     point = int(far * moves.reaches.edge_per_m)
     if point >= POINTS:
@@ -148,7 +148,7 @@ def is_in_reach(moves, i, j, far, aside, rough):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def bearing_of(east, north):  # type: ignore[no-untyped-def]
+def bearing_of(east, north):
     """The mathematical angle, from 0, in sectors, to 0.0038 radians.
 
     S. Rajan et al., "Efficient approximations for the arctangent function", IEEE Signal Processing Magazine 23 (2006)
@@ -167,14 +167,14 @@ def bearing_of(east, north):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def widest_angle(reaches, pair, distance):  # type: ignore[no-untyped-def]
+def widest_angle(reaches, pair, distance):
     """The widest angle, in sectors; beyond the table a quarter of the compass."""
     point = int(distance * reaches.angle_per_m)
     return reaches.angle[pair, point] if point < DISTANCES else 0.25 * SECTORS + 1.0
 
 
 @inlined
-def find_pairs(moves, moved, x, y, rough):  # type: ignore[no-untyped-def]
+def find_pairs(moves, moved, x, y, rough):
     """List by direction whom the moved turbine would reach at a place, and who would reach it."""
     settled, trial, reaches = moves.settled, moves.trial, moves.reaches
     first, facing = reaches.first, reaches.facing

@@ -32,7 +32,7 @@ __all__ = ["make_settle"]
 
 
 @scalar
-def _sort(spot, order):  # type: ignore[no-untyped-def]
+def _sort(spot, order):
     """From upwind to downwind, by insertion: the order of the last time is nearly right."""
     for a in range(order.size):
         i, b = order[a], a
@@ -43,7 +43,7 @@ def _sort(spot, order):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _list_targets(moves, d, a):  # type: ignore[no-untyped-def]
+def _list_targets(moves, d, a):
     """Whom the turbine at ``a`` of the order reaches, and how far they are; returns how many."""
     settled = moves.settled
     order, i, count = settled.order[d], settled.order[d, a], 0
@@ -68,7 +68,7 @@ def make_settle(model: WakeModel, locality: Locality, identity: str) -> Callable
     term, scale = together.term, together.scale
 
     @inlined
-    def cast(data, machines, moves, d, a, states):  # type: ignore[no-untyped-def]
+    def cast(data, machines, moves, d, a, states):
         """The wakes of the turbine at ``a`` of the order, with its own free wind, on those after it."""
         settled = moves.settled
         i, count = settled.order[d, a], _list_targets(moves, d, a)
@@ -89,7 +89,7 @@ def make_settle(model: WakeModel, locality: Locality, identity: str) -> Callable
                 )
 
     @kernel(identity, counts_references=False)
-    def settle(data, machines, wind, moves):  # type: ignore[no-untyped-def]
+    def settle(data, machines, wind, moves):
         settled = moves.settled
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):

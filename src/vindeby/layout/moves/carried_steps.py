@@ -47,7 +47,7 @@ def is_downwind(far: float, i: int, j: int) -> bool:
 
 
 @inlined
-def forget_trial(moves, d):  # type: ignore[no-untyped-def]
+def forget_trial(moves, d):
     """All turbines are as before."""
     trial = moves.trial
     for q in range(trial.touched_count[d]):
@@ -60,7 +60,7 @@ def make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., float
     wind_speed = together_of(model, locality).wind_speed
 
     @inlined
-    def settle_one(machines, type_index, states, row, new):  # type: ignore[no-untyped-def]
+    def settle_one(machines, type_index, states, row, new):
         """Wind speeds and thrusts of a turbine, in its ``row`` from ``new`` on; returns its mean power.
 
         ``states`` are its own free wind.
@@ -81,7 +81,7 @@ def make_fill_deficits(model: WakeModel) -> Callable[..., None]:
     deficit = model.deficit
 
     @inlined
-    def fill_deficits(data, machines, moves, source, listed, count, turbulence, thrust, out, first):  # type: ignore[no-untyped-def]
+    def fill_deficits(data, machines, moves, source, listed, count, turbulence, thrust, out, first):
         """Those of type ``source`` on ``count`` turbines ``listed``, so ``far`` and ``aside``, at all wind speeds.
 
         They go into ``out`` from ``first`` on, wind speed by wind speed: with one thrust after the other, what depends

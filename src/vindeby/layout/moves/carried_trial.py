@@ -49,7 +49,7 @@ LEFT = 1e-6
 
 def _make_differs(of_source: bool) -> Callable[..., tuple[int, float]]:
     @inlined
-    def differs(row, free, same):  # type: ignore[no-untyped-def]
+    def differs(row, free, same):
         """Whether a turbine casts other wakes than it did (1), and of another thrust (2); about how much they change.
 
         That is as a fraction of the wakes.
@@ -69,7 +69,7 @@ def _make_differs(of_source: bool) -> Callable[..., tuple[int, float]]:
 
 
 @inlined
-def _is_little_left(row):  # type: ignore[no-untyped-def]
+def _is_little_left(row):
     """Whether a sum must be summed up anew; notes the highest."""
     few = False
     for k in range(row.shape[1]):
@@ -85,7 +85,7 @@ def _make_gained_in(model: WakeModel, locality: Locality) -> Callable[..., float
     wind_at, wind_tried, squares = own.settled, own.tried, model.superposition == "squares"
 
     @inlined
-    def gained_in(data, machines, moves, d, moved, states, rough):  # type: ignore[no-untyped-def]
+    def gained_in(data, machines, moves, d, moved, states, rough):
         """The gain (W) in one direction."""
         settled, trial = moves.settled, moves.trial
         total, a = 0.0, 0
@@ -116,7 +116,7 @@ def _make_gained_in(model: WakeModel, locality: Locality) -> Callable[..., float
 
 
 @inlined
-def _clear(moves):  # type: ignore[no-untyped-def]
+def _clear(moves):
     """By how much (W) a rough gain must be below what is needed."""
     return CLEAR * sqrt(max(moves.counted / PER_TURBINES, 1.0)) * moves.settled.total[0] / moves.counted
 
@@ -128,7 +128,7 @@ def make_gained(model: WakeModel, locality: Locality, identity: str) -> Callable
     estimated_gain = make_estimated_gain(locality != "uniform")
 
     @inlined
-    def gained_in_all(data, machines, wind, moves, moved, needed, rough):  # type: ignore[no-untyped-def]
+    def gained_in_all(data, machines, wind, moves, moved, needed, rough):
         """The gain in all directions; a rough trial ends when those to come cannot make up for it."""
         left, total = order_directions(wind, moves, moved), 0.0
         for a in range(wind.cosine.size):
@@ -141,7 +141,7 @@ def make_gained(model: WakeModel, locality: Locality, identity: str) -> Callable
         return total
 
     @kernel(identity, counts_references=False)
-    def gained(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]
+    def gained(data, machines, wind, moves, moved, x, y, needed):
         """A gain that is clearly not above what is ``needed`` is a rough one."""
         rough, estimate = needed > -inf, 0.0
         estimated = rough and moves.estimates.pair_losses.loss.size > 0

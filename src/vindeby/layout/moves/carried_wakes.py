@@ -25,7 +25,7 @@ __all__ = ["list_targets", "make_cast", "make_sum_up", "make_take_out"]
 
 
 @inlined
-def touch(moves, d, j, along):  # type: ignore[no-untyped-def]
+def touch(moves, d, j, along):
     """A turbine whose sum changes begins with the one it had, and is listed by where it stands."""
     trial, room = moves.trial, moves.room
     if trial.state[d, j] == 0:
@@ -43,7 +43,7 @@ def touch(moves, d, j, along):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _room(moves, pairs):  # type: ignore[no-untyped-def]
+def _room(moves, pairs):
     """Where notes of so many pairs begin; without room for them they are not noted."""
     notes = moves.notes
     most = moves.settled.wind.shape[3]
@@ -57,7 +57,7 @@ def _room(moves, pairs):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _list_sources(moves, d, i, moved):  # type: ignore[no-untyped-def]
+def _list_sources(moves, d, i, moved):
     """Those that reach ``i`` with the move, how far from them it is; returns how many."""
     settled, trial, room = moves.settled, moves.trial, moves.room
     place, side, count = settled.spot[d, i, ALONG], settled.spot[d, i, ACROSS], 0
@@ -90,7 +90,7 @@ def make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
     term, scale = together.term, together.scale
 
     @inlined
-    def sum_up(data, machines, moves, d, i, moved, states):  # type: ignore[no-untyped-def]
+    def sum_up(data, machines, moves, d, i, moved, states):
         """The sum of a turbine from all that reach it; deficits on the moved one are noted."""
         settled, notes, room = moves.settled, moves.notes, moves.room
         count = _list_sources(moves, d, i, moved)
@@ -124,7 +124,7 @@ def make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
 
 
 @inlined
-def list_targets(moves, d, i, moved, most, rough):  # type: ignore[no-untyped-def]
+def list_targets(moves, d, i, moved, most, rough):
     """Those whose sums the wakes of ``i`` change, and how far they are; returns how many.
 
     All that it reaches, or in a rough trial those where a change of its deficits by ``most`` of them counts.
@@ -161,7 +161,7 @@ def make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
     term, scale = together.term, together.scale
 
     @inlined
-    def cast(data, machines, moves, d, i, moved, change, count, states):  # type: ignore[no-untyped-def]
+    def cast(data, machines, moves, d, i, moved, change, count, states):
         """The wakes of a turbine, new for old, in the sums of those listed; of the moved one, the new ones.
 
         ``states`` are its own free wind.
@@ -199,7 +199,7 @@ def make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
     term, scale = together.term, together.scale
 
     @inlined
-    def take_out(moves, d, moved, states, rough):  # type: ignore[no-untyped-def]
+    def take_out(moves, d, moved, states, rough):
         """Take the moved turbine's wakes out of the sums of those that it reached; list it where it would stand.
 
         ``states`` are its free wind where it stood.

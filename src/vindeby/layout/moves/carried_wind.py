@@ -36,27 +36,27 @@ class OwnWinds(NamedTuple):
 
 
 @inlined
-def _same_tried(moves, d, states, i, moved):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _same_tried(moves, d, states, i, moved):
     return states
 
 
 @inlined
-def _fill_none(wind, moves, moved, x, y):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _fill_none(wind, moves, moved, x, y):
     return None
 
 
 @inlined
-def _take_over_none(moves, d, moved):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _take_over_none(moves, d, moved):
     return None
 
 
 @inlined
-def _same_watts(wind, moves, d, moved):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _same_watts(wind, moves, d, moved):
     return moves.bounds.free_watts[d, moves.type_index[moved]]
 
 
 @inlined
-def _own_tried(moves, d, states, i, moved):  # type: ignore[no-untyped-def]
+def _own_tried(moves, d, states, i, moved):
     n, directions = moves.x.size, moves.settled.idle.size
     row = directions * n + d if i == moved else d * n + i
     return row_of(moves.free, states.speed.size, row)
@@ -67,7 +67,7 @@ _FILL_OWN = _OWN.fill
 
 
 @inlined
-def _fill_tried(wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
+def _fill_tried(wind, moves, moved, x, y):
     directions = moves.settled.idle.size
     for d in range(directions):
         if not moves.settled.idle[d]:
@@ -75,7 +75,7 @@ def _fill_tried(wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
+def _take_over(moves, d, moved):
     free, n = moves.free, moves.x.size
     old, new = d * n + moved, moves.settled.idle.size * n + d
     for k in range(free.speed.shape[1]):
@@ -84,7 +84,7 @@ def _take_over(moves, d, moved):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _own_watts(wind, moves, d, moved):  # type: ignore[no-untyped-def]
+def _own_watts(wind, moves, d, moved):
     free, row = moves.free, moves.settled.idle.size * moves.x.size + d
     highest, watts = moves.bounds.highest[moves.type_index[moved]], 0.0
     for k in range(wind.first[d + 1] - wind.first[d] if not moves.settled.idle[d] else 0):

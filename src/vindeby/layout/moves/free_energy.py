@@ -66,7 +66,7 @@ _FILL_ROW = make_fill_row(False)
 
 
 @kernel("free energy")
-def _fill(wind, machines, west, south, step, watts):  # type: ignore[no-untyped-def]
+def _fill(wind, machines, west, south, step, watts):
     rows = new_rows(1, wind.most)
     east, north = wind.grid.x[wind.grid.x.size - 1], wind.grid.y[wind.grid.y.size - 1]
     for t in range(watts.shape[0]):
@@ -84,7 +84,7 @@ def _fill(wind, machines, west, south, step, watts):  # type: ignore[no-untyped-
 
 
 @inlined
-def free_watts_at(free, t, x, y):  # type: ignore[no-untyped-def]
+def free_watts_at(free, t, x, y):
     """The mean power (W) of a turbine alone; beyond the table, that at its edge."""
     table = free.watts[t]
     across = min(max((x - free.west) * free.per_m, 0.0), table.shape[0] - 1.000001)

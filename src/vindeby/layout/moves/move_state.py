@@ -70,17 +70,17 @@ class FreeWinds(NamedTuple):
 
 
 @inlined
-def _same_wind(moves, d, states, i):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _same_wind(moves, d, states, i):
     return states
 
 
 @inlined
-def _nothing_to_fill(wind, d, moves, t, x, y, row):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _nothing_to_fill(wind, d, moves, t, x, y, row):
     return None
 
 
 @inlined
-def row_of(free, count, row):  # type: ignore[no-untyped-def]
+def row_of(free, count, row):
     """The free wind in one row of ``free``."""
     return OwnWind(
         free.speed[row, :count], free.weight[row, :count], free.turbulence[row, :count],
@@ -89,12 +89,12 @@ def row_of(free, count, row):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _own_settled(moves, d, states, i):  # type: ignore[no-untyped-def]
+def _own_settled(moves, d, states, i):
     return row_of(moves.free, states.speed.size, d * moves.x.size + i)
 
 
 @inlined
-def _own_tried(moves, trial, states, i):  # type: ignore[no-untyped-def]
+def _own_tried(moves, trial, states, i):
     row = trial.d * moves.x.size + i
     if i == trial.moved:
         row = moves.free.cosine.size - 1
@@ -105,7 +105,7 @@ _FILL_ROW = make_fill_row(False)
 
 
 @scalar
-def _fill_own(wind, d, moves, t, x, y, row):  # type: ignore[no-untyped-def]
+def _fill_own(wind, d, moves, t, x, y, row):
     _FILL_ROW(wind, d, t, x, y, moves.free, row)
 
 

@@ -37,7 +37,7 @@ def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[
     scale, term = together.scale, together.term
 
     @scalar
-    def add_wake(data, machines, source, target, far, aside, states, speed, thrust, sign, summed):  # type: ignore[no-untyped-def]
+    def add_wake(data, machines, source, target, far, aside, states, speed, thrust, sign, summed):
         """The wake of type ``source`` on type ``target``; ``states``, ``speed`` and ``thrust`` are the source's."""
         far, aside = swing(states, far, aside)
         if turned_wakes and far <= 0.0:
@@ -69,7 +69,7 @@ def make_settle_one(model: WakeModel, locality: Locality = "uniform") -> Callabl
     wind_speed = together_of(model, locality).wind_speed
 
     @scalar
-    def settle_one(machines, type_index, states, summed, speed, thrust):  # type: ignore[no-untyped-def]
+    def settle_one(machines, type_index, states, summed, speed, thrust):
         """Wind speeds and thrusts of a turbine; returns its mean power."""
         power = 0.0
         for k in range(states.speed.size):
@@ -82,7 +82,7 @@ def make_settle_one(model: WakeModel, locality: Locality = "uniform") -> Callabl
 
 
 @scalar
-def touch(moves, d, j):  # type: ignore[no-untyped-def]
+def touch(moves, d, j):
     """A turbine whose sum changes begins with the one it had."""
     if not moves.touched[j]:
         moves.touched[j] = True
@@ -91,7 +91,7 @@ def touch(moves, d, j):  # type: ignore[no-untyped-def]
 
 
 @scalar
-def reorder(moves, trial):  # type: ignore[no-untyped-def]
+def reorder(moves, trial):
     """The new order: the old one with the moved turbine at its new place."""
     order, at = moves.new_order, 0
     inserted = False
@@ -110,7 +110,7 @@ def reorder(moves, trial):  # type: ignore[no-untyped-def]
 
 
 @scalar
-def almost_empty(moves, d, i, count):  # type: ignore[no-untyped-def]
+def almost_empty(moves, d, i, count):
     """Whether so little of a sum is left that rounding would show."""
     least = 1.0
     for k in range(count):
@@ -123,7 +123,7 @@ def make_sum_anew(add_wake: Callable[..., bool], free: FreeWinds) -> Callable[..
     tried = free.tried
 
     @scalar
-    def sum_anew(data, machines, moves, trial, a, states):  # type: ignore[no-untyped-def]
+    def sum_anew(data, machines, moves, trial, a, states):
         """All wakes on the turbine at ``a`` of the new order, from those before it."""
         d, order = trial.d, moves.new_order
         i = order[a]
@@ -152,7 +152,7 @@ def make_replace_wakes(add_wake: Callable[..., bool], free: FreeWinds) -> Callab
     tried = free.tried
 
     @scalar
-    def replace_wakes(data, machines, moves, trial, a, states):  # type: ignore[no-untyped-def]
+    def replace_wakes(data, machines, moves, trial, a, states):
         """The wakes of the turbine at ``a`` of the new order, new for old, on those after it."""
         d, order = trial.d, moves.new_order
         i = order[a]
@@ -186,7 +186,7 @@ def make_remove_old_wakes(add_wake: Callable[..., bool], free: FreeWinds) -> Cal
     settled = free.settled
 
     @scalar
-    def remove_old_wakes(data, machines, moves, trial, states):  # type: ignore[no-untyped-def]
+    def remove_old_wakes(data, machines, moves, trial, states):
         """The wakes of the moved turbine, where it stood, on those after it."""
         d, moved = trial.d, trial.moved
         own = settled(moves, d, states, moved)
@@ -212,7 +212,7 @@ def make_differs(model: WakeModel) -> Callable[..., bool]:
     of_source = model.reference == "source"
 
     @scalar
-    def differs(moves, d, i, count):  # type: ignore[no-untyped-def]
+    def differs(moves, d, i, count):
         """Whether a turbine casts another wake than before."""
         for k in range(count):
             if moves.new_thrust[i, k] != moves.thrust[d, i, k]:

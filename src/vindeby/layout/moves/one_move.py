@@ -92,7 +92,7 @@ def _make_settle(
     settled, fill = free.settled, free.fill
 
     @kernel(identity, counts_references=False)
-    def settle(data, machines, wind, moves):  # type: ignore[no-untyped-def]
+    def settle(data, machines, wind, moves):
         n = moves.x.size
         type_index, total = moves.type_index, 0.0
         along, across = moves.new_along, moves.new_across
@@ -138,7 +138,7 @@ def _make_gained(
     tried, fill = free.tried, free.fill
 
     @kernel(identity, counts_references=False)
-    def gained(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    def gained(data, machines, wind, moves, moved, x, y, needed):
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
             states = wind_from(wind, d)
@@ -170,7 +170,7 @@ def _make_gained(
 
 def _make_keep(identity: str, settle: Callable[..., float]) -> Callable[..., None]:
     @kernel(identity, counts_references=False)
-    def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
+    def keep(data, machines, wind, moves, moved, x, y):
         moves.x[moved], moves.y[moved] = x, y
         settle(data, machines, wind, moves)
 

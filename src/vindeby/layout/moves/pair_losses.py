@@ -83,7 +83,7 @@ def _make_lost(model: WakeModel) -> Callable[..., float]:
     term, scale, wind_speed = together.term, together.scale, together.wind_speed
 
     @inlined
-    def lost_in(data, machines, wind, thrust, power, d, source, target, far, aside):  # type: ignore[no-untyped-def]
+    def lost_in(data, machines, wind, thrust, power, d, source, target, far, aside):
         """What a turbine loses in one direction to another one that is so far upwind and aside of it."""
         height, hub = machines.hub_height[source], machines.hub_height[target]
         total, value, last, last_turbulence = 0.0, 0.0, -1.0, -1.0
@@ -100,7 +100,7 @@ def _make_lost(model: WakeModel) -> Callable[..., float]:
         return total
 
     @inlined
-    def lost(data, machines, wind, reaches, thrust, power, source, target, east, north):  # type: ignore[no-untyped-def]
+    def lost(data, machines, wind, reaches, thrust, power, source, target, east, north):
         """What a turbine loses to another one from which it is so far to the east and north."""
         distance, total = sqrt(east * east + north * north), 0.0
         types = thrust.shape[0]
@@ -122,7 +122,7 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
     lost = _make_lost(model)
 
     @kernel(f"{model.identity} pair losses", counts_references=False)
-    def fill(data, machines, wind, reaches, thrust, power, step, centre, loss):  # type: ignore[no-untyped-def]
+    def fill(data, machines, wind, reaches, thrust, power, step, centre, loss):
         types = thrust.shape[0]
         for pair in range(types * types):
             one, other = pair // types, pair % types
@@ -146,7 +146,7 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
 
 
 @inlined
-def _between(table, columns, at, up, right):  # type: ignore[no-untyped-def]
+def _between(table, columns, at, up, right):
     """A number between four points, of which ``at`` is the first."""
     one = np.uint64(1)
     below = table[at] + right * (table[at + one] - table[at])
@@ -156,7 +156,7 @@ def _between(table, columns, at, up, right):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def pair_loss(losses, types, one, other, east, north, counts):  # type: ignore[no-untyped-def]
+def pair_loss(losses, types, one, other, east, north, counts):
     """What type ``one`` and type ``other``, if that one ``counts``, lose to each other; 0 beyond the tables.
 
     ``other`` stands so far to the east and north of ``one``.

@@ -26,7 +26,7 @@ def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
     reach = model.reach
 
     @scalar
-    def look_around(data, machines, moves, a, moved, place, side):  # type: ignore[no-untyped-def]
+    def look_around(data, machines, moves, a, moved, place, side):
         """Note in ``touched`` who is in reach at a place (2), who was before (1), and both (3)."""
         along, across, wake = moves.along[a], moves.across[a], moves.wake[moved, a]
         touched, types = moves.touched, moves.type_index
@@ -44,7 +44,7 @@ def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
         touched[moved] = 0
 
     @scalar
-    def list_pairs(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]
+    def list_pairs(data, machines, wind, moves, moved, x, y):
         other, far, aside, reached, touched = (
             moves.other,
             moves.far,
@@ -79,7 +79,7 @@ def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float])
         numbers, square = squares
 
         @scalar
-        def work_out_squares(data, machines, moves, turbine, count):  # type: ignore[no-untyped-def]  # noqa: ARG001
+        def work_out_squares(data, machines, moves, turbine, count):
             far, aside, reached, now = moves.far, moves.aside, moves.reached, moves.now
             n0, n1, n2, n3 = numbers(data, machines.diameter[0], moves.thrust[0])
             for c in range(count):
@@ -88,7 +88,7 @@ def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float])
         return work_out_squares
 
     @scalar
-    def work_out(data, machines, moves, turbine, count):  # type: ignore[no-untyped-def]
+    def work_out(data, machines, moves, turbine, count):
         far, aside, now, types, moved = (
             moves.far,
             moves.aside,
@@ -107,7 +107,7 @@ def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float])
 
 
 @inlined
-def _note(moves, many, d, begin, i, change):  # type: ignore[no-untyped-def]
+def _note(moves, many, d, begin, i, change):
     """List the sum of turbine ``i`` in direction ``d``, whose sums begin at ``begin``, if it changes."""
     place = begin + i
     was = moves.summed[place]
@@ -117,14 +117,14 @@ def _note(moves, many, d, begin, i, change):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _note_own(moves, many, d, place, now):  # type: ignore[no-untyped-def]
+def _note_own(moves, many, d, place, now):
     """List the sum of the moved turbine."""
     moves.direction[many], moves.place[many], moves.new_summed[many] = d, place, now
     return many + np.uint64(1)
 
 
 @scalar
-def _list_changes(moves, turbine):  # type: ignore[no-untyped-def]
+def _list_changes(moves, turbine):
     """List all sums that the wakes listed change; returns how many there are."""
     many, n, moved = np.uint64(0), np.uint64(moves.x.size), np.uint64(turbine)
     for a in range(moves.ahead.size):
@@ -164,7 +164,7 @@ def make_gained(
     list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
 
     @kernel(identity, counts_references=False, inline=True)
-    def gained(data, machines, wind, moves, moved, x, y, needed):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    def gained(data, machines, wind, moves, moved, x, y, needed):
         count = list_pairs(data, machines, wind, moves, moved, x, y)
         work_out(data, machines, moves, moved, count)
         moves.changes[0] = _list_changes(moves, moved)
@@ -177,7 +177,7 @@ def make_keep(identity: str) -> Callable[..., None]:
     """Make the loop that takes over what a trial has listed."""
 
     @kernel(identity, counts_references=False)
-    def keep(data, machines, wind, moves, moved, x, y):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    def keep(data, machines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
         moves.x[moved], moves.y[moved] = x, y
         for a in range(moves.ahead.size):

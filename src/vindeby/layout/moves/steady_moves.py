@@ -90,7 +90,7 @@ def _make_settle(
     identity: str, pair: Callable[..., float], all_watts: Callable[..., float]
 ) -> Callable[..., float]:
     @kernel(identity, counts_references=False)
-    def settle(data, machines, wind, moves):  # type: ignore[no-untyped-def]
+    def settle(data, machines, wind, moves):
         n, types = moves.x.size, moves.type_index
         clear(moves.summed)
         clear(moves.watts)

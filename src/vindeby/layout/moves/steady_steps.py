@@ -73,7 +73,7 @@ class SteadyMoves(NamedTuple):
 
 
 @inlined
-def is_downwind(far, i, j):  # type: ignore[no-untyped-def]
+def is_downwind(far, i, j):
     """Whether ``i``, which is ``far`` downwind of ``j``, counts as downwind; of two abreast, one does."""
     return (far > 0.0) | ((far == 0.0) & (i > j))
 
@@ -91,7 +91,7 @@ def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
         numbers, square = squares
 
         @scalar
-        def pair_square(data, machines, thrust, source, target, far, aside):  # type: ignore[no-untyped-def]  # noqa: ARG001
+        def pair_square(data, machines, thrust, source, target, far, aside):
             diameter = machines.diameter[0]
             if abs(aside) >= reach(data, far, diameter, diameter, thrust[0], 0.0):
                 return 0.0
@@ -101,7 +101,7 @@ def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
         return pair_square
 
     @scalar
-    def pair(data, machines, thrust, source, target, far, aside):  # type: ignore[no-untyped-def]
+    def pair(data, machines, thrust, source, target, far, aside):
         """What the wake of type ``source`` adds to the sum of type ``target``, ``far`` downwind of it."""
         diameter, rotor = machines.diameter[source], machines.diameter[target]
         if abs(aside) >= reach(data, far, diameter, rotor, thrust[source], 0.0):
@@ -114,7 +114,7 @@ def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
 
 
 @inlined
-def _power_at(machines, per_speed, first, last, wind_speed):  # type: ignore[no-untyped-def]
+def _power_at(machines, per_speed, first, last, wind_speed):
     """Power (W), as ``curves_at`` gives it, alone; the buckets of the type are ``first`` to ``last``."""
     wind_speed = max(wind_speed, 0.0)
     p = machines.piece
@@ -130,7 +130,7 @@ def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
     taken = superposition_of(model).taken
 
     @scalar
-    def all_watts(machines, moves, many):  # type: ignore[no-untyped-def]
+    def all_watts(machines, moves, many):
         fraction, summed, point, watts = moves.taken, moves.new_summed, moves.point, moves.new_watts
         n, counted, power = np.uint64(moves.x.size), np.uint64(moves.counted), moves.power
         types, points, last = np.uint64(moves.thrust.size), np.uint64(POINTS), np.uint64(POINTS - 2)

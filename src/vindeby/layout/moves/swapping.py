@@ -55,7 +55,7 @@ _exchange = scalar(exchange)
 
 
 @scalar
-def may_swap(types, group, x, y, need, i, j):  # type: ignore[no-untyped-def]
+def may_swap(types, group, x, y, need, i, j):
     """Whether two turbines can swap types: they differ, and the larger has room where the smaller stands."""
     if types[i] == types[j] or group[i] != group[j]:
         return False
@@ -70,13 +70,13 @@ def may_swap(types, group, x, y, need, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel("swapping")
-def can_swap(types, group, x, y, need, i, j):  # type: ignore[no-untyped-def]
+def can_swap(types, group, x, y, need, i, j):
     """``may_swap``, for callers that are not compiled."""
-    return may_swap(types, group, x, y, need, i, j)  # type: ignore[no-untyped-call]
+    return may_swap(types, group, x, y, need, i, j)
 
 
 @scalar
-def never_swap(data, machines, wind, moves, need, i, j, energy, slack):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def never_swap(data, machines, wind, moves, need, i, j, energy, slack):
     """Stands for the move in farms that have none."""
     return -1.0
 
@@ -85,7 +85,7 @@ def make_swap(settle: Callable[..., float], identity: str) -> Callable[..., floa
     """Make the move: swap, and swap back unless the gain (W), which is returned, is above ``slack``."""
 
     @kernel(identity, counts_references=False)
-    def swap(data, machines, wind, moves, need, i, j, energy, slack):  # type: ignore[no-untyped-def]
+    def swap(data, machines, wind, moves, need, i, j, energy, slack):
         _exchange(moves.type_index, need, i, j)
         gain = settle(data, machines, wind, moves) - energy
         if not gain > slack:

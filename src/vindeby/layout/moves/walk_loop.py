@@ -14,7 +14,7 @@ __all__ = ["walk_kernel"]
 
 
 @scalar
-def _note(moves, best, best_types):  # type: ignore[no-untyped-def]
+def _note(moves, best, best_types):
     """Keep the layout as it is now."""
     for j in range(best.shape[1]):
         best[0, j], best[1, j] = moves.x[j], moves.y[j]
@@ -31,7 +31,7 @@ def walk_kernel(
     swap = make_swap(settle, identity) if swapping else never_swap
 
     @kernel(identity, counts_references=False)
-    def try_all(  # type: ignore[no-untyped-def]
+    def try_all(
         data,
         machines,
         wind,

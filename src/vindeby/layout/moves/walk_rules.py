@@ -14,13 +14,13 @@ SURE = 1.0 + 1e-12
 
 
 @scalar
-def temperature_at(hot, cold, done, budget):  # type: ignore[no-untyped-def]
+def temperature_at(hot, cold, done, budget):
     """From hot to cold, by the same factor with every trial."""
     return hot * (cold / hot) ** (done / budget) if hot > 0.0 else 0.0
 
 
 @scalar
-def is_allowed(areas, zone, x, y, need, i, px, py):  # type: ignore[no-untyped-def]
+def is_allowed(areas, zone, x, y, need, i, px, py):
     """Whether turbine ``i`` may stand at a place: inside its zone, and far enough from all others."""
     z, discs = zone[i], areas.discs
     for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
@@ -35,12 +35,12 @@ def is_allowed(areas, zone, x, y, need, i, px, py):  # type: ignore[no-untyped-d
 
 
 @kernel("walk rules")
-def allowed(areas, zone, x, y, need, i, px, py):  # type: ignore[no-untyped-def]
+def allowed(areas, zone, x, y, need, i, px, py):
     """``is_allowed``, for callers that are not compiled."""
     return is_allowed(areas, zone, x, y, need, i, px, py)
 
 
 @kernel("walk rules")
-def temperature(hot, cold, done, budget):  # type: ignore[no-untyped-def]
+def temperature(hot, cold, done, budget):
     """``temperature_at``, for callers that are not compiled."""
     return temperature_at(hot, cold, done, budget)
