@@ -1,12 +1,16 @@
-"""Plain data as a YAML file of several: parts in files of their own are named by ``!include``."""
+"""Folders of YAML files, for windIO and FLORIS: how a file is written, and how an earlier export is recognised."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from vindeby._version import __version__
+from vindeby.interop.export.chosen import Chosen
 
 
 @dataclass(frozen=True)
@@ -57,3 +61,29 @@ def write_yaml(path: Path, data: Any) -> None:
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False
     )
     path.write_text(text, encoding="utf-8")
+
+
+NAME = "vindeby-export.json"
+
+
+def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> None:
+    """Say what the folder holds."""
+    data = {
+        "format": file_format,
+        "vindeby": __version__,
+        "database": chosen.database.name,
+        "campaign": None if chosen.campaign is None else chosen.campaign.name,
+        "results": {key: {"aep_gwh": chosen.aep[key]} for key in chosen.places},
+        "notes": chosen.notes,
+        **more,
+    }
+    (folder / NAME).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def is_marked(folder: Path, file_format: str) -> bool:
+    """Whether a folder is an earlier export of this format."""
+    try:
+        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(data, dict) and data.get("format") == file_format
