@@ -38,8 +38,6 @@ from vindeby.wake.sites.site import Site, UniformSite, WindStates
 from vindeby.wake.turbines.curves import machines_of
 from vindeby.wake.turbines.turbine import Turbine
 
-__all__ = ["FlowMap", "Neighbours", "WindFarm"]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 

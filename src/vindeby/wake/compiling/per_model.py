@@ -8,8 +8,6 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from vindeby.wake.models.contract import WakeModel
 
-__all__ = ["once_per_model"]
-
 Made = TypeVar("Made")
 Rest = ParamSpec("Rest")
 

@@ -28,8 +28,6 @@ from vindeby.wake.models import ModelData, WakeModel
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.turbine import Turbine
 
-__all__ = ["Call", "DirectLoops", "TabulatedLoops", "WidthLoops", "loops_of"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _NOTHING: FloatArray = np.empty((0, 0))

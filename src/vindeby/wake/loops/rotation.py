@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, scalar
 
-__all__ = ["Turned", "downwind_of", "new_turned", "turn", "turn_arrays", "turn_back", "turn_into_wind"]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 

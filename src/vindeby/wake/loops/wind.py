@@ -10,20 +10,6 @@ import numpy.typing as npt
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.sites.site import WindStates
 
-__all__ = [
-    "BLOCK",
-    "DirectionWind",
-    "Legs",
-    "Waked",
-    "Wind",
-    "clear",
-    "count_up",
-    "legs_of",
-    "new_waked",
-    "wind_from",
-    "wind_of",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 

@@ -18,8 +18,6 @@ from vindeby.wake.loops.superposition import Superposition, local_superposition_
 from vindeby.wake.loops.wind import DirectionWind, wind_from
 from vindeby.wake.models.contract import WakeModel
 
-__all__ = ["LocalStates", "Locality", "OwnWind", "WindAccess", "access_of", "identity_of", "together_of"]
-
 FloatArray = npt.NDArray[np.float64]
 
 Locality = Literal["uniform", "local", "turned"]

@@ -41,17 +41,6 @@ from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.compiling.fixed_code import Copies
 
-__all__ = [
-    "NEGLIGIBLE",
-    "SIGMAS",
-    "ModelData",
-    "PairSquares",
-    "WakeModel",
-    "Widths",
-    "without_slopes",
-    "wrong_slope",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 NEGLIGIBLE = 1e-10

@@ -25,8 +25,6 @@ from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, WakeModel
 
-__all__ = ["amplitude", "cumulative_curl", "profile_exponent", "shape_factors", "width_start"]
-
 _MOST_THRUST = 0.9999
 
 

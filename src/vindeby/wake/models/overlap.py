@@ -20,8 +20,6 @@ import numpy.typing as npt
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.loops.tabulated.splines import coefficients, slope_weights, weights
 
-__all__ = ["OVERLAP_END", "overlap", "overlap_exact", "overlap_table", "overlap_with_slopes"]
-
 FloatArray = npt.NDArray[np.float64]
 
 PER_SIGMA = 32.0

@@ -12,8 +12,6 @@ from vindeby.errors import ArgumentError
 from vindeby.wake.sites.site import Interpolation, Site, WeibullSite, WindStates
 from vindeby.wake.sites.wind_grid import WindGrid
 
-__all__ = ["GriddedSite"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

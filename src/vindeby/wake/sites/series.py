@@ -10,8 +10,6 @@ import numpy as np
 from vindeby.errors import ArgumentError
 from vindeby.wake.sites.site import WindStates
 
-__all__ = ["chunks_of"]
-
 
 def chunks_of(states: WindStates, steps: int) -> Iterator[tuple[slice, WindStates]]:
     """The steps of a time series in order, so many at a time, as wind states of their own.

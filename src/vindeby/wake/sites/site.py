@@ -22,8 +22,6 @@ from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.wake.sites.turbulence import TurbulenceTable
 
-__all__ = ["Site", "TableSite", "TimeSeriesSite", "UniformSite", "WeibullSite", "WindStates"]
-
 FloatArray = npt.NDArray[np.float64]
 Interpolation = Literal["linear", "nearest"]
 

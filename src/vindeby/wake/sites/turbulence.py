@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 
-__all__ = ["TurbulenceTable"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError
 from vindeby.units import TOLERANCE_M
 
-__all__ = ["QUANTITIES", "WindGrid"]
-
 FloatArray = npt.NDArray[np.float64]
 
 QUANTITIES = MappingProxyType(

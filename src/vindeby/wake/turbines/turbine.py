@@ -18,8 +18,6 @@ from vindeby.errors import ArgumentError
 from vindeby.units import impossible_power, impossible_rating, mw_to_w, w_to_mw
 from vindeby.wake.turbines.turbine_pieces import Curve, Outside, common_pieces, joined_points
 
-__all__ = ["Turbine", "iea37_10mw", "iea37_335mw"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 
-__all__ = ["Curve", "Outside", "common_pieces", "joined_points"]
-
 FloatArray = npt.NDArray[np.float64]
 Outside = Literal["hold", "zero"]
 

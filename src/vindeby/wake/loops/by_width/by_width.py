@@ -65,8 +65,6 @@ from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["FEW_STATES", "ByWidthKernels", "by_width_kernels", "directions_per_block", "goes_by_width"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _MOST_BLOCKS = 512

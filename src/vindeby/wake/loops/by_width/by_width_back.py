@@ -39,8 +39,6 @@ from vindeby.wake.loops.wind import clear
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
-__all__ = ["Shares", "make_walk_back", "new_shares"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _wind_speed_back = superposition_of_words("squares", "free").wind_speed_back

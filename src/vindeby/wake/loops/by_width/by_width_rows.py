@@ -11,31 +11,6 @@ from typing import Any
 
 from vindeby.wake.compiling.compiled import inlined
 
-__all__ = [
-    "ASIDE",
-    "FAR",
-    "HEIGHT",
-    "N0",
-    "N1",
-    "N2",
-    "N3",
-    "OF_THRUST",
-    "RADIUS",
-    "ROW",
-    "ROWS",
-    "S0",
-    "S1",
-    "S2",
-    "S3",
-    "STRENGTH",
-    "THRUST",
-    "TURBULENCE",
-    "VALUE",
-    "T",
-    "put_numbers",
-    "whole_vectors",
-]
-
 ROW = 128
 """Entries of a row; more wind states or turbines are worked off in several goes."""
 ROWS = 15

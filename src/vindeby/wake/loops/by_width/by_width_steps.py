@@ -17,23 +17,6 @@ from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.by_width.gaussian_mean import means, means_with_slopes
 from vindeby.wake.models.contract import WakeModel, Widths
 
-__all__ = [
-    "Facing",
-    "Lines",
-    "begin_walk",
-    "find_targets",
-    "first_constants",
-    "last_needed",
-    "make_lines",
-    "make_near",
-    "make_square",
-    "make_square_with_slopes",
-    "new_facing",
-    "pass_by",
-    "place_turbines",
-    "widths_of",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 SIGMAS_BESIDE = 6.5

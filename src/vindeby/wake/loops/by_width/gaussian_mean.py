@@ -16,8 +16,6 @@ from math import factorial
 
 from vindeby.wake.compiling.compiled import inlined
 
-__all__ = ["LARGEST_T", "means", "means_with_slopes"]
-
 LARGEST_T = 1.75
 _LARGEST_Z = 60.0
 _LAST = 10

@@ -27,8 +27,6 @@ from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, tog
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["DirectKernels", "direct_kernels"]
-
 
 class DirectKernels(NamedTuple):
     """The compiled loops of one model; ``farm`` says what their arguments are.

@@ -20,8 +20,6 @@ from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, tog
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.turbines.curves import curves_with_slopes
 
-__all__ = ["Shares", "make_walk_back", "new_shares", "of_own_place"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, together_of
 from vindeby.wake.models.contract import WakeModel
 
-__all__ = ["make_local_field"]
-
 
 def make_local_field(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the loop over the points of a map; ``out`` holds the free wind at the points and becomes that in wakes.

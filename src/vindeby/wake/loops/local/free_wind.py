@@ -19,16 +19,6 @@ from vindeby.wake.sites.gridded_site import GriddedSite
 from vindeby.wake.sites.site import Site, WindStates
 from vindeby.wake.turbines.turbine import Turbine
 
-__all__ = [
-    "FreeWind",
-    "free_wind_at",
-    "lowest_turbulence",
-    "map_wind",
-    "refuse_locality",
-    "refuse_unknown_slopes",
-    "wind_and_locality",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 

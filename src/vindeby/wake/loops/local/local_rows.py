@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import scalar
 
-__all__ = ["LocalRows", "make_fill_row", "new_rows", "rows_for"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

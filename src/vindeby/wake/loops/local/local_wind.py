@@ -18,8 +18,6 @@ from vindeby.wake.sites.gridded_site import GriddedSite
 from vindeby.wake.sites.site import Interpolation, WindStates, _direction_bin, _speed_edges
 from vindeby.wake.sites.wind_grid import WindGrid
 
-__all__ = ["LocalGrid", "LocalWind", "local_wind_of", "moved_grid"]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 

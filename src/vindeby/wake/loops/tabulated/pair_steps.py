@@ -15,19 +15,6 @@ from vindeby.wake.loops.tabulated.pair_tables import LINE, NODES, PAGE
 from vindeby.wake.loops.tabulated.splines import slope_weights, weights
 from vindeby.wake.turbines.curves import COLUMNS
 
-__all__ = [
-    "add_wake",
-    "find_pairs",
-    "outside",
-    "read",
-    "read_with_slopes",
-    "settle",
-    "settle_back",
-    "settle_like",
-    "slopes_of_shares",
-    "wake_back",
-]
-
 # What tables hold; ``WakeModel`` refuses them to models of any other way of adding wakes.
 _TOGETHER = superposition_of_words("squares", "free")
 _term, _term_back = _TOGETHER.term, _TOGETHER.term_back

@@ -31,8 +31,6 @@ from vindeby.wake.models.overlap import overlap_table
 from vindeby.wake.turbines.curves import thrust_variable
 from vindeby.wake.turbines.turbine import Turbine
 
-__all__ = ["LINE", "MOST_TYPES", "NODES", "PAGE", "PairTables", "can_tabulate", "pair_tables"]
-
 FloatArray = npt.NDArray[np.float64]
 
 NEAREST, FARTHEST, MIDDLE, TANGENT = 1.0, 400.0, 30.0, 30.0

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined
 
-__all__ = ["coefficients", "slope_weights", "weights"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _ONE_SIDED: FloatArray = np.array([-137 / 60, 5, -5, 10 / 3, -5 / 4, 1 / 5])

@@ -43,8 +43,6 @@ from vindeby.wake.loops.wind import BLOCK, clear, count_up, wind_from
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["TabulatedKernels", "tabulated_kernels"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from vindeby.wake.loops.wind import clear
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["WIDE", "Shares", "make_walks_back", "new_shares"]
-
 FloatArray = npt.NDArray[np.float64]
 WIDE = 3 * NODES
 """A pair's coefficients: the values, and the slopes with both distances."""
