@@ -11,8 +11,8 @@ from vindeby._version import __version__
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen, Selection, choose
 from vindeby.interop.export.folders import is_marked
-from vindeby.interop.export.placing import new_file, new_folder
 from vindeby.results.result_set import ResultSet
+from vindeby.store.disk.output_file import new_file, new_folder
 
 FORMATS = {
     "netcdf": ".nc",
@@ -65,11 +65,11 @@ def export(
     write = _writer(file_format, chosen, options)
     if file_format in FOLDERS:
         with new_folder(
-            target, force=options.force, database=results.path, replaceable=_recogniser(file_format)
+            target, replace=options.force, database=results.path, replaceable=_recogniser(file_format)
         ) as folder:
             write(folder)
     else:
-        with new_file(target, force=options.force, database=results.path) as file:
+        with new_file(target, replace=options.force, database=results.path) as file:
             write(file)
     return Exported(target, file_format, chosen)
 

@@ -30,8 +30,6 @@ from vindeby.wake.models.self_similar_2020 import (
 )
 from vindeby.wake.turbines.curves import curves_with_slopes
 
-__all__ = ["blockage_at_point", "with_blockage", "with_blockage_back"]
-
 FloatArray = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-7

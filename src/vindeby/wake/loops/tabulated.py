@@ -10,7 +10,7 @@ order. Turbines in no wake, a fifth of all, are alike in the wind of a direction
 is settled and the others are given the same.
 
 For the gradient each pair's coefficients are kept with their slopes with both distances, so that the way back
-(``tabulated_back``) reads no table.
+reads no table.
 
 The room for all this is made outside of what is done for a pair of directions, which so need not count references to
 arrays (``uncounted``): for wakes that reach few turbines, counting took twice the time of everything else.
@@ -19,33 +19,147 @@ arrays (``uncounted``): for wakes that reach few turbines, counting took twice t
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar, uncounted
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.rotation import turn_back, turn_into_wind
-from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.tabulated.pair_steps import (
+from vindeby.wake.loops.pair_tables import (
+    NODES,
     add_wake,
     find_pairs,
     outside,
     read,
     read_with_slopes,
     settle,
+    settle_back,
     settle_like,
+    slopes_of_shares,
+    wake_back,
 )
-from vindeby.wake.loops.tabulated.pair_tables import NODES
-from vindeby.wake.loops.tabulated.tabulated_back import WIDE, make_walks_back, new_shares
-from vindeby.wake.loops.wind import BLOCK, clear, count_up, wind_from
-from vindeby.wake.models.contract import WakeModel
+from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.wind import BLOCK, clear, count_up, turn_back, turn_into_wind, wind_from
+from vindeby.wake.models.contract import WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["TabulatedKernels", "tabulated_kernels"]
-
 FloatArray = npt.NDArray[np.float64]
+WIDE = 3 * NODES
+"""A pair's coefficients: the values, and the slopes with both distances."""
+
+
+class Shares(NamedTuple):
+    """The shares in the total, from the first turbine to the last: of their sums of wakes, thrusts and places.
+
+    ``slope`` holds the slopes of the weights that a turbine's place on the thrust axis gives.
+    """
+
+    slope: FloatArray
+    summed: FloatArray
+    t: FloatArray
+    along: FloatArray
+    across: FloatArray
+
+
+@scalar
+def new_shares(n: int, most: int) -> Shares:
+    """Room for ``n`` turbines and up to ``most`` wind speeds."""
+    return Shares(
+        np.empty((n, 4, most)), np.empty((n, most)), np.empty((n, most)), np.empty(n), np.empty(n)
+    )  # fmt: skip
+
+
+def make_walks_back(model: WakeModel) -> tuple[Callable[..., None], Callable[..., None]]:
+    """The ways back of the walks ahead and behind."""
+    pair_back = _make_pair_back(model)
+
+    @inlined
+    def pairs_back(data, tables, machines, farm, rows, states, shares, a, is_source):
+        """All pairs of ``a``, which is the source of their wakes, or else the target."""
+        for p in range(farm.first[a], farm.first[a + 1]):
+            b = farm.other[p]
+            source, target = (a, b) if is_source else (b, a)
+            of_far, of_aside = pair_back(
+                data, tables, machines, farm, rows, states, shares, p, a, b, source, target
+            )
+            shares.along[a] -= of_far
+            shares.along[b] += of_far
+            shares.across[a] -= of_aside
+            shares.across[b] += of_aside
+
+    @inlined
+    def ahead_back(data, tables, machines, farm, rows, states, counted, shares):
+        for a in range(farm.order.size - 1, -1, -1):
+            clear(shares.t[a])
+            slopes_of_shares(farm.share[a, :, : states.speed.size], shares.slope[a])
+            pairs_back(data, tables, machines, farm, rows, states, shares, a, True)
+            _turbine_back(machines, tables, farm, states, counted, shares, a)
+
+    @inlined
+    def behind_back(data, tables, machines, farm, rows, states, counted, shares):
+        n = farm.order.size
+        for a in range(n):
+            clear(shares.t[a])
+            slopes_of_shares(farm.share[a, :, : states.speed.size], shares.slope[a])
+        for a in range(n):
+            _turbine_back(machines, tables, farm, states, counted, shares, a)
+            pairs_back(data, tables, machines, farm, rows, states, shares, a, False)
+
+    return ahead_back, behind_back
+
+
+@inlined
+def _turbine_back(machines, tables, farm, states, counted, shares, a):
+    i = farm.order[a]
+    counts = 1.0 if i < counted else 0.0
+    settle_back(
+        machines, tables, farm.type_index[i], states, counts, farm.summed[a], farm.u[a],
+        shares.t[a], shares.summed[a],
+    )  # fmt: skip
+
+
+def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
+    slopes_of, term_back = model.deficit_with_slopes, superposition_of(model).term_back
+
+    @scalar
+    def outside_back(data, tables, machines, source, target, far, aside, turbulence, u, of_summed, of_t):
+        """A pair that the table does not hold: ``wake_back`` with the model itself."""
+        rise = machines.hub_height[target] - machines.hub_height[source]
+        heights = machines.hub_height[target] + machines.hub_height[source]
+        diameter, rotor = machines.diameter[source], machines.diameter[target]
+        of_far = of_aside = 0.0
+        for k in range(turbulence.size):
+            thrust = min(max(curves_at(machines, source, u[k])[1], 1e-12), 1.0 - 1e-12)
+            value, d_far, d_aside, d_thrust, _ = slopes_of(
+                data, far, aside, rise, heights, diameter, rotor, thrust, turbulence[k]
+            )
+            of_value = term_back(of_summed[k], value)
+            of_far += of_value * d_far
+            of_aside += of_value * d_aside
+            t = sqrt(thrust) / (1.0 + sqrt(1.0 - thrust))
+            per_t = 4.0 * sqrt(thrust * (1.0 - thrust)) / ((1.0 + t * t) * tables.per_thrust)
+            of_t[k] += of_value * d_thrust * per_t
+        return of_far, of_aside
+
+    @inlined
+    def pair_back(data, tables, machines, farm, rows, states, shares, p, a, b, source, target):
+        """The pair ``p`` of ``a`` and ``b``: the wake of ``source`` (one of the two) on ``target``."""
+        count = states.speed.size
+        far, aside = farm.along[b] - farm.along[a], farm.across[b] - farm.across[a]
+        source_type, target_type = farm.type_index[farm.order[source]], farm.type_index[farm.order[target]]
+        if outside(tables, source_type, far):
+            return outside_back(
+                data, tables, machines, source_type, target_type, far, aside, states.turbulence,
+                farm.u[source], shares.summed[target], shares.t[source],
+            )  # fmt: skip
+        of_far, of_aside = wake_back(
+            rows[p * WIDE : (p + 1) * WIDE], farm.node[source, :count], farm.share[source],
+            shares.slope[source], shares.summed[target], shares.t[source],
+        )  # fmt: skip
+        return of_far, of_aside if aside >= 0.0 else -of_aside
+
+    return pair_back
 
 
 class TabulatedKernels(NamedTuple):

@@ -29,8 +29,6 @@ from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.models.cumulative_curl import amplitude, profile_exponent, shape_factors, width_start
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["make_cumulative_walk"]
-
 _FELT = 80.0
 """Squares of distances above this many S count as 0: exp(-40) is 4e-18."""
 
