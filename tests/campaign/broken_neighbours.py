@@ -76,7 +76,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
     ),
     "a table in degrees": _with(_FILE, "degrees", "east.csv:2:", "UTM", table="x,y\n7.9,55.5\n7.8,55.4\n"),
     "a table of longitudes": _with(_FILE, "longitude", "east.csv:1:", table="lon,lat\n7.9,55.5\n7.8,55.4\n"),
-    "a table without positions": _with(_FILE, "holds no positions", "neighbours.file", table="x,y\n"),
+    "a table without positions": _with(_FILE, "does not hold positions", "neighbours.file", table="x,y\n"),
     "a table without names of columns": _with(
         _FILE, "has 3 columns and no header", "east.csv:1:", table="1,5000,0\n2,6000,0\n"
     ),
@@ -102,7 +102,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
         "neighbours: {database: west.h5, key: farm0_t0_s0}\n", "neighbours.database", "no such database", _LINE
     ),
     "a database without a key": _with(
-        "neighbours: {database: west.h5}\n", "neighbours.database", "not said", "give key: KEY, or best"
+        "neighbours: {database: west.h5}\n", "neighbours.database", "does not say which result", "give key: KEY, or best"
     ),
     "a database with a key and the best": _with(
         "neighbours: {database: west.h5, key: farm0_t0_s0, best: {}}\n", "neighbours.database", "give key"

@@ -7,30 +7,18 @@ results that are done: those that answer the database's own campaign and are pos
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
 from vindeby.assembly.zones_and_types import kinds_of, own_types, worth_of
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.readers import StoredLayout
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError
 from vindeby.store.format.record import Record
 from vindeby.store.missing import answers
 from vindeby.store.read.database import Database
-
-
-@dataclass(frozen=True)
-class StoredLayout:
-    """Positions in metres, the turbine types as a campaign file describes them, and what was taken, in words."""
-
-    key: str
-    what: str
-    positions: list[list[float]]
-    turbines: list[dict[str, Any]] | None
-    type: str | list[str] | None
 
 
 def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> StoredLayout:

@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import Document, not_used, unused
 from vindeby.campaign.reading.yaml_text import read as read_yaml
 from vindeby.interop.common import (
-    FileContent,
     Options,
     as_float,
     read_bytes,

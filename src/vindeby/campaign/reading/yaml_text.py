@@ -54,6 +54,15 @@ class Include:
     file: str
 
 
+class Hidden(str):
+    """Text of a file that messages describe by its length only: any file can be named, and messages travel."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"text of {len(self)} characters"
+
+
 @dataclass
 class Document:
     """Plain data, and where each part of it came from."""
@@ -68,6 +77,14 @@ class Document:
         while path not in self.origins and path:
             path = path[:-1]
         return self.origins.get(path, Origin("campaign"))
+
+    def refuse(self, path: Path, message: str, remedy: str, value: object = None) -> NoReturn:
+        """Raise for what is written at ``path``; text and numbers are shown."""
+        origin = self.origin(path)
+        shown = repr(value) if isinstance(value, str | int | float) else None
+        raise CampaignError(
+            [Problem(origin.source, field_name(path), message, shown, remedy, origin.line)]
+        ) from None
 
 
 def resolve(text: str) -> str | int | float | bool | None:

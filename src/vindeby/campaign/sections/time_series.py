@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
-from vindeby.campaign.reading.times import find_time_problem
+from vindeby.campaign.reading.wind_files import find_time_problem
 from vindeby.campaign.sections.long_lists import Directions, Probabilities, Speeds, Times, Weights
 from vindeby.campaign.sections.normalising import Normalise, refuse_bad_sum
 from vindeby.campaign.sections.turbulence import StepIntensity

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vindeby.campaign.reading.geographic_names import (
+from vindeby.campaign.reading.farm_files import (
     SUFFIXES,
     boundary_holders,
     exclusion_files,
     is_geographic,
+    neighbour_groups,
 )
-from vindeby.campaign.reading.neighbour_files import neighbour_groups
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import ArgumentError, CampaignError, Problem

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
+from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.errors import CampaignError, Problem
 from vindeby.interop.geo.areas import Area, FloatArray
 from vindeby.interop.geo.crs import (
     TOLERANCE_M,
@@ -130,7 +129,7 @@ class CommonSystem:
             return None
         crs = crs_from_text(text) if isinstance(text, str) else None
         if crs is None:
-            self._refuse(("crs",), "is no known coordinate reference system", "write e.g. EPSG:25831")
+            self.document.refuse(("crs",), "is no known coordinate reference system", "write e.g. EPSG:25831")
         return crs
 
     def _refuse_unsaid(self, in_metres: list[DataPath]) -> None:
@@ -138,7 +137,7 @@ class CommonSystem:
             told = (
                 "is in metres, and other parts are read from a geographic file: in which system is not said"
             )
-            self._refuse(at, told, "add crs: EPSG:CODE to the campaign, the system of these metres")
+            self.document.refuse(at, told, "add crs: EPSG:CODE to the campaign, the system of these metres")
 
     def _refuse_swapped(self, pieces: list[Piece], degrees: list[FloatArray]) -> None:
         for index, (piece, own) in enumerate(zip(pieces, degrees, strict=True)):
@@ -149,7 +148,3 @@ class CommonSystem:
                     "write longitude before latitude in every file",
                     tuple(round(float(one), 4) for one in own[0]),
                 )
-
-    def _refuse(self, at: DataPath, message: str, remedy: str) -> NoReturn:
-        origin = self.document.origin(at)
-        raise CampaignError([Problem(origin.source, field_name(at), message, None, remedy, origin.line)])

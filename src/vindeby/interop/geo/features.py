@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.reading.column_names import HeaderError, type_column
+from vindeby.campaign.reading.columns import HeaderError, type_column
 from vindeby.campaign.reading.yaml_text import Document, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
@@ -47,11 +47,7 @@ class Named:
 
     def refuse_key(self, key: str, message: str, remedy: str) -> NoReturn:
         """Something is wrong with what the campaign file says about it."""
-        at = (*self.at, key)
-        origin, value = self.document.origin(at), self.data.get(key)
-        shown = repr(value) if isinstance(value, str | int | float) else None
-        problem = Problem(origin.source, field_name(at), message, shown, remedy, origin.line)
-        raise CampaignError([problem]) from None
+        self.document.refuse((*self.at, key), message, remedy, self.data.get(key))
 
     def refuse_other_keys(self, known: tuple[str, ...]) -> None:
         """Refuse a key that has no meaning beside a geographic file."""

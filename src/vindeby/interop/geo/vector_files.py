@@ -7,9 +7,7 @@ network. So the first bytes are checked here, and GDAL sees a copy in a folder o
 from __future__ import annotations
 
 import io
-import os
 import re
-import stat
 import tempfile
 import warnings
 import zipfile
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 import shapely
 
+from vindeby.campaign.reading.files import UnreadableError, read_bounded
 from vindeby.errors import ArgumentError, CampaignError, Problem
 from vindeby.interop.geo.crs import crs_from_text
 from vindeby.interop.geo.features import MOST_FEATURES, Feature, Layer, Named
@@ -40,33 +39,26 @@ _UNREADABLE_ZIP = (
 )
 _TABLE = re.compile(r"a[0-9a-f]{8}\.gdb(?:table|tablx)")
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
+_SHAPEFILE_BEGINS = (9994).to_bytes(4, "big")
+_SQLITE_BEGINS = b"SQLite format 3\0"
+_APPLICATIONS = (b"GPKG", b"GP10", b"GP11")
+"""The application identifiers of GeoPackage, at byte 68 of a SQLite file; 1.0 and 1.1 had their own."""
+_KML_BEGINS = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?[^>]*>|<!--.*?-->)\s*)*+<(?:\w+:)?kml[\s>]", re.DOTALL
+)
+_FALLBACK_ENCODING = "ISO-8859-1"
 
 
 def read_bytes(named: Named, path: Path | None = None) -> bytes:
-    """The content of the file that the campaign names, or of one beside it; refuses what is no regular file."""
+    """The content of the file that the campaign names, or of one beside it."""
     path = named.path if path is None else path
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a named pipe would wait for a writer
-        with os.fdopen(handle, "rb") as file:
-            status = os.fstat(handle)
-            if stat.S_ISDIR(status.st_mode):
-                raise _not_read(named, path, "this is a folder", "name the file in it")
-            if not stat.S_ISREG(status.st_mode):
-                raise _not_read(named, path, "this is not a regular file", "name a file")
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise _not_read(named, path, "no such file", "check the path") from None
-    except IsADirectoryError:
-        raise _not_read(named, path, "this is a folder", "name the file in it") from None
-    except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        raise _not_read(
-            named, path, f"cannot be read: {told}", "check the path and its permissions"
-        ) from None
-    if len(content) > MAX_BYTES:
-        told = f"the file has more than the {MAX_BYTES:,} bytes that are read"
-        raise _not_read(named, path, told, "is it the right file?")
-    return content
+        return read_bounded(path, MAX_BYTES)
+    except UnreadableError as error:
+        origin = named.document.origin((*named.at, "file"))
+        field, value = f"{named.field}.file", str(path)
+        problem = Problem(origin.source, field, error.message, value, error.remedy, origin.line)
+        raise CampaignError([problem]) from None
 
 
 def shapefile_parts(named: Named) -> dict[str, bytes]:
@@ -159,23 +151,6 @@ def _inflated(archive: zipfile.ZipFile, parts: dict[str, zipfile.ZipInfo], named
                 f"unpacks to more than the {MAX_BYTES:,} bytes that are read", "is it the right file?"
             )
     return inflated
-
-
-def _not_read(named: Named, path: Path, message: str, remedy: str) -> CampaignError:
-    origin = named.document.origin((*named.at, "file"))
-    return CampaignError(
-        [Problem(origin.source, f"{named.field}.file", message, str(path), remedy, origin.line)]
-    )
-
-
-_SHAPEFILE_BEGINS = (9994).to_bytes(4, "big")
-_SQLITE_BEGINS = b"SQLite format 3\0"
-_APPLICATIONS = (b"GPKG", b"GP10", b"GP11")
-"""The application identifiers of GeoPackage, at byte 68 of a SQLite file; 1.0 and 1.1 had their own."""
-_KML_BEGINS = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?[^>]*>|<!--.*?-->)\s*)*+<(?:\w+:)?kml[\s>]", re.DOTALL
-)
-_FALLBACK_ENCODING = "ISO-8859-1"
 
 
 def read_shapefile(named: Named) -> Layer:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.campaign.reading.column_finder import FREQUENCY, TIME, WEIGHT, WIND, named_columns
-from vindeby.campaign.reading.number_table import NumberTable, TableReader
+from vindeby.campaign.reading.columns import FREQUENCY, TIME, WEIGHT, WIND, named_columns
+from vindeby.campaign.reading.readers import FileContent
+from vindeby.campaign.reading.tables import NumberTable, TableReader
 from vindeby.campaign.reading.wind_files import time_series
 from vindeby.campaign.reading.yaml_text import not_used
-from vindeby.interop.common import FileContent, Options, as_float, read_text, refuse_option
+from vindeby.interop.common import Options, as_float, read_text, refuse_option
 
 _QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
 _REQUIRED = ("wind direction", "wind speed")
@@ -53,7 +54,7 @@ def has_frequency(path: Path, options: Options) -> bool:
     """Whether a table holds frequencies, by its header: a wind rose; otherwise it is a series."""
     reader = TableReader(str(path), "", told_columns(options))
     header = reader.header(read_text(path), _QUANTITIES, _REQUIRED)
-    return "frequency" in {**reader.told, **named_columns(header.cells, _QUANTITIES, reader.told)}
+    return "frequency" in {**reader.names, **named_columns(header.cells, _QUANTITIES, reader.names)}
 
 
 def told_columns(options: Options) -> dict[str, str]:

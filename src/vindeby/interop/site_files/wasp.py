@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.interop.common import FileContent, Lines, Options, refuse_option
+from vindeby.campaign.reading.readers import FileContent
+from vindeby.interop.common import Lines, Options, refuse_option
 from vindeby.interop.site_files.options import (
     given,
     interpolation,

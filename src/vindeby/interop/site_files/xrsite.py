@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used, unused
-from vindeby.interop.common import FileContent, Options, as_float, read_bytes, refuse, refuse_option
+from vindeby.interop.common import Options, as_float, read_bytes, refuse, refuse_option
 from vindeby.interop.site_files.classic_netcdf import SIGNATURE, read_classic
 from vindeby.interop.site_files.options import WEIBULL as WEIBULL_OPTIONS
 from vindeby.interop.site_files.options import given, step_notes, table_section
