@@ -102,7 +102,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
         "neighbours: {database: west.h5, key: farm0_t0_s0}\n", "neighbours.database", "no such database", _LINE
     ),
     "a database without a key": _with(
-        "neighbours: {database: west.h5}\n", "neighbours.database", "does not say which result", "give key: KEY, or best"
+        "neighbours: {database: west.h5}\n", "neighbours.database", "does not say which result", "give key: KEY"
     ),
     "a database with a key and the best": _with(
         "neighbours: {database: west.h5, key: farm0_t0_s0, best: {}}\n", "neighbours.database", "give key"

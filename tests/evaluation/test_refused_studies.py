@@ -191,7 +191,8 @@ def test_a_table_that_is_wrong_is_refused_with_its_line(name: str, source: Path,
 @pytest.mark.parametrize("first", ["", "sep=;\n", "# by hand\n"])
 def test_a_table_in_a_file_is_the_same_as_its_rows(first: str, source: Path, tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text(
-        f"{first}Combination; Farm; type; seed; from\nnobody\n c1; farm b; small; 1; 2020-01-03\nc1;farm c;table;best;\n"
+        f"{first}Combination; Farm; type; seed; from\nnobody\n"
+        " c1; farm b; small; 1; 2020-01-03\nc1;farm c;table;best;\n"
     )
     path = tmp_path / "study.yaml"
     path.write_text(write({"name": "study", "site": SITE, "neighbours": {"table": {"file": "c.csv"}}}))
