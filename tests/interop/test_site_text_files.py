@@ -143,7 +143,6 @@ def test_rose_has_the_frequencies_of_floris(tmp_path: Path) -> None:
     assert found.notes == ("frequencies sum to 1.8 and are divided by this sum, as FLORIS does",)
 
 
-@needs_floris
 @pytest.mark.parametrize("separator", [";", "\t", ",", "|"])
 def test_rose_below_a_line_that_names_its_separator_is_the_same_rose(separator: str, tmp_path: Path) -> None:
     (tmp_path / "plain.csv").write_text(examples.ROSE)
@@ -155,6 +154,7 @@ def test_rose_below_a_line_that_names_its_separator_is_the_same_rose(separator: 
     assert named.data == plain.data
 
 
+@needs_floris
 def test_turbulence_rose_has_the_states_of_floris(tmp_path: Path) -> None:
     path = written(tmp_path / "rose.csv", examples.TI_ROSE)
     theirs = _floris().WindTIRose.read_csv_long(str(path), "ws", "wd", "ti", "freq_val")
