@@ -22,9 +22,7 @@ from vindeby.errors import DataError, InputError
 from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut
 from vindeby.interop.adopt.sources import ScriptFile, is_foreign, read_all, script_files, set_aside
-from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
-from vindeby.runner.resuming.run_lock import hold
-from vindeby.runner.task_space import TaskSpace
+from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
 from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.locks.leased_files import LeasedFiles
 from vindeby.store.disk.locks.lock import Lock

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
-from vindeby.evaluation.as_campaign import call_of
-from vindeby.evaluation.dataset import by_combination
+from vindeby.evaluation.as_campaign import by_combination, call_of
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in, turbine_types, zones_in
 from vindeby.interop.export.libraries import library
