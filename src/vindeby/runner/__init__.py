@@ -9,8 +9,8 @@ This part composes ``campaign``, ``store`` and ``assembly``; of vindeby only ``v
 
 Reading order: ``plan`` with ``protocol`` (every decision, without any I/O), ``pool`` (what a run needs of whatever does
 its work), ``supervisor`` (plan and pool together), ``task_executor`` with ``publisher`` and ``methods`` (a task
-from its method to the disk), ``local`` (the pool of this machine's processes), ``cluster`` (Dask and SLURM), ``resume`` (what is
-known from earlier; the log of events is the store's), ``running`` (the whole).
+from its method to the disk), ``local`` (the pool of this machine's processes), ``cluster`` (Dask and
+SLURM), ``resume`` (what is known from earlier; the log of events is the store's), ``running`` (the whole).
 """
 
 from vindeby.runner.methods.call import CallTask
