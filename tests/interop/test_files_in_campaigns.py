@@ -156,7 +156,7 @@ BROKEN = {
         "7: site.table.turbulence_intensity: must be less than 1",
     ),
     "a table beside it": ("t.wtg", "t.wtg, table: {}", "4: turbines[0].table: is given beside file"),
-    "an unknown key": ("t.wtg", "t.wtg, hub: 80", "4: turbines[0].hub: is no option of a wtg file"),
+    "an unknown key": ("t.wtg", "t.wtg, hub: 80", "4: turbines[0].hub: is not an option of a wtg file"),
     "another mode": ("t.wtg", "t.wtg, mode: 3", "4: turbines[0].mode: is no table of the file (got 3)"),
 }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
+from vindeby.errors import ArgumentError, StorageError
 from vindeby.printable import one_line, printable
 
 
@@ -22,3 +24,13 @@ def echo_text(text: str, *, err: bool = False) -> None:
 def say(message: str) -> None:
     """A message, on stderr."""
     echo(f"vindeby: {message}", err=True)
+
+
+def write_text(path: Path, text: str, *, replace: bool = False) -> None:
+    """Write a file that a user edits or names; refuses to overwrite unless told to replace it."""
+    from vindeby.store.disk.output_file import write_file
+
+    try:
+        write_file(path, text.encode(), replace=replace)
+    except StorageError as error:
+        raise ArgumentError(*error.args) from None

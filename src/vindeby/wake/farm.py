@@ -19,7 +19,9 @@ from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.loops.choice import Call, TabulatedLoops, WidthLoops, loops_of
-from vindeby.wake.loops.local.free_wind import (
+from vindeby.wake.loops.local_wind import LocalWind, moved_grid
+from vindeby.wake.loops.wind import Wind
+from vindeby.wake.loops.wind_access import (
     FreeWind,
     free_wind_at,
     lowest_turbulence,
@@ -28,17 +30,12 @@ from vindeby.wake.loops.local.free_wind import (
     refuse_unknown_slopes,
     wind_and_locality,
 )
-from vindeby.wake.loops.local.local_wind import LocalWind, moved_grid
-from vindeby.wake.loops.wind import Wind
 from vindeby.wake.models import ModelData, WakeModel, model_named
 from vindeby.wake.models.overlap import overlap_table
 from vindeby.wake.sites.gridded_site import GriddedSite
-from vindeby.wake.sites.series import chunks_of
-from vindeby.wake.sites.site import Site, UniformSite, WindStates
+from vindeby.wake.sites.site import Site, UniformSite, WindStates, chunks_of
 from vindeby.wake.turbines.curves import machines_of
 from vindeby.wake.turbines.turbine import Turbine
-
-__all__ = ["FlowMap", "Neighbours", "WindFarm"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
