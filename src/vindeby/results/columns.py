@@ -3,9 +3,9 @@
 Layouts stay where they are until one is asked for; a hundred thousand results take a few megabytes here.
 
 Which results are invalid follows the one definition of done (``assembly.done``). A look must be quick, and geometry and
-wind take a second to load. So what ``run``, ``merge``, ``salvage`` and ``validate`` found is read from the run directory,
-and a result with the expected fingerprint was checked by the worker that published it. Only results that nobody has
-checked yet, of a database that came from elsewhere, are checked here.
+wind take a second to load. So what ``run``, ``merge``, ``salvage`` and ``validate`` found is read from the run
+directory, and a result with the expected fingerprint was checked by the worker that published it. Only results that
+nobody has checked yet, of a database that came from elsewhere, are checked here.
 """
 
 from __future__ import annotations
