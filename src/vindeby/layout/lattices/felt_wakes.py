@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.loops.rotation import turn
+from vindeby.wake.loops.wind import turn
 
 __all__ = ["POINTS", "Felt", "QuickWind", "make_list_felt", "new_felt", "power_left"]
 

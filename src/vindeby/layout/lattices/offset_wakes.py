@@ -17,8 +17,8 @@ import numpy.typing as npt
 from vindeby.layout.lattices.felt_wakes import make_list_felt, power_left
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import kernel, scalar
-from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.models.contract import once_per_model
 
 __all__ = ["LatticeGrid", "lattice_grid", "quick_energy"]
 

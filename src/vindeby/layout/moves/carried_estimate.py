@@ -26,9 +26,9 @@ from vindeby.layout.moves.free_energy import FreeEnergy, free_energy_of, free_wa
 from vindeby.layout.moves.pair_losses import PairLosses, no_pair_losses, pair_loss, pair_losses_of
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.local.free_wind import free_wind_at
-from vindeby.wake.loops.local.local_wind import LocalWind
+from vindeby.wake.loops.local_wind import LocalWind
 from vindeby.wake.loops.wind import Wind
+from vindeby.wake.loops.wind_access import free_wind_at
 
 __all__ = [
     "REFUSED",

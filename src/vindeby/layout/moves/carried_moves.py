@@ -36,9 +36,9 @@ from vindeby.layout.moves.carried_trial import make_gained
 from vindeby.layout.moves.one_move import MoveKernels, can_move_one
 from vindeby.layout.moves.strongest_wind import strongest_wind
 from vindeby.wake import WakeModel, WindFarm
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.local.local_rows import LocalRows, rows_for
+from vindeby.wake.loops.local_wind import LocalRows, rows_for
 from vindeby.wake.loops.wind_access import Locality, identity_of
+from vindeby.wake.models.contract import once_per_model
 
 __all__ = ["CarriedMoves", "can_carry", "carried_kernels", "new_carried_moves"]
 

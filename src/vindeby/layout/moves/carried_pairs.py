@@ -17,8 +17,8 @@ import numpy.typing as npt
 from vindeby.layout.moves.carried_steps import is_downwind
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.wind import Wind
+from vindeby.wake.models.contract import once_per_model
 
 __all__ = [
     "ROUGH",

@@ -24,8 +24,7 @@ from vindeby.layout.moves.carried_steps import (
 from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.loops.rotation import turn
-from vindeby.wake.loops.wind import wind_from
+from vindeby.wake.loops.wind import turn, wind_from
 from vindeby.wake.loops.wind_access import Locality, together_of
 
 __all__ = ["make_settle"]

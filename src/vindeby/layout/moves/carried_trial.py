@@ -29,8 +29,7 @@ from vindeby.layout.moves.carried_wakes import list_targets, make_cast, make_sum
 from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.rotation import turn
-from vindeby.wake.loops.wind import wind_from
+from vindeby.wake.loops.wind import turn, wind_from
 from vindeby.wake.loops.wind_access import Locality
 
 __all__ = ["make_gained"]

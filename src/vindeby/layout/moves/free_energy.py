@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.local.local_rows import make_fill_row, new_rows
-from vindeby.wake.loops.local.local_wind import LocalWind
+from vindeby.wake.loops.local_wind import LocalWind, make_fill_row, new_rows
 from vindeby.wake.turbines.curves import TurbineArrays, curves_at
 
 __all__ = ["FreeEnergy", "free_energy_of", "free_watts_at", "no_free_energy"]

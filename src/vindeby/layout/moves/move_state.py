@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row
+from vindeby.wake.loops.local_wind import LocalRows, make_fill_row
 from vindeby.wake.loops.wind_access import Locality, OwnWind
 
 __all__ = ["FreeWinds", "Moves", "Trial", "free_winds", "row_of"]

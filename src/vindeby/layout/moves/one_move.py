@@ -32,11 +32,10 @@ from vindeby.layout.moves.move_steps import (
 )
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.local.local_rows import rows_for
-from vindeby.wake.loops.rotation import turn, turn_into_wind
-from vindeby.wake.loops.wind import clear, count_up, wind_from
+from vindeby.wake.loops.local_wind import rows_for
+from vindeby.wake.loops.wind import clear, count_up, turn, turn_into_wind, wind_from
 from vindeby.wake.loops.wind_access import Locality, identity_of
+from vindeby.wake.models.contract import once_per_model
 
 __all__ = ["MoveKernels", "Moves", "can_move_one", "move_kernels", "new_moves"]
 

@@ -19,10 +19,9 @@ import numpy.typing as npt
 from vindeby.layout.moves.carried_pairs import SECTORS, Reaches, bearing_of, widest_angle
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import Wind
+from vindeby.wake.loops.wind import Wind, turn
+from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["PairLosses", "no_pair_losses", "pair_loss", "pair_losses_of"]

@@ -16,7 +16,7 @@ import numpy as np
 from vindeby.layout.moves.steady_steps import is_downwind, pair_squares_of
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.loops.rotation import turn
+from vindeby.wake.loops.wind import turn
 
 __all__ = ["make_gained", "make_keep"]
 

@@ -23,9 +23,8 @@ from vindeby.layout.moves.steady_gain import make_gained, make_keep
 from vindeby.layout.moves.steady_steps import POINTS, SteadyMoves, is_downwind, make_all_watts, make_pair
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.rotation import turn
-from vindeby.wake.loops.wind import clear, legs_of
+from vindeby.wake.loops.wind import clear, legs_of, turn
+from vindeby.wake.models.contract import once_per_model
 
 __all__ = ["SteadyMoves", "is_steady", "new_steady_moves", "steady_kernels"]
 

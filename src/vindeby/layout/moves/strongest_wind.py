@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.loops.local.local_wind import LocalGrid, LocalWind
+from vindeby.wake.loops.local_wind import LocalGrid, LocalWind
 from vindeby.wake.loops.wind import Wind
 
 __all__ = ["strongest_wind"]

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.local.free_wind import free_wind_at
-from vindeby.wake.loops.local.local_wind import LocalWind
-from vindeby.wake.loops.wind_access import Locality
+from vindeby.wake.loops.local_wind import LocalWind
+from vindeby.wake.loops.wind_access import Locality, free_wind_at
 
 __all__ = ["Free", "FreeAt", "free_at", "new_free", "stand_in"]
 

@@ -7,7 +7,7 @@ turbines are. The order of all is kept only where turbines off the grid, or adde
 from __future__ import annotations
 
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.rotation import downwind_of
+from vindeby.wake.loops.wind import downwind_of
 
 __all__ = ["insert", "next_waiting", "place_in_order", "wait"]
 

@@ -12,7 +12,7 @@ from vindeby.layout.placing.grid_wakes import GridWakes
 from vindeby.layout.placing.one_block import zeros_in_one_block
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.rotation import turn
+from vindeby.wake.loops.wind import turn
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = [

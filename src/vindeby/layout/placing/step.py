@@ -18,8 +18,8 @@ from vindeby.layout.placing.spreading import make_spread_off_grid, make_spread_o
 from vindeby.layout.placing.state import keeps_turbulence
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.wind_access import Locality, identity_of, together_of
+from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["placing_kernel"]

@@ -16,8 +16,8 @@ from vindeby.layout.placing.state import NEW_CT, NEW_SCALE, OLD_SCALE, WHICH, ne
 from vindeby.layout.placing.thrust_pieces import add_changes, look_up, to_powers
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["fill_unwaked_sources"]
