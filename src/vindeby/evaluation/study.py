@@ -19,8 +19,7 @@ from vindeby.campaign.reading import source
 from vindeby.campaign.reading.files import named_text
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
-from vindeby.campaign.reading.tables import Header, TableReader
-from vindeby.campaign.reading.tables import Row as TableRow
+from vindeby.campaign.reading.tables import Header, TableLine, TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, write
 from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.run_options import RunOptions
@@ -213,7 +212,7 @@ def _names(reader: TableReader, header: Header) -> list[str]:
     return names
 
 
-def _row(reader: TableReader, names: list[str], given: TableRow) -> dict[str, Any]:
+def _row(reader: TableReader, names: list[str], given: TableLine) -> dict[str, Any]:
     if len(given.cells) > len(names):
         message = f"has {len(given.cells)} cells, but the header has {len(names)}"
         reader.refuse(given.line, message, "remove the rest")

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from vindeby.campaign.reading.files import named_text, suffix_of
 from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.reading.tables import Row, read_positions, read_vertices
+from vindeby.campaign.reading.tables import TableLine, read_positions, read_vertices
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Hidden, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem, VindebyError
@@ -152,7 +152,7 @@ class _Group:
         return None, best.get("farm"), best.get("type")
 
 
-def _known_type(row: Row, known: Sequence[str], source: str, field: str) -> str:
+def _known_type(row: TableLine, known: Sequence[str], source: str, field: str) -> str:
     name = row.cells[0] if row.cells else ""
     if name not in known:
         told = "names no type" if not name else "names a type that is not described"

@@ -49,7 +49,7 @@ _LARGEST_LONGITUDE, _LARGEST_LATITUDE = 360.0, 90.0
 _TWO_COLUMNS = Pair(0, 1, 2, False, ())
 
 
-class Row(NamedTuple):
+class TableLine(NamedTuple):
     """A line of a table, without the empty cells at its end."""
 
     line: int
@@ -122,12 +122,12 @@ class TableReader:
             self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
         return max(found, key=lambda one: one[0])[1]
 
-    def rows(self, text: str, header: Header) -> list[Row]:
+    def rows(self, text: str, header: Header) -> list[TableLine]:
         """The rows below a header, without comments."""
         rows = self._rows(list(io.StringIO(text, newline=None)), header.separator, 1)
         return [row for row in rows if row.line > header.line and not row.is_comment]
 
-    def _rows(self, lines: list[str], separator: str, line: int) -> list[Row]:
+    def _rows(self, lines: list[str], separator: str, line: int) -> list[TableLine]:
         """Lines, the first of them with this number, as cells; without blank ones."""
         reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
         rows, first = [], line
@@ -137,7 +137,7 @@ class TableReader:
                 while stripped and not stripped[-1]:
                     stripped.pop()  # what a separator at the end of the line makes
                 if stripped:
-                    rows.append(Row(line, stripped))
+                    rows.append(TableLine(line, stripped))
                 if first + reader.line_num > line + 1:
                     self.refuse(line, "a quotation mark is not closed on its line", "close it or remove it")
                 line = first + reader.line_num
@@ -203,7 +203,7 @@ class TableReader:
         texts = {name: [row.cell(places[name]) for row in rows] for name in as_text if name in places}
         return NumberTable(columns, texts, [row.line for row in rows], header.line)
 
-    def _column(self, rows: Sequence[Row], place: int, quantity: str) -> list[float]:
+    def _column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:
         try:
             numbers = [float(row.cells[place]) for row in rows]
             if math.isfinite(math.fsum(numbers)):
@@ -236,7 +236,7 @@ class TableReader:
                 self.refuse(header.line, f"names no column of {quantity}", remedy)
         return places
 
-    def _without_gaps(self, rows: list[Row], places: Mapping[str, int]) -> list[Row]:
+    def _without_gaps(self, rows: list[TableLine], places: Mapping[str, int]) -> list[TableLine]:
         """The rows that have all they should have; rows with gaps are dropped or refused, all of them together."""
         gaps: dict[int, tuple[str, str]] = {}
         for row in rows:
@@ -292,7 +292,7 @@ def read_vertices(text: str, source: str, field: str) -> Document:
     return _Positions(text, TableReader(source, field)).document(one_area=True)
 
 
-def read_positions(text: str, source: str, field: str) -> tuple[Document, list[Row] | None]:
+def read_positions(text: str, source: str, field: str) -> tuple[Document, list[TableLine] | None]:
     """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each with its line."""
     table = _Positions(text, TableReader(source, field))
     return table.document(one_area=False), table.types()
@@ -303,7 +303,7 @@ class _Positions:
 
     def __init__(self, text: str, reader: TableReader) -> None:
         self.reader, self.names, self.pair = reader, list[str](), _TWO_COLUMNS
-        self.rows: list[Row] = []
+        self.rows: list[TableLine] = []
         if not text.strip():
             return
         named = reader.find_header(text, lambda cells: names_a_pair(_without_mark(cells)))
@@ -319,7 +319,7 @@ class _Positions:
             except HeaderError as error:
                 reader.refuse(first.line, error.message, error.remedy)
         elif not first.cells[0].startswith("#"):
-            self.rows.insert(0, Row(first.line, first.cells))
+            self.rows.insert(0, TableLine(first.line, first.cells))
 
     def _is_header(self, first: Header) -> bool:
         """Whether the first row names columns; refuses data that do not show which columns are x and y."""
@@ -353,7 +353,7 @@ class _Positions:
         origins |= {(index,): Origin(self.reader.source, row.line) for index, row in enumerate(self.rows)}
         return Document(values, origins)
 
-    def types(self) -> list[Row] | None:
+    def types(self) -> list[TableLine] | None:
         """The cell of each row in the column of types; None where there is no such column."""
         try:
             column = type_column(self.names)
@@ -361,9 +361,9 @@ class _Positions:
             self.reader.refuse(1, error.message, error.remedy)
         if column is None:
             return None
-        return [Row(row.line, row.cells[column : column + 1]) for row in self.rows]
+        return [TableLine(row.line, row.cells[column : column + 1]) for row in self.rows]
 
-    def _cells(self, row: Row) -> list[str]:
+    def _cells(self, row: TableLine) -> list[str]:
         """The cells of x and y."""
         if self.pair is _TWO_COLUMNS:
             return row.cells
@@ -456,7 +456,7 @@ def _is_surely_decimal(cell: str) -> bool:
     return len(rest) != 3 or len(whole) > 3 or whole.startswith("0")
 
 
-def _month(row: Row, place: int | None) -> int | None:
+def _month(row: TableLine, place: int | None) -> int | None:
     """The month of a row; None where it has no time."""
     try:
         return None if place is None else datetime.fromisoformat(row.cell(place)).month
