@@ -50,8 +50,8 @@ def refuse_unreachable(path: Path) -> None:
     except FileNotFoundError:
         pass  # whoever reads it says so
     except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        refuse_option("file", f"cannot be read: {told}", "check the path")
+        message = getattr(error, "strerror", None) or str(error)
+        refuse_option("file", f"cannot be read: {message}", "check the path")
 
 
 def as_float(value: float) -> float:

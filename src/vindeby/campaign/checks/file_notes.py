@@ -1,4 +1,4 @@
-"""What had to be said when a file of another tool was read: what was ignored, and what was decided in its place."""
+"""What is reported about files of other tools: what was ignored, and what was chosen where a file leaves it open."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ def notes_about_files(campaign: Campaign) -> Iterator[str]:
     yield from _notes("site", campaign.site.source)
     for turbine in campaign.turbines:
         yield from _notes(f"type {turbine.name}", turbine.source)
+    of_farms = (group for farm in campaign.farms for group in farm.neighbours or ())
+    for group in (*(campaign.neighbours or ()), *of_farms):
+        for turbine in group.turbines or ():
+            yield from _notes(f"{group.label}, type {turbine.name}", turbine.source)
 
 
 def _notes(what: str, source: FileSource | None) -> Iterator[str]:

@@ -155,9 +155,9 @@ class _Group:
 def _known_type(row: TableLine, known: Sequence[str], source: str, field: str) -> str:
     name = row.cells[0] if row.cells else ""
     if name not in known:
-        told = "names no type" if not name else "names a type that is not described"
+        message = "names no type" if not name else "names a type that is not described"
         remedy = f"known: {', '.join(known)}; describe others under turbines: of this entry"
-        raise CampaignError([Problem(source, field, told, None, remedy, row.line)]) from None
+        raise CampaignError([Problem(source, field, message, None, remedy, row.line)]) from None
     return name
 
 
@@ -257,8 +257,8 @@ def _read_areas(text: str, source: str, field: str) -> Document:
     path = Path(source)
     document = _read_yaml(path, text, field)
     if not isinstance(document.data, list | dict):
-        told = "does not hold a boundary: it must be a list of vertices or a mapping"
-        raise _refused(path, field, told, "is it the right file? A table must be named .csv", 1)
+        message = "does not hold a boundary: it must be a list of vertices or a mapping"
+        raise _refused(path, field, message, "is it the right file? A table must be named .csv", 1)
     document = _named_areas(document)
     document.data = _hide(document, document.data, path, field)
     return document
@@ -284,8 +284,8 @@ def _read_yaml(path: Path, text: str, field: str) -> Document:
     except CampaignError as error:
         first = error.problems[0]
         shows_text = first.value is not None or "'" in first.message or "*" in first.message
-        told = "is not valid YAML or JSON" if shows_text else first.message
-        raise _refused(path, field, told, "check the file there, or name another", first.line) from None
+        message = "is not valid YAML or JSON" if shows_text else first.message
+        raise _refused(path, field, message, "check the file there, or name another", first.line) from None
 
 
 def _hide(document: Document, data: Any, path: Path, field: str, at: DataPath = ()) -> Any:

@@ -97,8 +97,8 @@ def with_engine_file(document: Document, folder: Path) -> Document:
     text = named_text(document, ("wake", "floris"), path)
     content = read(text, str(path), includes=True)
     if not isinstance(content.data, dict):
-        told = "this is not a FLORIS configuration: it must be a mapping"
-        raise CampaignError([Problem(str(path), "", told, None, "give the file that FlorisModel reads")])
+        message = "this is not a FLORIS configuration: it must be a mapping"
+        raise CampaignError([Problem(str(path), "", message, None, "give the file that FlorisModel reads")])
     document.notes += [f"{path.name}: {note}" for note in not_used(replaced_part(content.data))]
     content.data.pop("farm", None)  # the campaign has its own; this one may include turbines
     wake["floris"] = {"configuration": content.data}

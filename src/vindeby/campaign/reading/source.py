@@ -88,11 +88,11 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         if not equals or not steps:
             raise _refused(option, "is not of the form field=value", "write it like seeds=2")
         if steps == ["crs"]:
-            told = "cannot be overridden: coordinates have been read already"
-            raise _refused(option, told, "write crs in the campaign file")
+            message = "cannot be overridden: coordinates have been read already"
+            raise _refused(option, message, "write crs in the campaign file")
         if steps[-1] == "file" and "source" not in steps:
-            told = "cannot be overridden: files have been read already"
-            raise _refused(option, told, "write the name of the file in the campaign file")
+            message = "cannot be overridden: files have been read already"
+            raise _refused(option, message, "write the name of the file in the campaign file")
         value = read(text, option, has_lines=False).data if text.strip() else None
         holder, path = _descend(document.data, steps, option)
         holder[path[-1]] = value
@@ -109,8 +109,8 @@ def _descend(data: Any, steps: Sequence[str], option: str) -> tuple[Any, DataPat
             index = _index(data, step)
             if index is None:
                 known = ", ".join(_labels(data)) or "nothing"
-                told = f"{field_name(path) or 'the campaign'} has no entry {step!r}"
-                raise _refused(option, told, f"it has: {known}")
+                message = f"{field_name(path) or 'the campaign'} has no entry {step!r}"
+                raise _refused(option, message, f"it has: {known}")
             path = (*path, index)
             if isinstance(data[index], str):
                 data[index] = {data[index]: {}}

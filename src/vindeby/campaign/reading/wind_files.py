@@ -74,10 +74,10 @@ def _sectors(text: str, reader: TableReader) -> dict[str, Any]:
     counted = first in (0.0, 1.0) and sorted(directions) == [first + index for index in range(count)]
     if counted and "direction" not in table.columns:
         directions = [(number - first) * 360.0 / count for number in directions]
-        told = (
+        message = (
             f"sectors are counted from {first:g}: the first is centred on north, the others follow clockwise"
         )
-        reader.notes.append(told)
+        reader.notes.append(message)
     names = ("direction", "a", "k", "frequency")
     columns = {**table.columns, "direction": [value % 360.0 for value in directions]}
     rows = sorted(zip(*(columns[name] for name in names), strict=True))
@@ -134,7 +134,7 @@ class TimeProblem(NamedTuple):
 
 
 def find_time_problem(times: Sequence[str]) -> TimeProblem | None:
-    """The first entry that is no time or not after the one before; None where all are right."""
+    """The first entry that is not a time or not after the one before; None where all are right."""
     before: datetime | None = None
     for index, text in enumerate(times):
         try:
@@ -239,7 +239,7 @@ class _Resolver:
                 _refuse(
                     self.document,
                     "use",
-                    "names no variable of the local wind",
+                    "is not a variable of the local wind",
                     f"known: {', '.join(RANGES)}",
                     name,
                 )

@@ -108,8 +108,8 @@ def read(text: str, source: str, *, has_lines: bool = True, includes: bool = Fal
             reader.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        told = " ".join(part for part in (error.context, error.problem) if part)
-        reader.refuse(f"not valid YAML: {told}", mark, remedy="check the indentation and quotes there")
+        message = " ".join(part for part in (error.context, error.problem) if part)
+        reader.refuse(f"not valid YAML: {message}", mark, remedy="check the indentation and quotes there")
     except yaml.YAMLError as error:
         reason = getattr(error, "reason", None) or "it holds characters that YAML does not allow"
         reader.refuse(f"not valid YAML: {reason}", None, remedy="save the file as plain UTF-8 text")
@@ -285,8 +285,8 @@ class _Reader:
             frame.value.append(value)
         else:
             if frame.key in frame.value and frame.value[frame.key] != value:
-                told = f"duplicate key {frame.key!r} with another value"
-                self.refuse(told, event.start_mark, remedy="remove one of them")
+                message = f"duplicate key {frame.key!r} with another value"
+                self.refuse(message, event.start_mark, remedy="remove one of them")
             frame.value[frame.key] = value
             frame.key = None
 

@@ -260,24 +260,24 @@ class _Adoption:
     def _adopted(self, files: Sequence[ScriptFile], open_keys: set[str]) -> Iterator[Record]:
         for file in files:
             saved = file.saved
-            told = FileReport(file.name, saved.size, file.sha256, len(saved.records), means=saved.means)
-            told.findings = [str(finding) for finding in saved.findings]
-            self._report.files.append(told)
+            report = FileReport(file.name, saved.size, file.sha256, len(saved.records), means=saved.means)
+            report.findings = [str(finding) for finding in saved.findings]
+            self._report.files.append(report)
             for group in saved.records:
-                record = self._one(file, told, group, open_keys)
+                record = self._one(file, report, group, open_keys)
                 if record is not None:
-                    told.adopted += 1
+                    report.adopted += 1
                     self._report.adopted += 1
                     self._report.sign_turned += SIGN_TURNED in record.attributes
                     self._report.recomputed += record.attributes.get("aep_origin") == "recomputed"
                     yield record
 
-    def _one(self, file: ScriptFile, told: FileReport, group: str, open_keys: set[str]) -> Record | None:
+    def _one(self, file: ScriptFile, report: FileReport, group: str, open_keys: set[str]) -> Record | None:
         """One record that was found, as it is to be published; None where it is passed over."""
         found = file.saved.records[group]
         key = self._examiner.key_of(found)
         if self._examiner.asked(key) and key not in open_keys:
-            told.there_already += 1
+            report.there_already += 1
             self._report.there_already += 1
             return None
         provenance: dict[str, Attribute] = {
@@ -296,7 +296,7 @@ class _Adoption:
             self._taken[key] = (file.name, layout)
             return record
         first, same = self._taken[key]
-        told.duplicates += 1
+        report.duplicates += 1
         if same != layout:
             reason = f"another layout than the one adopted from {first}"
             self._report.conflicts.append(LeftOut(file.name, group, key, reason))

@@ -38,7 +38,7 @@ class Projection:
         shown = self.name if len(self.name) <= _LONGEST_SHOWN else f"{self.name[:_LONGEST_SHOWN]}..."
         if not (_CODE.fullmatch(self.name) or _WELL_KNOWN_TEXT.fullmatch(self.name)):
             raise ArgumentError(
-                f"--crs: {shown!r} is no code of a coordinate reference system; use EPSG:CODE"
+                f"--crs: {shown!r} is not a code of a coordinate reference system; use EPSG:CODE"
             )
         pyproj = library("pyproj", "geo", _PURPOSE)
         try:

@@ -81,7 +81,7 @@ class _Reading:
     def _take_farms(self, named: Named) -> None:
         if not is_geographic(named.data["file"], self.folder):
             named.refuse_key(
-                "file", "is no geographic file", f"a farm of each feature needs {', '.join(SUFFIXES)}"
+                "file", "is not a geographic file", f"a farm of each feature needs {', '.join(SUFFIXES)}"
             )
         layer, crs = self._layer(named)
         entries = farms_of(named, layer)

@@ -63,7 +63,7 @@ def stated_crs(named: Named) -> CRS | None:
         return None
     crs = crs_from_text(text)
     if crs is None:
-        named.refuse_key("crs", "is no known coordinate reference system", "write e.g. EPSG:25831")
+        named.refuse_key("crs", "is not a known coordinate reference system", "write e.g. EPSG:25831")
     return crs
 
 
@@ -124,8 +124,8 @@ def between(source: CRS, target: CRS) -> Transformer:
     try:
         return pyproj.Transformer.from_crs(source, target, always_xy=True, allow_ballpark=False)
     except ProjError:
-        told = f"no way is known from {name_of(source)} to {name_of(target)}"
-        raise ArgumentError(f"{told}; convert the file with QGIS first") from None
+        message = f"pyproj knows no transformation from {name_of(source)} to {name_of(target)}"
+        raise ArgumentError(f"{message}; convert the file with QGIS first") from None
 
 
 def to_degrees(crs: CRS) -> Transformer:
@@ -156,8 +156,8 @@ def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
         [latitude - _STEP_DEGREES, latitude + _STEP_DEGREES, latitude, latitude],
     )
     if not all(map(math.isfinite, (*x, *y))):
-        told = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
-        raise ArgumentError(f"{told}; use the UTM zone there")
+        message = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
+        raise ArgumentError(f"{message}; use the UTM zone there")
     ellipsoid = pyproj.Geod(ellps="WGS84")
     north = ellipsoid.inv(longitude, latitude - _STEP_DEGREES, longitude, latitude + _STEP_DEGREES)[2]
     east = ellipsoid.inv(longitude - _STEP_DEGREES, latitude, longitude + _STEP_DEGREES, latitude)[2]
@@ -215,11 +215,11 @@ def densified(ring: FloatArray, transformer: Transformer) -> FloatArray:
         wanted = np.ceil(parts * np.sqrt(bend / TOLERANCE_M)).astype(np.int64)
         parts = np.where(short, np.clip(wanted, parts + 1, _MOST_IN_AN_EDGE), parts)
         if parts.sum() > _MOST_IN_A_RING:
-            told = (
+            message = (
                 f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept to {TOLERANCE_M:g} m"
             )
             raise ArgumentError(
-                f"{told}; is it the right file? edges: straight-in-metres projects corners only"
+                f"{message}; is it the right file? edges: straight-in-metres projects corners only"
             )
     return np.concatenate(
         [
@@ -310,8 +310,8 @@ def _utm(extent: Extent) -> CRS:
     longitude, latitude = extent.middle
     zone = utm_zone(longitude, latitude)
     if zone is None:
-        told = f"the middle of all data, ({longitude:.4g}, {latitude:.4g}), lies in no UTM zone"
-        raise ArgumentError(f"{told}; say the system with crs: EPSG:CODE for the campaign")
+        message = f"the middle of all data, ({longitude:.4g}, {latitude:.4g}), does not lie in a UTM zone"
+        raise ArgumentError(f"{message}; say the system with crs: EPSG:CODE for the campaign")
     meridian = (int(str(zone.to_epsg())[-2:]) - 30.5) * 6.0
     middle = (extent.west + extent.east) / 2
     meridian += 360.0 * round((middle - meridian) / 360.0)
@@ -328,14 +328,14 @@ def refuse_unsuitable(crs: CRS, extent: Extent) -> None:
     """Refuse a stated system that cannot stand for metres where the data are."""
     if not is_in_metres(crs):
         raise ArgumentError(
-            f"{name_of(crs)} is no system of metres to the east and north; use UTM, for example"
+            f"{name_of(crs)} is not a system of metres to the east and north; use UTM, for example"
         )
     frame = local_frame(crs, *extent.middle)
     if not frame.is_true_to_scale:
-        told = (
+        message = (
             f"{name_of(crs)} is not true to scale where the data are: {frame.scale[0]:.3f} of the true length"
         )
-        raise ArgumentError(f"{told}; use the UTM zone there")
+        raise ArgumentError(f"{message}; use the UTM zone there")
 
 
 _FAR_DEGREES = 10.0
@@ -344,7 +344,7 @@ _NEAR_DEGREES = 3.0
 
 def looks_swapped(points: FloatArray, others: Sequence[FloatArray]) -> bool:
     """Whether longitudes and latitudes would lie near most of the others only the other way round."""
-    if np.abs(points).max() > 90.0:  # the other way round they would be no latitudes
+    if np.abs(points).max() > 90.0:  # the other way round they would not be latitudes
         return False
     middle = np.median(points, axis=0)
     around = [np.median(other, axis=0) for other in others]

@@ -83,8 +83,8 @@ def _read_together(named: Named, paths: dict[str, Path]) -> dict[str, bytes]:
     for key, path in paths.items():
         parts[key] = read_bytes(named, path)
         if sum(map(len, parts.values())) > MAX_BYTES:
-            told = f"its parts have more than the {MAX_BYTES:,} bytes that are read"
-            named.refuse(told, "is it the right file?")
+            message = f"its parts have more than the {MAX_BYTES:,} bytes that are read"
+            named.refuse(message, "is it the right file?")
     return parts
 
 
@@ -219,7 +219,7 @@ def _layer_name(path: Path, named: Named, what: str) -> str:
     if wanted is None and len(names) > 1:
         named.refuse(f"holds {len(names)} layers", f"say which with layer: {listed(names)}")
     if wanted is not None and wanted not in names:
-        named.refuse_key("layer", "is no layer of the file", f"there are: {listed(names)}")
+        named.refuse_key("layer", "is not a layer of the file", f"there are: {listed(names)}")
     return wanted or names[0]
 
 
@@ -233,8 +233,8 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
                 meta, _, geometries, values = read()
             except UnicodeDecodeError:
                 meta, _, geometries, values = read(encoding=_FALLBACK_ENCODING)
-                told = "its fields are not in the encoding that it states; they are read as"
-                notes.append(f"{named.path.name}: {told} {_FALLBACK_ENCODING}")
+                message = "its fields are not in the encoding that it states; they are read as"
+                notes.append(f"{named.path.name}: {message} {_FALLBACK_ENCODING}")
         shapes = shapely.from_wkb(geometries)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
         named.refuse("cannot be read: damaged, or with curves", "write it again, with QGIS for example")

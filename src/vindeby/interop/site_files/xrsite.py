@@ -1,7 +1,7 @@
 """Sites of PyWake (``XRSite.save``, netCDF), read as ``XRSite.load`` reads them.
 
-Values of a sector stand at its centre; frequency, Weibull parameters, P, Speedup and Turning are ``nearest`` unless
-told otherwise, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names; PyWake goes
+Values of a sector stand at its centre; frequency, Weibull parameters, P, Speedup and Turning are ``nearest`` by
+default, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names; PyWake goes
 by their position, so an order in which it would read something else is said. No attribute of the file is read: PyWake
 keeps the interpolation in its objects, not in files.
 """

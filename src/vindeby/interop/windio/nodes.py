@@ -333,7 +333,7 @@ class Files:
     def root(self, path: Path) -> tuple[Any, Place]:
         """The data of the file that everything starts from."""
         if path.suffix.lower() == _NETCDF:
-            raise _refused(str(path), "is no YAML file", "name the YAML file that includes it")
+            raise _refused(str(path), "is not a YAML file", "name the YAML file that includes it")
         opened = self._text_file(path, str(path), "")
         return opened.document.data, Place(opened, (), (_real(path),))
 
@@ -366,9 +366,9 @@ class Files:
     def _path_of(self, include: Include, place: Place) -> Path:
         name = include.file
         if not name or "\0" in name or PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive:
-            place.refuse("is no relative path of a file", "include a file by its path from this one", name)
+            place.refuse("is not a relative path of a file", "include a file by its path from this one", name)
         if name.startswith("~") or "://" in name:
-            place.refuse("is no relative path of a file", "include a file by its path from this one", name)
+            place.refuse("is not a relative path of a file", "include a file by its path from this one", name)
         if not name.lower().endswith((*_TEXTS, _NETCDF)):
             kinds = ", ".join((*_TEXTS, _NETCDF))
             place.refuse("is not a kind of file that is included", f"include one of {kinds}", name)
@@ -397,8 +397,8 @@ def _netcdf_file(path: Path, place: Place) -> OpenFile:
     try:
         found = read_gridded_file(path, VARIABLES)
     except VindebyError as error:
-        told = str(error).replace(str(path), os.path.normpath(path))
-        place.refuse(told, "correct it, or include another file with the wind resource")
+        message = str(error).replace(str(path), os.path.normpath(path))
+        place.refuse(message, "correct it, or include another file with the wind resource")
     names = dict.fromkeys((*found.arrays, *found.others), True)
     return OpenFile(path, Document(names, {(): Origin(os.path.normpath(path))}), found)
 
