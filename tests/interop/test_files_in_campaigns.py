@@ -150,7 +150,7 @@ BROKEN = {
     "an unknown option": (
         "turbulence_intensity: 0.08",
         "turbulence: 0.08",
-        "7: site.turbulence: is no option",
+        "7: site.turbulence: is not an option",
     ),
     "a missing option": (", turbulence_intensity: 0.08", "", "7: site.turbulence_intensity: is missing"),
     "no such file": ("wind.tab", "gone.tab", "7: site.file: "),

@@ -58,12 +58,12 @@ GEOJSON: dict[str, tuple[Any, str]] = {
     "text": (polygon([8, 55], [8.1, SECRET], [8.1, 55.1], [8, 55]), "a position that is not two numbers"),
     "one number": (polygon([8], [8.1, 55], [8.1, 55.1], [8]), "a position that is not two numbers"),
     "true": (polygon([8, True], [8.1, 55], [8.1, 55.1], [8, True]), "a position that is not two numbers"),
-    "two vertices": (polygon([8, 55], [8.1, 55]), "its coordinates make no Polygon"),
-    "not nested": (collection({"type": "Polygon", "coordinates": [8, 55]}), "its coordinates make no Polygon"),
+    "two vertices": (polygon([8, 55], [8.1, 55]), "its coordinates do not make a Polygon"),
+    "not nested": (collection({"type": "Polygon", "coordinates": [8, 55]}), "its coordinates do not make a Polygon"),
     "NaN": ('{"type": "Feature", "geometry": NaN}', "holds what JSON does not have"),
     "infinite": (polygon([8, 1e999], [8.1, 55], [8.1, 55.1], [8, 55]), "JSON does not have"),
     "deep": ('{"type": "Feature", "geometry": ' + "[" * 100_000, "JSON"),
-    "metres": (collection(METRES), "no longitude and latitude, and the file names no coordinate reference system"),
+    "metres": (collection(METRES), "not a longitude and latitude, and the file names no coordinate reference system"),
     "swapped": (polygon([55, 108], [55.1, 108], [55.1, 108.1], [55, 108]), "the order of the axes is wrong"),
     "unknown crs": (
         {**collection(AREA), "crs": {"type": "name", "properties": {"name": SECRET}}},
@@ -199,7 +199,7 @@ def test_what_is_asked_of_a_file_must_make_sense(tmp_path: Path, named: dict[str
         ({"file": "a.geojson", "name": "kind"}, "the features have no field 'kind'"),
         ({"file": "a.geojson", "name": "empty"}, "feature 0 has no empty"),
         ({"file": "a.geojson", "features": ["x"]}, "no feature is called 'x'; there are: n, m"),
-        ({"file": "a.geojson", "n_turbines": "name"}, "feature 0: name is no number"),
+        ({"file": "a.geojson", "n_turbines": "name"}, "feature 0: name is not a number"),
         ({"file": "a.geojson", "search": "together"}, "has no meaning beside a geographic file"),
     ],
 )
@@ -224,9 +224,9 @@ def test_metres_beside_degrees_need_a_system(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("crs", "words"),
     [
-        ("EPSG:4326", "is no system of metres"),
+        ("EPSG:4326", "is not a system of metres"),
         ("EPSG:3857", "not true to scale"),
-        ("EPSG:99999", "is no known"),
+        ("EPSG:99999", "is not a known"),
     ],
 )
 def test_a_campaign_is_in_true_metres(tmp_path: Path, crs: str, words: str) -> None:

@@ -103,13 +103,14 @@ def _middles(campaign: Campaign) -> list[tuple[float, float]]:
         return []
     import numpy as np
 
-    from vindeby.errors import ArgumentError
-    from vindeby.interop.export.earth import Projection
+    from vindeby.errors import InputError
 
     middles = np.array([farm.boundary.shape().envelope.centroid.coords[0] for farm in campaign.farms])
     try:
+        from vindeby.interop.geo.crs import Projection
+
         degrees = Projection(campaign.crs).degrees(middles)
-    except ArgumentError:
+    except InputError:
         return []
     return [(latitude, longitude) for longitude, latitude in degrees.tolist()]
 

@@ -34,7 +34,7 @@ def read_bounded(path: Path, most: int) -> bytes:
             message = f"the file has {size:,} bytes, more than the {most:,} that are read"
             raise UnreadableError(message, "is it the right file?")
         with path.open("rb") as file:
-            return file.read(most)
+            return file.read(size)
     except FileNotFoundError:
         raise UnreadableError("no such file", "check the path") from None
     except (OSError, ValueError) as error:
@@ -45,10 +45,12 @@ def read_bounded(path: Path, most: int) -> bytes:
 def read_bounded_text(path: Path, most: int, *, latin: bool = False) -> str:
     """The text of a file, which may be compressed with gzip: UTF-8 or, with ``latin``, Latin-1 where it is not."""
     data = _decompressed(read_bounded(path, most), most)
+    if latin and b"\0" in data[:10_000]:
+        raise UnreadableError("this is not a text file", "is it the right file?")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if latin and b"\0" not in data[:10_000]:
+        if latin:
             return data.decode("latin-1")
         raise UnreadableError(
             f"the file is not text: byte {error.start} is not UTF-8", "is it the right file?"

@@ -115,9 +115,11 @@ class TableReader:
         first = 1 if said else 0
         found: list[tuple[tuple[int, int, bool], Header]] = []
         for mark in said[1] if said else _SEPARATORS:
-            for above, row in enumerate(self._rows(lines[first:], mark, first + 1)):
+            above = 0
+            for row in self._rows(lines[first:], mark, first + 1):
                 score = (fit(row.cells), -row.line, len(row.cells) > 1)
                 found.append((score, Header(row.line, row.cells, mark, above)))
+                above += not row.is_comment
         if not found:
             self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
         return max(found, key=lambda one: one[0])[1]

@@ -24,8 +24,8 @@ from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in
-from vindeby.interop.export.earth import Projection
 from vindeby.interop.export.folders import Include, write_mark, write_yaml
+from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.store.format.rows import Segment, array_field
 from vindeby.units import mw_to_w
