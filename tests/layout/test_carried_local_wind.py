@@ -19,8 +19,8 @@ from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
 from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
 from vindeby.layout.moves.carried_trial import CLEAR
 from vindeby.layout.moves.free_energy import free_watts_at
+from vindeby.layout.moves.move_state import Moves
 from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.one_move import Moves
 from vindeby.layout.moves.strongest_wind import strongest_wind
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import (

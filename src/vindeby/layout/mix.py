@@ -13,10 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
+from vindeby.layout.arrays import IntArray
 
-__all__ = ["Mix", "Remaining", "check_mix", "same_mix"]
-
-IntArray = npt.NDArray[np.int64]
 Mix = Sequence[int] | Sequence[Sequence[int]]
 
 

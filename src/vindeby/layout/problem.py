@@ -17,16 +17,12 @@ from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.area.boundary import Boundary
 from vindeby.layout.area.spacing import worst_pair
 from vindeby.layout.area.zones import Zone, Zones
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
 from vindeby.layout.mix import Remaining, check_mix, same_mix
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
 from vindeby.wake import GriddedSite, WindFarm, WindGrid
-
-__all__ = ["Layout", "Problem", "Report", "joined"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

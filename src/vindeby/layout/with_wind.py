@@ -8,8 +8,6 @@ import numpy.typing as npt
 
 from vindeby.wake import GriddedSite, Site, WakeModel, WindFarm, WindStates
 
-__all__ = ["with_wind"]
-
 
 def with_wind(farm: WindFarm, states: WindStates, model: WakeModel) -> WindFarm:
     """The farm in these wind states, with wakes by this model."""

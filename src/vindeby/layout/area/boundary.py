@@ -18,13 +18,11 @@ import numpy.typing as npt
 import shapely
 
 from vindeby.errors import ArgumentError
+from vindeby.layout.arrays import FloatArray
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
-__all__ = ["Boundary", "is_inside", "signed_distance"]
-
-FloatArray = npt.NDArray[np.float64]
 Ring = Sequence[tuple[float, float]]
 Circle = tuple[tuple[float, float], float]
 

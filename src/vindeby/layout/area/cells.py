@@ -16,12 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import scalar
-
-__all__ = ["FEW", "Near", "near_pairs"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 FEW = (64, 40)
 """Up to so many turbines, or so many cells, all pairs are looked at."""

@@ -24,10 +24,9 @@ import numpy.typing as npt
 from vindeby.layout.area.boundary import _nearest_edge
 from vindeby.layout.area.cells import FEW, near_pairs
 from vindeby.layout.area.zones import areas_of
-from vindeby.layout.problem import FloatArray, IntArray, Problem
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.problem import Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
-
-__all__ = ["Limits"]
 
 EXACT_M = 1e-8
 """Layouts are mended to this: a hundredth of what the problem allows."""

@@ -7,15 +7,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-import numpy.typing as npt
-
 from vindeby.layout.area.cells import FEW, near_pairs
+from vindeby.layout.arrays import FloatArray
 from vindeby.wake.compiling.compiled import kernel
-
-__all__ = ["worst_pair"]
-
-FloatArray = npt.NDArray[np.float64]
 
 ROOM_M = -1.0
 """Pairs with more room to spare than this are not looked for."""

@@ -19,12 +19,8 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.area.boundary import Boundary
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.text import plural
-
-__all__ = ["Areas", "Zone", "Zones", "areas_of"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from vindeby.layout.area.limits import Limits
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.climbing.quasi_newton import Curvature
 from vindeby.layout.method import Status
-from vindeby.layout.problem import FloatArray, Layout, Problem
-
-__all__ = ["Climb"]
+from vindeby.layout.problem import Layout, Problem
 
 RECENT = 8
 """So many last energies may be fallen below for a while."""

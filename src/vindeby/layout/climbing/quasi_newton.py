@@ -11,9 +11,7 @@ from typing import final
 
 import numpy as np
 
-from vindeby.layout.problem import FloatArray
-
-__all__ = ["Curvature"]
+from vindeby.layout.arrays import FloatArray
 
 LEAST_BEND = 1e-8
 """Steps along which the slope falls by less than this share of what it could are not kept."""

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from vindeby.layout.problem import IntArray
+from vindeby.layout.arrays import IntArray
 from vindeby.layout.with_wind import with_wind
 from vindeby.wake import WakeModel, WindFarm, WindStates
-
-__all__ = ["groups_of_directions", "sampled_farms"]
 
 MOST_GROUPS = 90
 

@@ -18,8 +18,6 @@ from vindeby.layout.climbing.thinning import thinned
 from vindeby.layout.climbing.widening import stages, widened
 from vindeby.layout.problem import Problem
 
-__all__ = ["Budget", "Schedule", "WindChoice", "schedule_of"]
-
 WindChoice = Literal["coarse-to-fine", "all"]
 
 DIRECTIONS = 480

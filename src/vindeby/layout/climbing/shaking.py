@@ -17,8 +17,6 @@ from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Climbed", "climb_stages", "climb_with_shakes", "shaken"]
-
 FAR = 2.0
 """How far a shake moves a turbine to each side, in rotor diameters (standard deviation)."""
 ROUNDS = 200

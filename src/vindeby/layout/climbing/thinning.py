@@ -21,16 +21,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from vindeby.layout.problem import FloatArray, Problem
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.problem import Problem
 from vindeby.layout.with_wind import with_wind
 from vindeby.units import LONG_SERIES
 from vindeby.wake import GriddedSite, Turbine, WindFarm, WindStates
-
-__all__ = ["direction_step", "thinned", "thinned_states"]
-
-IntArray = npt.NDArray[np.int64]
 
 _DEFICITS = (0.05, 0.15, 0.3)
 """Wakes whose losses few speeds should tell as all do."""

@@ -13,8 +13,6 @@ from dataclasses import replace
 from vindeby.layout.problem import Problem
 from vindeby.layout.with_wind import with_wind
 
-__all__ = ["stages", "widened"]
-
 
 def stages(widening: float) -> tuple[float, ...]:
     """The factors of the growth, from this one down to 2 or less: each half of the one before."""

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-
-__all__ = ["Choice", "Objective"]
-
-IntArray = npt.NDArray[np.int64]
+from vindeby.layout.arrays import IntArray
 
 
 @final

@@ -21,8 +21,6 @@ from vindeby.layout.counting.tries import Counts, Prepared, Tries
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["CountSearch"]
-
 CLOSE = 4
 """Counts that differ by no more are reached by small steps; ranges up to twice that are searched from their middle."""
 PATIENCE = (3, 1, 1)

@@ -20,8 +20,6 @@ from vindeby.layout.counting.type_changes import TypeChanges
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["MixSearch"]
-
 ROUNDS = 10
 """How often types are changed and all is refined, at most."""
 _STREAM = 0x6D697873

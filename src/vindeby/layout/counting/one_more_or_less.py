@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from vindeby.layout.area.limits import Limits
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.elsewhere import worth_elsewhere
-from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem, joined
-
-__all__ = ["with_one_more", "without_the_least"]
+from vindeby.layout.problem import Layout, Problem, joined
 
 PLACES = 300
 """Random places that are looked at for one more turbine."""

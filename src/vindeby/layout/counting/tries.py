@@ -8,11 +8,10 @@ from typing import final
 import numpy as np
 
 from vindeby.errors import ArgumentError
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
 from vindeby.layout.method import Method, Pipeline, Result, Search, checked
-from vindeby.layout.problem import FloatArray, IntArray, Problem
-
-__all__ = ["Counts", "Prepared", "Tries"]
+from vindeby.layout.problem import Problem
 
 Counts = tuple[int, ...]
 """How many turbines of each type."""

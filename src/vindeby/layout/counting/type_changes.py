@@ -12,10 +12,9 @@ from typing import final
 
 import numpy as np
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
-from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
-
-__all__ = ["TypeChanges"]
+from vindeby.layout.problem import Layout, Problem
 
 EXCHANGES = 500
 """So many exchanges are tried in a row without a gain, drawn at random where there are more."""

@@ -15,11 +15,9 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import IntArray
 from vindeby.layout.lattices.judges import Judge
 from vindeby.layout.lattices.points import Points
-from vindeby.layout.problem import IntArray
-
-__all__ = ["Dropping", "row_ends"]
 
 ROUNDS, CLOSE_ROUNDS = 1, 12
 """In how many rounds the surplus goes while lattices are compared; and at most, where one is looked at closely."""

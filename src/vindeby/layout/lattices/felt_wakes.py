@@ -11,16 +11,11 @@ from math import atan2, degrees
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.rotation import turn
-
-__all__ = ["POINTS", "Felt", "QuickWind", "make_list_felt", "new_felt", "power_left"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 POINTS = 257
 """Of each table of power, from no wake at all to no wind at all."""

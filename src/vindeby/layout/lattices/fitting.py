@@ -14,8 +14,6 @@ from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Candidate, Search
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["a_lattice_fits", "pushed_apart"]
-
 DRAWS = 600
 """Lattices that are counted before none is said to fit."""
 CLOSEST = 0.85

@@ -12,12 +12,11 @@ from typing import Protocol, final
 
 import numpy as np
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.judging import opposite, parts_of
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly
-from vindeby.layout.problem import FloatArray, Layout, Problem
-
-__all__ = ["ExactJudge", "Judge", "judge_for", "on_points"]
+from vindeby.layout.problem import Layout, Problem
 
 
 class Judge(Protocol):

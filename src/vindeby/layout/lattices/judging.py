@@ -20,8 +20,6 @@ from vindeby.layout.problem import Problem
 from vindeby.layout.with_wind import with_wind
 from vindeby.wake import GriddedSite, WindStates
 
-__all__ = ["dealt_out", "opposite", "parts_of"]
-
 MOST_DIRECTIONS = 90
 """As many are evaluated at once; more are dealt out."""
 

@@ -12,18 +12,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.lattices.felt_wakes import make_list_felt, power_left
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.superposition import superposition_of
-
-__all__ = ["LatticeGrid", "lattice_grid", "quick_energy"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 NOTICED = 1e-3
 """Wakes that take less of the wind than this are left out: with them, lattices hardly change places."""

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from math import cos, hypot, sin, sqrt
 from typing import NamedTuple
 
-__all__ = ["TRIANGULAR_ASPECT", "PlaneLattice", "Vectors", "reduced"]
-
 TRIANGULAR_ASPECT = sqrt(0.75)
 """With skew 0.5: equilateral triangles, the densest lattice for a spacing."""
 

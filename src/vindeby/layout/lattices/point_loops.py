@@ -10,8 +10,6 @@ from vindeby.layout.lattices.plane_lattice import Vectors
 from vindeby.layout.lattices.row_points import ON_EDGE_M, cross_edges, goes_by_spans, list_row, list_spans
 from vindeby.wake.compiling.compiled import kernel, scalar
 
-__all__ = ["list_points", "widest"]
-
 STEP = 1.15
 """The factor between pitches that are tried until one has enough points and the next has not."""
 HALVINGS = 10

@@ -13,12 +13,11 @@ import numpy as np
 
 from vindeby.layout.area.boundary import Boundary
 from vindeby.layout.area.zones import areas_of
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.lattices.plane_lattice import PlaneLattice, Vectors, reduced
 from vindeby.layout.lattices.point_loops import list_points, widest
 from vindeby.layout.lattices.row_points import Room
-from vindeby.layout.problem import FloatArray, IntArray, Problem
-
-__all__ = ["Ground", "Points"]
+from vindeby.layout.problem import Problem
 
 TIGHTEST = 4.0
 """Without a spacing, no pitch is tried below this part of what the area has for each turbine."""

@@ -15,16 +15,15 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.lattices.felt_wakes import POINTS, QuickWind, new_felt
 from vindeby.layout.lattices.offset_wakes import lattice_grid, quick_energy
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.shape_wakes import shape_power
 from vindeby.layout.placing.judged_points import JudgesPoints
-from vindeby.layout.problem import FloatArray, IntArray, Problem
+from vindeby.layout.problem import Problem
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Turbine, WindFarm, WindStates
-
-__all__ = ["QuickJudge", "can_judge_quickly", "quick_wind", "shares_of_evaluation"]
 
 MOST_DIRECTIONS = 360
 PER_LOOK, PER_SHAPE, MOST_PER_SHAPE = 10.0, 100.0, 0.25

@@ -13,17 +13,10 @@ from __future__ import annotations
 from math import ceil, floor, hypot, inf, sqrt
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from vindeby.layout.area.zones import Areas
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import scalar
-
-__all__ = ["ON_EDGE_M", "Room", "cross_edges", "goes_by_spans", "list_row", "list_spans"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 ON_EDGE_M = 0.5 * TOLERANCE_M
 

@@ -22,12 +22,10 @@ from typing import final
 
 import numpy as np
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.plane_lattice import TRIANGULAR_ASPECT, PlaneLattice
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.shapes import best_shapes, draw_shapes, widest_aspect
-from vindeby.layout.problem import FloatArray
-
-__all__ = ["Candidate", "Search"]
 
 DRAWS_PER_TRIAL, LEAST_DRAWS = 20, 2000
 """So many lattices are counted for each that may be judged; in a full area few have enough points."""

@@ -17,8 +17,6 @@ from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.superposition import superposition_of
 
-__all__ = ["CELLS", "shape_power"]
-
 CELLS = 6.0
 """Neighbours within so many sides of the square that each turbine has; further away, shapes make little difference."""
 

@@ -15,11 +15,9 @@ from math import log, pi
 
 import numpy as np
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.plane_lattice import TRIANGULAR_ASPECT
 from vindeby.layout.lattices.points import Ground
-from vindeby.layout.problem import FloatArray
-
-__all__ = ["best_shapes", "draw_shapes", "keeps_spacing", "widest_aspect"]
 
 SPREAD = np.array([[0.5], [0.7], [0.5]])
 """How far apart shapes are, in each number."""

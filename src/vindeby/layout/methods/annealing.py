@@ -21,8 +21,6 @@ from vindeby.layout.moves.walk_plan import Walk
 from vindeby.layout.moves.walk_stages import stages_of
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Annealing"]
-
 COOLING = 30.0
 """How many times as hot the beginning is as the end, where a temperature is given."""
 OF_LOSSES = 0.1

@@ -24,8 +24,6 @@ from vindeby.layout.portfolio.contest import Contest
 from vindeby.layout.portfolio.starts import starts_for
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Auto"]
-
 SECONDS = 60.0
 """The budget where none is given."""
 

@@ -22,8 +22,6 @@ from vindeby.layout.climbing.shaking import climb_stages, climb_with_shakes
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Gradient"]
-
 LAST = 0.1
 """The share of the iterations with the true wakes that is for all wind states, where there are few speeds before."""
 AGAIN = 3

@@ -20,8 +20,6 @@ from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.moves.elsewhere import worth_elsewhere
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Hopping"]
-
 SHAKES = 0.15
 """The share of hops that shake all turbines instead of relocating one."""
 SLACK = 5e-5

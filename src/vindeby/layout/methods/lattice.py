@@ -27,8 +27,6 @@ from vindeby.layout.lattices.searching import Search as LatticeSearch
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Lattice"]
-
 LOOKED_AT = 8
 """So many of the best lattices are evaluated, after surplus turbines were chosen closely."""
 

@@ -21,8 +21,6 @@ from vindeby.layout.moves.walk_plan import Walk
 from vindeby.layout.moves.walk_stages import stages_of
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["RandomSearch"]
-
 EVEN = 0.5
 """The share of moves whose lengths are drawn evenly up to the longest."""
 DECADES = 3.0

@@ -9,14 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.moves.carried_steps import COST, WATTS
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind import Wind
-
-__all__ = ["SPEED_STEP", "Bounds", "bounds_of", "make_order_directions"]
-
-FloatArray = npt.NDArray[np.float64]
 
 SPEED_STEP = 0.01
 """Between the points (m/s) of power curves."""

@@ -19,8 +19,8 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_pairs import Reaches
 from vindeby.layout.moves.free_energy import FreeEnergy, free_energy_of, free_watts_at, no_free_energy
 from vindeby.layout.moves.pair_losses import PairLosses, no_pair_losses, pair_loss, pair_losses_of
@@ -29,20 +29,6 @@ from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.local.free_wind import free_wind_at
 from vindeby.wake.loops.local.local_wind import LocalWind
 from vindeby.wake.loops.wind import Wind
-
-__all__ = [
-    "REFUSED",
-    "SEEN",
-    "Estimates",
-    "estimates_of",
-    "learn",
-    "make_estimated_gain",
-    "move_pair_sums",
-    "sum_pairs",
-]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 FIRST, EVERY = 100, 32
 """The first so many moves are evaluated whatever their estimates, then one in so many."""

@@ -10,8 +10,6 @@ from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.wind_access import Locality
 
-__all__ = ["make_keep"]
-
 
 @inlined
 def _position(members, count, i):

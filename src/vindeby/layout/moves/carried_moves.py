@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_bounds import Bounds, bounds_of
 from vindeby.layout.moves.carried_estimate import Estimates, estimates_of
 from vindeby.layout.moves.carried_keep import make_keep
@@ -40,10 +40,6 @@ from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.local.local_rows import LocalRows, rows_for
 from vindeby.wake.loops.wind_access import Locality, identity_of
 
-__all__ = ["CarriedMoves", "can_carry", "carried_kernels", "new_carried_moves"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 MOST_BYTES = 256 * 2**20
 """The deficits of all pairs may take so much memory."""
 

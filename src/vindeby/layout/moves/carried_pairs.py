@@ -14,24 +14,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.moves.carried_steps import is_downwind
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.wind import Wind
-
-__all__ = [
-    "ROUGH",
-    "SECTORS",
-    "Reaches",
-    "bearing_of",
-    "find_pairs",
-    "is_in_reach",
-    "reaches_of",
-    "widest_angle",
-]
-
-FloatArray = npt.NDArray[np.float64]
 
 ROUGH = 1e-4
 """Deficits, and changes of deficits, that are left out of rough trials."""

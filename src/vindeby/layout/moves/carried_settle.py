@@ -28,8 +28,6 @@ from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.wind import wind_from
 from vindeby.wake.loops.wind_access import Locality, together_of
 
-__all__ = ["make_settle"]
-
 
 @scalar
 def _sort(spot, order):

@@ -8,13 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_steps import SPOT
 from vindeby.wake.loops.wind import Wind
 
-__all__ = ["Notes", "Room", "SettledLayout", "TrialChanges"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 ShortIntArray = npt.NDArray[np.int16]
 """Numbers of turbines: ``MOST_BYTES`` allows for fewer than 6000."""
 

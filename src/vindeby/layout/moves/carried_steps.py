@@ -13,25 +13,6 @@ from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind_access import Locality, together_of
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = [
-    "ACROSS",
-    "ALONG",
-    "COST",
-    "HIGHEST",
-    "NEW",
-    "NEW_WATTS",
-    "SPEED",
-    "SPOT",
-    "STRONGEST",
-    "SUMMED",
-    "THRUST",
-    "WATTS",
-    "forget_trial",
-    "is_downwind",
-    "make_fill_deficits",
-    "make_settle_one",
-]
-
 ALONG, ACROSS, WATTS, NEW_WATTS, STRONGEST, COST, SPOT = 0, 1, 2, 3, 4, 5, 6
 """Of ``spot``: place downwind and crosswind (m), mean power (W), and that in a trial; a deficit that none of the
 turbine's wakes is above; what its wakes may take from others at most (W). How many these are."""

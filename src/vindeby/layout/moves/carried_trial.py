@@ -33,8 +33,6 @@ from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.wind import wind_from
 from vindeby.wake.loops.wind_access import Locality
 
-__all__ = ["make_gained"]
-
 SAME = 1e-10
 """A thrust coefficient, or a fraction of a turbine's free wind speed, that differs by no more casts the same wakes."""
 PER_THRUST = 3.0

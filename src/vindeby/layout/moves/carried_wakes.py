@@ -21,8 +21,6 @@ from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind_access import Locality, together_of
 
-__all__ = ["list_targets", "make_cast", "make_sum_up", "make_take_out"]
-
 
 @inlined
 def touch(moves, d, j, along):

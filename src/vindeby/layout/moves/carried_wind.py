@@ -15,8 +15,6 @@ from vindeby.layout.moves.move_state import free_winds, row_of
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind_access import Locality
 
-__all__ = ["OwnWinds", "own_winds"]
-
 
 class OwnWinds(NamedTuple):
     """Compiled functions.

@@ -7,10 +7,9 @@ from math import inf
 
 import numpy as np
 
-from vindeby.layout.moves.moving import can_move_one, mover_of
+from vindeby.layout.moves.moving import mover_of
+from vindeby.layout.moves.one_move import can_move_one
 from vindeby.layout.problem import Layout, Problem
-
-__all__ = ["worth_elsewhere"]
 
 
 def worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[float, float], float]:

@@ -10,16 +10,12 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.local.local_rows import make_fill_row, new_rows
 from vindeby.wake.loops.local.local_wind import LocalWind
 from vindeby.wake.turbines.curves import TurbineArrays, curves_at
-
-__all__ = ["FreeEnergy", "free_energy_of", "free_watts_at", "no_free_energy"]
-
-FloatArray = npt.NDArray[np.float64]
 
 POINTS_PER_TRIAL, FEWEST_POINTS, MOST_POINTS = 0.002, 2**8, 2**14
 """And per turbine: a table takes little of the time of its trials."""

@@ -8,14 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row
 from vindeby.wake.loops.wind_access import Locality, OwnWind
-
-__all__ = ["FreeWinds", "Moves", "Trial", "free_winds", "row_of"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 class Moves(NamedTuple):

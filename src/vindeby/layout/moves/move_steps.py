@@ -11,17 +11,6 @@ from vindeby.wake.loops.wind import clear
 from vindeby.wake.loops.wind_access import Locality, access_of, together_of
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = [
-    "almost_empty",
-    "make_add_wake",
-    "make_differs",
-    "make_remove_old_wakes",
-    "make_replace_wakes",
-    "make_settle_one",
-    "make_sum_anew",
-    "reorder",
-]
-
 LEFT = 1e-9
 """A sum of wakes of which less than this share is left is summed up anew."""
 

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_moves import (
     CarriedMoves,
     can_carry,
     carried_kernels,
     new_carried_moves,
 )
-from vindeby.layout.moves.one_move import MoveKernels, Moves, can_move_one, move_kernels, new_moves
-from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
-from vindeby.layout.problem import FloatArray, IntArray
+from vindeby.layout.moves.move_state import Moves
+from vindeby.layout.moves.one_move import MoveKernels, move_kernels, new_moves
+from vindeby.layout.moves.steady_moves import is_steady, new_steady_moves, steady_kernels
+from vindeby.layout.moves.steady_steps import SteadyMoves
 from vindeby.wake import WindFarm
 from vindeby.wake.loops.wind_access import identity_of
-
-__all__ = ["Mover", "can_move_one", "is_cheaper_whole", "mover_of"]
 
 ONE_MOVE, FROM_TABLES = 1.7, 0.1
 """What a trial of ``one_move`` takes, times the root of the number of turbines, and what a whole layout does that is

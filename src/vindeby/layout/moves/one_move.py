@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.move_state import FreeWinds, Moves, Trial, free_winds
 from vindeby.layout.moves.move_steps import (
     almost_empty,
@@ -37,11 +37,6 @@ from vindeby.wake.loops.local.local_rows import rows_for
 from vindeby.wake.loops.rotation import turn, turn_into_wind
 from vindeby.wake.loops.wind import clear, count_up, wind_from
 from vindeby.wake.loops.wind_access import Locality, identity_of
-
-__all__ = ["MoveKernels", "Moves", "can_move_one", "move_kernels", "new_moves"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 class MoveKernels(NamedTuple):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.moves.carried_pairs import SECTORS, Reaches, bearing_of, widest_angle
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
@@ -24,10 +25,6 @@ from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import Wind
 from vindeby.wake.turbines.curves import curves_at
-
-__all__ = ["PairLosses", "no_pair_losses", "pair_loss", "pair_losses_of"]
-
-FloatArray = npt.NDArray[np.float64]
 
 POINTS_PER_TRIAL, FEWEST_POINTS, MOST_POINTS = 0.05, 2**12, 2**18
 """And per turbine: a table takes about a tenth of the time of its trials at most. Few points tell too little."""

@@ -18,15 +18,14 @@ import numpy as np
 
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Result, start_for
-from vindeby.layout.moves.moving import can_move_one, is_cheaper_whole, mover_of
+from vindeby.layout.moves.moving import is_cheaper_whole, mover_of
+from vindeby.layout.moves.one_move import can_move_one
 from vindeby.layout.moves.swapping import Swaps, can_swap, exchange
 from vindeby.layout.moves.walk_loop import walk_kernel
 from vindeby.layout.moves.walk_plan import BATCH, Walk, draws
 from vindeby.layout.moves.walk_rules import allowed, temperature
 from vindeby.layout.moves.walk_stages import Stage
 from vindeby.layout.problem import Layout, Problem
-
-__all__ = ["walk"]
 
 DRAWS_PER_TRIAL = 100
 """After so many draws for each evaluation still allowed, there is no room to move in: the walk ends."""

@@ -18,8 +18,6 @@ from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.rotation import turn
 
-__all__ = ["make_gained", "make_keep"]
-
 
 def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
     """Make the first loop: the pairs of the moved turbine that are, or were, in each other's reach."""

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.one_move import MoveKernels
 from vindeby.layout.moves.steady_gain import make_gained, make_keep
 from vindeby.layout.moves.steady_steps import POINTS, SteadyMoves, is_downwind, make_all_watts, make_pair
@@ -26,11 +26,6 @@ from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.wind import clear, legs_of
-
-__all__ = ["SteadyMoves", "is_steady", "new_steady_moves", "steady_kernels"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 def is_steady(farm: WindFarm) -> bool:

@@ -8,16 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.models.contract import PairSquares
 from vindeby.wake.turbines.curves import COLUMNS
 
-__all__ = ["POINTS", "SteadyMoves", "is_downwind", "make_all_watts", "make_pair", "pair_squares_of"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 PlaceArray = npt.NDArray[np.uint64]
 """Places in lists: loops need not look whether one counts from the end."""
 

@@ -7,12 +7,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.wake.loops.local.local_wind import LocalGrid, LocalWind
 from vindeby.wake.loops.wind import Wind
-
-__all__ = ["strongest_wind"]
-
-FloatArray = npt.NDArray[np.float64]
 
 SCALES, SHAPES = 16, 8
 """Weibull parameters, between the lowest and the highest of a grid, that probabilities are computed for."""

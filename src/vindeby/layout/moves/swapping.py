@@ -13,10 +13,9 @@ from typing import final
 
 import numpy as np
 
-from vindeby.layout.problem import FloatArray, IntArray, Problem
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.problem import Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
-
-__all__ = ["Swaps", "can_swap", "exchange", "make_swap", "may_swap", "never_swap"]
 
 SHARE = 0.05
 """Of all draws in a farm with a mix."""

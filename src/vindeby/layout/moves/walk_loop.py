@@ -10,8 +10,6 @@ from vindeby.layout.moves.swapping import make_swap, may_swap, never_swap
 from vindeby.layout.moves.walk_rules import is_allowed, temperature_at
 from vindeby.wake.compiling.compiled import kernel, scalar
 
-__all__ = ["walk_kernel"]
-
 
 @scalar
 def _note(moves, best, best_types):

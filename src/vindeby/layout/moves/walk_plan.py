@@ -8,9 +8,8 @@ from math import pi
 
 import numpy as np
 
-from vindeby.layout.problem import FloatArray, Layout, Problem
-
-__all__ = ["BATCH", "Walk", "draws"]
+from vindeby.layout.arrays import FloatArray
+from vindeby.layout.problem import Layout, Problem
 
 BATCH = 4096
 """Draws made at a time; between two batches, sums that are carried on from move to move may be made anew."""

@@ -7,8 +7,6 @@ from math import hypot
 from vindeby.layout.area.boundary import is_inside
 from vindeby.wake.compiling.compiled import kernel, scalar
 
-__all__ = ["allowed", "is_allowed", "temperature", "temperature_at"]
-
 SURE = 1.0 + 1e-12
 """Squares of distances that differ by this factor are not taken for each other by rounding."""
 

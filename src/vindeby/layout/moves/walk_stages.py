@@ -18,11 +18,9 @@ from typing import NamedTuple
 from vindeby.layout.climbing.schedule import WindChoice
 from vindeby.layout.climbing.thinning import thinned
 from vindeby.layout.moves.carried_moves import can_carry
-from vindeby.layout.moves.moving import can_move_one
+from vindeby.layout.moves.one_move import can_move_one
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.problem import Problem
-
-__all__ = ["Stage", "stages_of"]
 
 DIRECTIONS, SPEEDS, LOCAL_SPEEDS = 120, 6, 8
 """Of most trials; the last where the wind differs from place to place."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import TaskError
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.mix import Remaining
 from vindeby.layout.placing.choosing import NO_ROOM, OUT_OF_WORDS, new_choosing, no_choosing
 from vindeby.layout.placing.free import stand_in
@@ -18,10 +19,8 @@ from vindeby.layout.placing.grid_wakes import GridWakes, can_be_tabulated, grid_
 from vindeby.layout.placing.state import State, new_state
 from vindeby.layout.placing.step import placing_kernel
 from vindeby.layout.placing.unwaked_sources import fill_unwaked_sources
-from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
+from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
-
-__all__ = ["Construction", "best_worth"]
 
 WORDS = 4
 """Random words drawn at a time, per turbine; a choice needs less than two in the mean."""

@@ -6,17 +6,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.local.free_wind import free_wind_at
 from vindeby.wake.loops.local.local_wind import LocalWind
 from vindeby.wake.loops.wind_access import Locality
-
-__all__ = ["Free", "FreeAt", "free_at", "new_free", "stand_in"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Free(NamedTuple):

@@ -29,8 +29,6 @@ from vindeby.wake.loops.superposition import turbulence_in_wakes
 from vindeby.wake.loops.wind_access import Locality, together_of
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["make_begin_unwaked", "make_pull", "make_renew"]
-
 
 def make_pull(
     model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality = "uniform"

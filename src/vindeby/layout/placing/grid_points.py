@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.fitting import a_lattice_fits
-from vindeby.layout.problem import FloatArray, Problem
-
-__all__ = ["grid_inside", "no_room_on_grid"]
+from vindeby.layout.problem import Problem
 
 
 def grid_inside(problem: Problem, size: int) -> tuple[FloatArray, FloatArray]:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.placing.one_block import zeros_in_one_block
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
@@ -26,11 +27,6 @@ from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.local.local_wind import LocalWind
 from vindeby.wake.loops.rotation import turn_arrays
 from vindeby.wake.loops.superposition import superposition_of
-
-__all__ = ["COEFFICIENTS", "GridWakes", "UnwakedSources", "can_be_tabulated", "grid_wakes"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 COEFFICIENTS = 6
 _PIECE = 0.05

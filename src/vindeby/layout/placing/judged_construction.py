@@ -6,13 +6,12 @@ from typing import final
 
 import numpy as np
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.placing.construction import Construction
 from vindeby.layout.placing.grid_points import grid_inside
 from vindeby.layout.placing.judged_points import JudgedPoints, JudgesPoints
 from vindeby.layout.placing.state import State
-from vindeby.layout.problem import FloatArray, Problem
-
-__all__ = ["JudgedConstruction"]
+from vindeby.layout.problem import Problem
 
 
 @final

@@ -7,10 +7,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["JudgedPoints", "JudgesPoints"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from vindeby.layout.arrays import FloatArray, IntArray
 
 
 @runtime_checkable

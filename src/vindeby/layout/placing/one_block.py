@@ -5,11 +5,8 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["zeros_in_one_block"]
-
-FloatArray = npt.NDArray[np.float64]
+from vindeby.layout.arrays import FloatArray
 
 _LINE = 8
 """Numbers in a cache line."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.rotation import downwind_of
 
-__all__ = ["insert", "next_waiting", "place_in_order", "wait"]
-
 
 @inlined
 def insert(cosine, sine, state, d, a):

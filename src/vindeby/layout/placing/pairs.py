@@ -10,8 +10,6 @@ from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.superposition import superposition_of
 
-__all__ = ["Pairs", "make_pairs"]
-
 
 class Pairs(NamedTuple):
     """What the wake of a pair adds to a sum, and by how much that has changed."""

@@ -15,8 +15,6 @@ from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.wind_access import Locality
 
-__all__ = ["make_spread_off_grid", "make_spread_on_grid"]
-
 
 def make_spread_on_grid(tabulated: bool, pairs: Pairs) -> Callable[..., None]:
     """Make the step for what stands on the grid."""

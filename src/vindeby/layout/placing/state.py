@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.placing.free import Free, new_free
 from vindeby.layout.placing.grid_wakes import GridWakes
 from vindeby.layout.placing.one_block import zeros_in_one_block
@@ -14,21 +15,6 @@ from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.rotation import turn
 from vindeby.wake.turbines.curves import curves_at
-
-__all__ = [
-    "State",
-    "between",
-    "keeps_speed",
-    "keeps_turbulence",
-    "new_change",
-    "new_state",
-    "row_on_grid",
-    "rows_of",
-    "soil",
-]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 OFF_GRID = -1
 

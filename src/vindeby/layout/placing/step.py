@@ -22,8 +22,6 @@ from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.wind_access import Locality, identity_of, together_of
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["placing_kernel"]
-
 
 @once_per_model
 def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "uniform") -> Callable[..., int]:

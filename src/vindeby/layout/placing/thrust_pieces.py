@@ -18,8 +18,6 @@ from vindeby.layout.placing.state import (
 )
 from vindeby.wake.compiling.compiled import inlined
 
-__all__ = ["add_changes", "add_rows", "look_up", "to_powers"]
-
 
 @inlined
 def to_powers(wakes, change, change_at, k):

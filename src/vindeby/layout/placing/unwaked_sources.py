@@ -20,8 +20,6 @@ from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = ["fill_unwaked_sources"]
-
 
 def fill_unwaked_sources(farm: WindFarm, wakes: GridWakes) -> None:
     """Work them out from the tabulated wakes of a farm whose free wind is the same everywhere."""

@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable
 from typing import final
 
-__all__ = ["Budget"]
-
 
 @final
 class Budget:

@@ -10,8 +10,6 @@ from vindeby.layout.portfolio.budget import Budget
 from vindeby.layout.portfolio.curve import Curve
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Candidate", "Candidates", "Tools"]
-
 BEST = 3
 """So many are kept."""
 FAR = 0.004

@@ -14,8 +14,6 @@ from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.portfolio.candidates import Candidate, Candidates, Tools
 from vindeby.layout.portfolio.work import GRADIENT
 
-__all__ = ["LAST", "Climbs"]
-
 PER_ITERATION = 1.4
 """Gradients for each iteration of a climb, about: line searches, and the climb from the start itself."""
 LEAST_WIDE = 16

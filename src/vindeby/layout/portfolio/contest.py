@@ -29,8 +29,6 @@ from vindeby.layout.portfolio.starts import Start
 from vindeby.layout.portfolio.work import trial_work
 from vindeby.layout.problem import Layout
 
-__all__ = ["Contest"]
-
 
 class Shares(NamedTuple):
     """The shares of the budget after which the race, the refinement of its best, and the moves end."""

@@ -7,9 +7,7 @@ from typing import final
 
 import numpy as np
 
-from vindeby.layout.problem import FloatArray
-
-__all__ = ["POINTS", "Curve"]
+from vindeby.layout.arrays import FloatArray
 
 POINTS = 64
 """Points of a curve in a result, of whatever length the search was: records of one shape share a table."""

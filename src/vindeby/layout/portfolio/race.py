@@ -20,8 +20,6 @@ from vindeby.layout.portfolio.climbs import Climbs
 from vindeby.layout.portfolio.starts import Start
 from vindeby.layout.problem import Layout
 
-__all__ = ["Race"]
-
 SHORT = 64
 """Iterations of a climb."""
 WIDENING, REGULAR = 16.0, "lattice"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.judging import parts_of
 from vindeby.layout.lattices.quick_judge import can_judge_quickly
 from vindeby.layout.method import Method, Result
@@ -20,9 +21,7 @@ from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.placing.grid_points import grid_inside
 from vindeby.layout.portfolio.work import quick_lattice_work, smart_start_work
-from vindeby.layout.problem import FloatArray, Problem
-
-__all__ = ["STARTS", "Start", "starts_for"]
+from vindeby.layout.problem import Problem
 
 GRID_SIZE = 18
 """Of smart start; finer where that leaves fewer than ``POINTS_PER_TURBINE``."""

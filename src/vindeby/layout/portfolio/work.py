@@ -11,12 +11,11 @@ from vindeby.layout.lattices.quick_judge import shares_of_evaluation
 from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.moves.carried_moves import can_carry
-from vindeby.layout.moves.moving import can_move_one, is_cheaper_whole
+from vindeby.layout.moves.moving import is_cheaper_whole
+from vindeby.layout.moves.one_move import can_move_one
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk_stages import stages_of
 from vindeby.layout.problem import Problem
-
-__all__ = ["GRADIENT", "quick_lattice_work", "smart_start_work", "trial_work"]
 
 GRADIENT = 3.0
 """An energy with its gradient: the walk downwind, and one back with about twice as much to compute."""
