@@ -18,11 +18,16 @@ from tests.layout.zoned_problems import three_zones
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomStart, SmartStart
 from vindeby.layout.arrays import FloatArray
-from vindeby.layout.lattices.dropping import Dropping, row_ends
-from vindeby.layout.lattices.judges import ExactJudge, Judge
-from vindeby.layout.lattices.judging import MOST_DIRECTIONS, dealt_out, parts_of
-from vindeby.layout.lattices.plane_lattice import PlaneLattice
-from vindeby.layout.lattices.points import Ground
+from vindeby.layout.lattices.judges import (
+    MOST_DIRECTIONS,
+    Dropping,
+    ExactJudge,
+    Judge,
+    dealt_out,
+    parts_of,
+    row_ends,
+)
+from vindeby.layout.lattices.points import Ground, PlaneLattice
 from vindeby.layout.lattices.quick_judge import QuickJudge
 from vindeby.wake import (
     Neighbours,

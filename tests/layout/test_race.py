@@ -12,10 +12,8 @@ import pytest
 from vindeby.errors import TaskError
 from vindeby.layout import Layout, Problem
 from vindeby.layout.method import Method, Result
-from vindeby.layout.portfolio.budget import Budget
-from vindeby.layout.portfolio.candidates import Candidate, Candidates, Tools
-from vindeby.layout.portfolio.climbs import Climbs
-from vindeby.layout.portfolio.race import WIDENING, Race
+from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates, Tools
+from vindeby.layout.portfolio.contest import WIDENING, Climbs, Race
 from vindeby.layout.portfolio.starts import Start
 
 Climbed = list[tuple[str, float]]

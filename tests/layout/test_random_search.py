@@ -16,7 +16,7 @@ from vindeby.layout.moves.carried_moves import CarriedMoves
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.one_move import move_kernels, new_moves
 from vindeby.layout.moves.relocating import walk
-from vindeby.layout.moves.steady_steps import SteadyMoves
+from vindeby.layout.moves.steady_moves import SteadyMoves
 from vindeby.layout.moves.walk_plan import Walk
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, TableSite, UniformSite, WindFarm, iea37_10mw, iea37_335mw

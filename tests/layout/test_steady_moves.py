@@ -16,7 +16,7 @@ from vindeby.layout import Annealing, Boundary, Problem, RandomStart, Result
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves import walk_rules
 from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.steady_steps import SteadyMoves
+from vindeby.layout.moves.steady_moves import SteadyMoves
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, UniformSite, WindFarm, iea37_10mw, iea37_335mw
 

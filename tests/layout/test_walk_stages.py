@@ -14,13 +14,13 @@ from tests.layout.small_problems import circle, fine_rose, mixed
 from tests.physics.gridded_sites import SOUTH, WEST, Local
 from vindeby.errors import ArgumentError
 from vindeby.layout import Annealing, Boundary, Method, Problem, RandomSearch, RandomStart, Result
-from vindeby.layout.climbing.thinning import thinned
+from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.moves import carried_moves, relocating
 from vindeby.layout.moves.moving import is_cheaper_whole
 from vindeby.layout.moves.relocating import walk
 from vindeby.layout.moves.walk_plan import Walk
 from vindeby.layout.moves.walk_stages import Stage, stages_of
-from vindeby.layout.portfolio.work import trial_work
+from vindeby.layout.portfolio.starts import trial_work
 from vindeby.wake import TableSite, TimeSeriesSite, Turbine, WeibullSite, WindFarm, iea37_335mw
 
 FloatArray = npt.NDArray[np.float64]

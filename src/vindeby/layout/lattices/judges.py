@@ -7,16 +7,72 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from math import ceil
 from typing import Protocol, final
 
 import numpy as np
+import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray
-from vindeby.layout.lattices.judging import opposite, parts_of
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.climbing.simplified_farm import with_wind
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly
+from vindeby.layout.placing.judged_construction import JudgesPoints
 from vindeby.layout.problem import Layout, Problem
+from vindeby.wake import GriddedSite, WindStates
+
+MOST_DIRECTIONS = 90
+"""As many are evaluated at once; more are dealt out."""
+
+
+def parts_of(problem: Problem) -> list[Problem]:
+    """The problem with a part of the wind directions each; itself alone, where these are few or another tool's."""
+    farm = problem.farm
+    if isinstance(farm, JudgesPoints):
+        return [problem]
+    many = -(-len(farm.states.direction) // MOST_DIRECTIONS)
+    if many == 1:
+        return [problem]
+    return [_in_states(problem, dealt_out(farm.states, many, part)) for part in range(many)]
+
+
+def opposite(problem: Problem) -> Problem | None:
+    """The problem with all winds from the opposite side; None where they are not those of the farm's own states."""
+    farm = problem.farm
+    if isinstance(farm, JudgesPoints) or isinstance(farm.site, GriddedSite):
+        return None
+    states = farm.states
+    return _in_states(problem, replace(states, direction=(states.direction + 180.0) % 360.0))
+
+
+def dealt_out(states: WindStates, parts: int, part: int) -> WindStates:
+    """One direction of each group of ``parts`` next to each other, as probable as the whole group."""
+    order = np.argsort(states.direction, kind="stable")
+    total = np.add.reduceat(states.probability, states.first[:-1])[order]
+    chosen = order[part::parts]
+    groups = np.add.reduceat(total, np.arange(0, len(order), parts))
+    lengths = np.diff(states.first)[chosen]
+    if len(chosen) < len(groups):  # the last group is not whole: its probability goes to the one before
+        groups[-2] += groups[-1]
+        groups = groups[:-1]
+    own = total[part::parts]
+    factor = np.divide(groups, own, out=np.zeros_like(groups), where=own > 0.0)
+    index = np.concatenate([np.arange(states.first[d], states.first[d + 1]) for d in chosen])
+    series = states.step is not None
+    return WindStates(
+        states.direction[chosen],
+        np.append(0, np.cumsum(lengths)),
+        states.speed[index],
+        states.probability[index] * np.repeat(factor, lengths),
+        states.turbulence[index],
+        (len(index),) if series else (len(chosen), len(index) // len(chosen)),
+        np.arange(len(index)) if series else None,
+    )
+
+
+def _in_states(problem: Problem, states: WindStates) -> Problem:
+    return replace(problem, farm=with_wind(problem.farm, states, problem.farm.model))
 
 
 class Judge(Protocol):
@@ -103,3 +159,61 @@ class ExactJudge:
         self._in_part += 1
         whole = problem.whole(Layout.of(points.x + self.origin[0], points.y + self.origin[1], self.kind))
         return problem.farm.turbine_aep(whole.x, whole.y, whole.types)
+
+
+ROUNDS, CLOSE_ROUNDS = 1, 12
+"""In how many rounds the surplus goes while lattices are compared; and at most, where one is looked at closely."""
+TRIED = 8
+"""Of the cheapest to remove by a guess, so many are tried, where a lattice is looked at closely."""
+
+
+@final
+class Dropping:
+    """Takes surplus turbines away until each zone has as many as it needs."""
+
+    def __init__(self, judge: Judge, needed: IntArray, *, rows: bool) -> None:
+        self.judge, self.needed, self.rows = judge, needed, rows
+
+    def down_to_count(self, points: Points, *, closely: bool) -> Points:
+        """As many points in each zone as turbines; ``closely``: in several rounds."""
+        while True:
+            surplus = np.bincount(points.zone, minlength=len(self.needed)) - self.needed
+            if not surplus.any():
+                return points
+            at_once = ceil(surplus.sum() / (CLOSE_ROUNDS if closely else ROUNDS))
+            points = points.at(np.flatnonzero(~self._chosen(points, surplus, at_once, closely=closely)))
+
+    def _chosen(
+        self, points: Points, surplus: IntArray, at_once: int, *, closely: bool
+    ) -> npt.NDArray[np.bool_]:
+        """Up to so many points that go, no two of them next to each other."""
+        open_to = surplus[points.zone] > 0
+        if self.rows:
+            open_to &= row_ends(points)
+        candidates = np.flatnonzero(open_to)
+        losses = self.judge.losses(points)
+        candidates = candidates[np.argsort(losses[candidates], kind="stable")]
+        if closely and not self.judge.exact_losses:
+            candidates = candidates[: TRIED + at_once]
+            left = [self.judge.energy(points.without(int(c))) for c in candidates]
+            candidates = candidates[np.argsort(left, kind="stable")[::-1]]
+        goes = np.zeros(len(points.x), np.bool_)
+        for c in candidates:
+            near = (abs(points.row - points.row[c]) <= 1) & (abs(points.column - points.column[c]) <= 1)
+            if surplus[points.zone[c]] > 0 and not (goes & near).any():
+                goes[c] = True
+                surplus[points.zone[c]] -= 1
+                at_once -= 1
+                if at_once == 0:
+                    break
+        return goes
+
+
+def row_ends(points: Points) -> npt.NDArray[np.bool_]:
+    """Whether each point is the first or the last of its row in its zone."""
+    ends = np.zeros(len(points.x), np.bool_)
+    order = np.lexsort((points.column, points.row, points.zone))
+    zone, row = points.zone[order], points.row[order]
+    changes = (zone[1:] != zone[:-1]) | (row[1:] != row[:-1])
+    ends[order] = np.append(True, changes) | np.append(changes, True)
+    return ends

@@ -18,8 +18,7 @@ from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_search import RandomSearch
-from vindeby.layout.portfolio.budget import Budget
-from vindeby.layout.portfolio.candidates import Tools
+from vindeby.layout.portfolio.candidates import Budget, Tools
 from vindeby.layout.portfolio.contest import Contest
 from vindeby.layout.portfolio.starts import starts_for
 from vindeby.layout.problem import Layout, Problem

@@ -18,11 +18,9 @@ from typing import final
 import numpy as np
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.lattices.dropping import Dropping
-from vindeby.layout.lattices.fitting import pushed_apart
-from vindeby.layout.lattices.judges import Judge, judge_for, on_points
+from vindeby.layout.lattices.judges import Dropping, Judge, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
-from vindeby.layout.lattices.searching import Candidate
+from vindeby.layout.lattices.searching import Candidate, pushed_apart
 from vindeby.layout.lattices.searching import Search as LatticeSearch
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, Problem

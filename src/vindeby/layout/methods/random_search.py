@@ -14,7 +14,7 @@ from typing import final, get_args
 import numpy as np
 
 from vindeby.errors import ArgumentError
-from vindeby.layout.climbing.schedule import WindChoice
+from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.moves.relocating import walk
 from vindeby.layout.moves.walk_plan import Walk

@@ -15,7 +15,7 @@ import numpy as np
 from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.arrays import IntArray
-from vindeby.layout.lattices.fitting import a_lattice_fits
+from vindeby.layout.lattices.searching import a_lattice_fits
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, Problem
 

@@ -25,8 +25,7 @@ from vindeby.errors import ArgumentError
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.placing.construction import Construction
-from vindeby.layout.placing.judged_construction import JudgedConstruction
-from vindeby.layout.placing.judged_points import JudgesPoints
+from vindeby.layout.placing.judged_construction import JudgedConstruction, JudgesPoints
 from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
 

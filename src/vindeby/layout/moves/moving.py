@@ -15,8 +15,7 @@ from vindeby.layout.moves.carried_moves import (
 )
 from vindeby.layout.moves.move_state import Moves
 from vindeby.layout.moves.one_move import MoveKernels, move_kernels, new_moves
-from vindeby.layout.moves.steady_moves import is_steady, new_steady_moves, steady_kernels
-from vindeby.layout.moves.steady_steps import SteadyMoves
+from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.wake import WindFarm
 from vindeby.wake.loops.wind_access import identity_of
 

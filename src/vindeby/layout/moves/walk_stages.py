@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vindeby.layout.climbing.schedule import WindChoice
-from vindeby.layout.climbing.thinning import thinned
+from vindeby.layout.climbing.simplified_farm import thinned
+from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.moves.carried_moves import can_carry
 from vindeby.layout.moves.one_move import can_move_one
 from vindeby.layout.moves.steady_moves import is_steady

@@ -14,19 +14,34 @@ the places are kept and the deficit is computed when it is needed.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.placing.one_block import zeros_in_one_block
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.local.local_wind import LocalWind
 from vindeby.wake.loops.rotation import turn_arrays
 from vindeby.wake.loops.superposition import superposition_of
+
+_LINE = 8
+"""Numbers in a cache line."""
+
+
+def zeros_in_one_block(*shapes: tuple[int, ...]) -> list[FloatArray]:
+    """Arrays of zeros with these shapes, each from a cache line on."""
+    starts = np.cumsum([0, *(-(-prod(shape) // _LINE) * _LINE for shape in shapes)])
+    block = np.zeros(starts[-1] + _LINE)
+    block = block[-(block.ctypes.data // block.itemsize) % _LINE :]
+    return [
+        block[start : start + prod(shape)].reshape(shape)
+        for start, shape in zip(starts, shapes, strict=False)
+    ]
+
 
 COEFFICIENTS = 6
 _PIECE = 0.05
