@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vindeby.layout.moves.carried_estimate import move_pair_sums
-from vindeby.layout.moves.carried_steps import ACROSS, ALONG, COST, NEW, NEW_WATTS, STRONGEST, WATTS
+from vindeby.layout.moves.carried_steps import ACROSS, ALONG, NEW, NEW_WATTS, STRONGEST, WATTS
 from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.wind_access import Locality
@@ -35,7 +35,6 @@ def _unlist(moves, d, moved):
         at = _position(settled.targets[d, i], last + 1, moved)
         settled.targets[d, i, at] = settled.targets[d, i, last]
         for k in range(settled.deficit.shape[2]):
-            settled.spot[d, i, COST] -= settled.deficit[d, i, k, at] * moves.bounds.steepest[d, k]
             settled.deficit[d, i, k, at] = settled.deficit[d, i, k, last]
         settled.target_count[d, i] = last
 
@@ -62,7 +61,6 @@ def _list(moves, d, moved):
             deficit = moves.notes.deficit[moves.notes.first_on_moved[d] + k * count + q]
             settled.deficit[d, i, k, at] = deficit
             settled.spot[d, i, STRONGEST] = max(settled.spot[d, i, STRONGEST], deficit)
-            settled.spot[d, i, COST] += deficit * moves.bounds.steepest[d, k]
         settled.target_count[d, i] = at + 1
 
 
@@ -81,14 +79,13 @@ def _take_over(moves, d, moved):
         if trial.state[d, i] != 2 or notes.first[d, i] < 0:
             continue
         count = trial.target_count[d] if i == moved else settled.target_count[d, i]
-        deficits, first, strongest, cost = settled.deficit[d, i], notes.first[d, i], 0.0, 0.0
+        deficits, first, strongest = settled.deficit[d, i], notes.first[d, i], 0.0
         for k in range(row.shape[1]):
             for q in range(count):
                 deficit = notes.deficit[first + k * count + q]
                 deficits[k, q] = deficit
                 strongest = max(strongest, deficit)
-                cost += deficit * moves.bounds.steepest[d, k]
-        settled.spot[d, i, STRONGEST], settled.spot[d, i, COST] = strongest, cost
+        settled.spot[d, i, STRONGEST] = strongest
 
 
 def make_keep(locality: Locality, identity: str, settle: Callable[..., float]) -> Callable[..., None]:

@@ -26,7 +26,6 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.moves.carried_bounds import Bounds, bounds_of
 from vindeby.layout.moves.carried_estimate import Estimates, estimates_of
 from vindeby.layout.moves.carried_keep import make_keep
 from vindeby.layout.moves.carried_pairs import Reaches, reaches_of
@@ -34,7 +33,6 @@ from vindeby.layout.moves.carried_settle import make_settle
 from vindeby.layout.moves.carried_state import Notes, Room, SettledLayout, TrialChanges
 from vindeby.layout.moves.carried_trial import make_gained
 from vindeby.layout.moves.one_move import MoveKernels, can_move_one
-from vindeby.layout.moves.strongest_wind import strongest_wind
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.local.local_rows import LocalRows, rows_for
@@ -48,7 +46,7 @@ class CarriedMoves(NamedTuple):
     """A layout, turbines first and neighbours after them, and all that is kept of it from move to move.
 
     ``counted`` turbines count. ``reaches`` tells who reaches whom, ``settled`` holds the wakes of the layout as it
-    stands; ``trial`` and ``notes`` what the last trial would change, with ``room`` for its steps. ``bounds`` and
+    stands; ``trial`` and ``notes`` what the last trial would change, with ``room`` for its steps.
     ``estimates`` are for trials that need not be worked out in full. ``free`` has the free wind of every turbine where
     it differs from place to place.
     """
@@ -62,7 +60,6 @@ class CarriedMoves(NamedTuple):
     trial: TrialChanges
     notes: Notes
     room: Room
-    bounds: Bounds
     estimates: Estimates
     free: LocalRows
 
@@ -90,15 +87,14 @@ def new_carried_moves(
 
     Places are counted from ``origin``; without it, moves in local wind are not estimated.
     """
-    n, directions = len(x), len(farm.wind.cosine)
-    wind = strongest_wind(farm.wind)
-    settled = SettledLayout.empty(wind, n)
-    reaches = reaches_of(farm, wind, x, y, settled.idle)
+    n, directions, most = len(x), len(farm.wind.cosine), farm.wind.most
+    settled = SettledLayout.empty(farm.wind, n)
+    reaches = reaches_of(farm, x, y, settled.idle)
     return CarriedMoves(
         np.array(type_index, np.int64), counted, np.array(x), np.array(y), reaches, settled,
-        TrialChanges.empty(directions, n), Notes.empty(directions, n, wind.most), Room.empty(n),
-        bounds_of(farm, wind), estimates_of(farm, x, y, type_index, counted, reaches, trials, origin),
-        rows_for(0 if farm.locality == "uniform" else directions * (n + 1), wind.most),
+        TrialChanges.empty(directions, n), Notes.empty(directions, n, most), Room.empty(n),
+        estimates_of(farm, x, y, type_index, counted, reaches, trials, origin),
+        rows_for(0 if farm.locality == "uniform" else directions * (n + 1), most),
     )  # fmt: skip
 
 

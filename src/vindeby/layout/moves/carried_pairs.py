@@ -19,7 +19,7 @@ from vindeby.layout.moves.carried_steps import is_downwind
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.wind import Wind
+from vindeby.wake.loops.local.local_wind import LocalWind
 
 ROUGH = 1e-4
 """Deficits, and changes of deficits, that are left out of rough trials."""
@@ -48,16 +48,16 @@ class Reaches(NamedTuple):
     first: npt.NDArray[np.int32]
 
 
-def reaches_of(
-    farm: WindFarm, wind: Wind, x: FloatArray, y: FloatArray, idle: npt.NDArray[np.bool_]
-) -> Reaches:
-    """The tables, up to twice the size of the layout; ``wind`` is the strongest that blows anywhere."""
+def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray, idle: npt.NDArray[np.bool_]) -> Reaches:
+    """The tables, up to twice the size of the layout, for the highest turbulence anywhere."""
+    wind = farm.wind
+    turbulence = float(wind.turbulence.max())
+    if isinstance(wind, LocalWind) and wind.grid.turbulence.size:
+        turbulence = float(wind.grid.turbulence.max())
     size = 2.0 * float(np.hypot(np.ptp(x), np.ptp(y))) + 1000.0
     thrust = np.array([turbine.thrust_range()[1] for turbine in farm.turbines])
     edge = np.zeros((2 * len(thrust) ** 2, POINTS))
-    _edge_kernel(farm.model)(
-        farm.data, farm.machines, thrust, float(wind.turbulence.max()), size / POINTS, edge
-    )
+    _edge_kernel(farm.model)(farm.data, farm.machines, thrust, turbulence, size / POINTS, edge)
     blown_to = np.arctan2(-wind.sine, -wind.cosine) % (2.0 * pi)
     facing = np.argsort(blown_to, kind="stable")
     facing = facing[~idle[facing]]

@@ -9,7 +9,6 @@ from vindeby.layout.moves.carried_pairs import is_in_reach
 from vindeby.layout.moves.carried_steps import (
     ACROSS,
     ALONG,
-    COST,
     HIGHEST,
     SPEED,
     STRONGEST,
@@ -75,12 +74,11 @@ def make_settle(model: WakeModel, locality: Locality, identity: str) -> Callable
             data, machines, moves, moves.type_index[i], targets, count, states.turbulence, row[THRUST],
             moves.notes.deficit, 0,
         )  # fmt: skip
-        settled.spot[d, i, STRONGEST] = settled.spot[d, i, COST] = 0.0
+        settled.spot[d, i, STRONGEST] = 0.0
         for k in range(states.speed.size):
             for q in range(count):
                 deficit = moves.notes.deficit[k * count + q]
                 settled.spot[d, i, STRONGEST] = max(settled.spot[d, i, STRONGEST], deficit)
-                settled.spot[d, i, COST] += deficit * moves.bounds.steepest[d, k]
                 settled.deficit[d, i, k, q] = deficit
                 settled.wind[d, targets[q], SUMMED, k] += term(
                     deficit * scale(row[SPEED, k], states.speed[k])

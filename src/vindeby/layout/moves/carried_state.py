@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_steps import SPOT
+from vindeby.wake.loops.local.local_wind import LocalWind
 from vindeby.wake.loops.wind import Wind
 
 ShortIntArray = npt.NDArray[np.int16]
@@ -42,11 +43,13 @@ class SettledLayout(NamedTuple):
     total: FloatArray
 
     @classmethod
-    def empty(cls, wind: Wind, n: int) -> SettledLayout:
-        """Room for ``n`` turbines; ``wind`` is the strongest that blows anywhere."""
+    def empty(cls, wind: Wind | LocalWind, n: int) -> SettledLayout:
+        """Room for ``n`` turbines."""
         directions, most = len(wind.cosine), wind.most
         each, pairs = (directions, n), (directions, n, n)
-        idle = np.array([not wind.weight[a:b].any() for a, b in pairwise(wind.first)])
+        # Probabilities that differ from place to place are worked out later: all directions count.
+        local = isinstance(wind, LocalWind) and wind.grid.frequency.size > 0
+        idle = np.array([not local and not wind.weight[a:b].any() for a, b in pairwise(wind.first)])
         return cls(
             idle, np.zeros((*each, SPOT)), np.zeros((*each, 8, most)),
             np.zeros(pairs, np.int16), np.zeros(each, np.int64), np.zeros(pairs, np.int16), np.zeros(each, np.int64),

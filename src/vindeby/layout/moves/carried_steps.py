@@ -13,9 +13,9 @@ from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind_access import Locality, together_of
 from vindeby.wake.turbines.curves import curves_at
 
-ALONG, ACROSS, WATTS, NEW_WATTS, STRONGEST, COST, SPOT = 0, 1, 2, 3, 4, 5, 6
+ALONG, ACROSS, WATTS, NEW_WATTS, STRONGEST, SPOT = 0, 1, 2, 3, 4, 5
 """Of ``spot``: place downwind and crosswind (m), mean power (W), and that in a trial; a deficit that none of the
-turbine's wakes is above; what its wakes may take from others at most (W). How many these are."""
+turbine's wakes is above. How many these are."""
 SUMMED, HIGHEST, SPEED, THRUST, NEW = 0, 1, 2, 3, 4
 """Of ``wind``: the sum of wakes; the highest that it was since it was summed up; with which wind speed and thrust the
 turbine's wakes were made. From ``NEW`` on the same four in a trial."""

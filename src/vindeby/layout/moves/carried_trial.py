@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, sqrt
 
-from vindeby.layout.moves.carried_bounds import make_order_directions
 from vindeby.layout.moves.carried_estimate import learn, make_estimated_gain
 from vindeby.layout.moves.carried_pairs import ROUGH, find_pairs
 from vindeby.layout.moves.carried_steps import (
@@ -122,21 +121,7 @@ def _clear(moves):
 def make_gained(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
     """Make the loop."""
     gained_in, own = _make_gained_in(model, locality), own_winds(locality)
-    order_directions, fill_tried = make_order_directions(own.most_watts), own.fill_tried
-    estimated_gain = make_estimated_gain(locality != "uniform")
-
-    @inlined
-    def gained_in_all(data, machines, wind, moves, moved, needed, rough):
-        """The gain in all directions; a rough trial ends when those to come cannot make up for it."""
-        left, total = order_directions(wind, moves, moved), 0.0
-        for a in range(wind.cosine.size):
-            d = moves.bounds.visit[a]
-            if not moves.settled.idle[d]:
-                left -= moves.bounds.bound[d]
-                total += gained_in(data, machines, moves, d, moved, wind_from(wind, d), rough)
-                if rough and total + left < needed:
-                    return total + left
-        return total
+    estimated_gain, fill_tried = make_estimated_gain(locality != "uniform"), own.fill_tried
 
     @kernel(identity, counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y, needed):
@@ -156,9 +141,11 @@ def make_gained(model: WakeModel, locality: Locality, identity: str) -> Callable
                 forget_trial(moves, d)
                 moves.trial.along[d], moves.trial.across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
             find_pairs(moves, moved, x, y, rough)
-            enough = needed - _clear(moves)
-            total = gained_in_all(data, machines, wind, moves, moved, enough, rough)
-            if not rough or total < enough:
+            total = 0.0
+            for d in range(wind.cosine.size):
+                if not moves.settled.idle[d]:
+                    total += gained_in(data, machines, moves, d, moved, wind_from(wind, d), rough)
+            if not rough or total < needed - _clear(moves):
                 break
             rough = False
         if estimated and not rough:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from vindeby.layout.moves.carried_bounds import SPEED_STEP
 from vindeby.layout.moves.move_state import free_winds, row_of
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind_access import Locality
@@ -22,7 +21,7 @@ class OwnWinds(NamedTuple):
     ``settled(moves, d, states, i)``: the free wind of turbine ``i`` where it stands; ``tried(moves, d, states, i,
     moved)``: with the move. ``fill(wind, d, moves, t, x, y, row)`` works out that of type ``t`` at a place,
     ``fill_tried(wind, moves, moved, x, y)`` that of the moved turbine in all directions; ``take_over(moves, d, moved)``
-    makes it the one where it stands. ``most_watts(wind, moves, d, moved)``: what it can have at most in this wind (W).
+    makes it the one where it stands.
     """
 
     settled: Callable[..., Any]
@@ -30,7 +29,6 @@ class OwnWinds(NamedTuple):
     fill: Callable[..., None]
     fill_tried: Callable[..., None]
     take_over: Callable[..., None]
-    most_watts: Callable[..., float]
 
 
 @inlined
@@ -46,11 +44,6 @@ def _fill_none(wind, moves, moved, x, y):
 @inlined
 def _take_over_none(moves, d, moved):
     return None
-
-
-@inlined
-def _same_watts(wind, moves, d, moved):
-    return moves.bounds.free_watts[d, moves.type_index[moved]]
 
 
 @inlined
@@ -81,18 +74,8 @@ def _take_over(moves, d, moved):
         free.turbulence[old, k] = free.turbulence[new, k]
 
 
-@inlined
-def _own_watts(wind, moves, d, moved):
-    free, row = moves.free, moves.settled.idle.size * moves.x.size + d
-    highest, watts = moves.bounds.highest[moves.type_index[moved]], 0.0
-    for k in range(wind.first[d + 1] - wind.first[d] if not moves.settled.idle[d] else 0):
-        point = min(int(free.speed[row, k] / SPEED_STEP) + 1, highest.size - 1)
-        watts += free.weight[row, k] * highest[point]
-    return watts
-
-
 def own_winds(locality: Locality) -> OwnWinds:
     """The functions for a kind of wind: the same everywhere, or local with wakes that go straight."""
     if locality == "uniform":
-        return OwnWinds(_SAME.settled, _same_tried, _SAME.fill, _fill_none, _take_over_none, _same_watts)
-    return OwnWinds(_OWN.settled, _own_tried, _OWN.fill, _fill_tried, _take_over, _own_watts)
+        return OwnWinds(_SAME.settled, _same_tried, _SAME.fill, _fill_none, _take_over_none)
+    return OwnWinds(_OWN.settled, _own_tried, _OWN.fill, _fill_tried, _take_over)
