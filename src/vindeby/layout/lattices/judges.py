@@ -82,10 +82,6 @@ class Judge(Protocol):
         """The same judge, before its first look."""
 
     @property
-    def exact_losses(self) -> bool:
-        """Whether ``losses`` are what ``energy`` would say; else they are guesses, and the least should be tried."""
-
-    @property
     def evaluations(self) -> float:
         """The work so far, in evaluations of all wind states."""
 
@@ -114,7 +110,6 @@ def on_points(problem: Problem, points: Points, origin: FloatArray) -> Layout:
 class ExactJudge:
     """Evaluates lattices; positions relative to ``origin``."""
 
-    exact_losses = False
     shape_energies = None
 
     def __init__(self, problem: Problem, origin: FloatArray) -> None:
@@ -161,12 +156,6 @@ class ExactJudge:
         return problem.farm.turbine_aep(whole.x, whole.y, whole.types)
 
 
-ROUNDS, CLOSE_ROUNDS = 1, 12
-"""In how many rounds the surplus goes while lattices are compared; and at most, where one is looked at closely."""
-TRIED = 8
-"""Of the cheapest to remove by a guess, so many are tried, where a lattice is looked at closely."""
-
-
 @final
 class Dropping:
     """Takes surplus turbines away until each zone has as many as it needs."""
@@ -174,38 +163,28 @@ class Dropping:
     def __init__(self, judge: Judge, needed: IntArray, *, rows: bool) -> None:
         self.judge, self.needed, self.rows = judge, needed, rows
 
-    def down_to_count(self, points: Points, *, closely: bool) -> Points:
-        """As many points in each zone as turbines; ``closely``: in several rounds."""
+    def down_to_count(self, points: Points) -> Points:
+        """As many points in each zone as turbines."""
         while True:
             surplus = np.bincount(points.zone, minlength=len(self.needed)) - self.needed
             if not surplus.any():
                 return points
-            at_once = ceil(surplus.sum() / (CLOSE_ROUNDS if closely else ROUNDS))
-            points = points.at(np.flatnonzero(~self._chosen(points, surplus, at_once, closely=closely)))
+            points = points.at(np.flatnonzero(~self._chosen(points, surplus)))
 
-    def _chosen(
-        self, points: Points, surplus: IntArray, at_once: int, *, closely: bool
-    ) -> npt.NDArray[np.bool_]:
-        """Up to so many points that go, no two of them next to each other."""
+    def _chosen(self, points: Points, surplus: IntArray) -> npt.NDArray[np.bool_]:
+        """Points that go, no two of them next to each other."""
         open_to = surplus[points.zone] > 0
         if self.rows:
             open_to &= row_ends(points)
         candidates = np.flatnonzero(open_to)
         losses = self.judge.losses(points)
         candidates = candidates[np.argsort(losses[candidates], kind="stable")]
-        if closely and not self.judge.exact_losses:
-            candidates = candidates[: TRIED + at_once]
-            left = [self.judge.energy(points.without(int(c))) for c in candidates]
-            candidates = candidates[np.argsort(left, kind="stable")[::-1]]
         goes = np.zeros(len(points.x), np.bool_)
         for c in candidates:
             near = (abs(points.row - points.row[c]) <= 1) & (abs(points.column - points.column[c]) <= 1)
             if surplus[points.zone[c]] > 0 and not (goes & near).any():
                 goes[c] = True
                 surplus[points.zone[c]] -= 1
-                at_once -= 1
-                if at_once == 0:
-                    break
         return goes
 
 

@@ -305,8 +305,6 @@ def shares_of_evaluation(problem: Problem) -> tuple[float, float]:
 class QuickJudge:
     """The energy of points that are turbines of one type, alone."""
 
-    exact_losses = True
-
     def __init__(self, problem: Problem) -> None:
         farm = problem.farm
         self.turbine = farm.turbines[int(problem.types_in_order()[0])]
