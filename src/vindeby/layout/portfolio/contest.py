@@ -43,8 +43,10 @@ SPENT = 0.98
 """When so much is spent nothing new is begun."""
 LONG = 256
 """Iterations of a climb in the refinement."""
-PROBE, PROBED = 64, 0.03
-"""Trials of the first walk, which tells what a trial takes, and the share of the budget that it may take."""
+MANY_TRIALS = 900
+"""Trials for each turbine, by the rules of work, from which on most of the budget goes to moves."""
+FEW_TRIALS = 64
+"""A random search of so few trials is made at once, not in parts."""
 ENOUGH = 300
 """Trials for each turbine from which on annealing does better than random search."""
 GAINED = 1e-6
@@ -101,21 +103,13 @@ class Contest:
         )
 
     def _share_out(self) -> None:
-        """Tell how many moves can be afforded, and share out the budget accordingly."""
-        self._shares = FEW_MOVES
-        if self._affords(ENOUGH // 2):  # by the rules of work; try a few, to know what they take here
-            until = self.budget.used + PROBED
-            self._moves(RandomSearch(max(1, min(PROBE, self.budget.pieces("trial", self._trial, until)))))
-            if self._affords(ENOUGH):
-                self._shares = MANY_MOVES
-
-    def _affords(self, trials: int) -> bool:
-        """Whether there is budget for so many trials for each turbine, if most of it went to them."""
+        """Divide the budget by how many trials would fit into it if most of it went to moves."""
         first, last = (
             self.budget.pieces("trial", self._trial, until)
             for until in (MANY_MOVES.refined, MANY_MOVES.walked)
         )
-        return last - first >= trials * self.problem.n_turbines
+        enough = last - first >= MANY_TRIALS * self.problem.n_turbines
+        self._shares = MANY_MOVES if enough else FEW_MOVES
 
     def _refine(self, until: float) -> None:
         """Climb from the best few with the true wakes; each gets its share of what is left for it."""
@@ -132,7 +126,7 @@ class Contest:
         while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
             method: Method
             if trials < ENOUGH * self.problem.n_turbines:
-                method = RandomSearch(trials if trials <= PROBE else (trials + 1) // 2)
+                method = RandomSearch(trials if trials <= FEW_TRIALS else (trials + 1) // 2)
             else:  # the first is short, as a trial of annealing may take longer than the last one did
                 part += 1
                 method = Annealing(trials // 8 if part == 1 else trials // 2)
@@ -182,8 +176,6 @@ class Race:
         self._reached: dict[str, float] = {}
         self._tries: Counter[str] = Counter()
         self._failures: list[str] = []
-        self._again: Candidate | None = None
-        self._wide_pays = True
 
     def begin_with(self, layout: Layout, start: str, until: float) -> None:
         """A layout that is there already takes part."""
@@ -212,31 +204,19 @@ class Race:
 
         The first that is climbed from need not be climbed for long; others are left out if they could not be.
         """
-        work = ("evaluation", 1.0) if self._once_more(start) else (start.name, start.work)
-        if self.budget.pieces(*work, until) < 1:
+        if self.budget.pieces(start.name, start.work, until) < 1:
             return False
-        if self._reached and not self._climbs.is_room(until - self.budget.share(*work)):
+        if self._reached and not self._climbs.is_room(until - self.budget.share(start.name, start.work)):
             return False
         tries = max(1, self._tries[start.name])
         return not self.found.is_far(self._reached.get(start.name, np.inf), tries)
 
     def _turn_of(self, start: Start, until: float) -> None:
-        """A new layout of a start, climbed from; or the last lattice once more, with wide wakes."""
-        if (before := self._once_more(start)) is not None:
-            self._again = None
-            stayed = next((one.aep_gwh for one in self.found.best if one.number == before.number), np.inf)
-            self._wide_pays = self._climb_from(before, WIDENING, until) > stayed
-        elif (layout := self._made_by(start)) is not None:
-            candidate, is_regular = self._enter(layout, start.name), start.name == REGULAR
-            self._climb_from(candidate, 1.0 if is_regular else WIDENING, until)
-            if is_regular and self._wide_pays:
-                self._again = candidate
-
-    def _once_more(self, start: Start) -> Candidate | None:
-        """The lattice that is to be climbed from with wide wakes, if it is the turn of lattices and there is one."""
-        others = [aep for name, aep in self._reached.items() if name != REGULAR]
-        others_are_near = not others or not self.found.is_far(max(others))
-        return self._again if start.name == REGULAR and others_are_near else None
+        """A new layout of a start, climbed from."""
+        layout = self._made_by(start)
+        if layout is not None:
+            widening = 1.0 if start.name == REGULAR else WIDENING
+            self._climb_from(self._enter(layout, start.name), widening, until)
 
     def _made_by(self, start: Start) -> Layout | None:
         """A layout of a start; None, and no further turn for it, if it finds none."""
@@ -260,12 +240,11 @@ class Race:
         self.found.take(candidate)
         return candidate
 
-    def _climb_from(self, candidate: Candidate, widening: float, until: float) -> float:
-        """Climb a little from a layout; returns what it came to."""
+    def _climb_from(self, candidate: Candidate, widening: float, until: float) -> None:
+        """Climb a little from a layout."""
         reached = self._climbs.climb(candidate, SHORT, widening, until).aep_gwh
         self._tries[candidate.start] += 1
         self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
-        return reached
 
 
 def _turns(starts: Sequence[Start]) -> list[Start]:

@@ -118,7 +118,8 @@ def _trial_in(problem: Problem) -> float:
 
     Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where
     they do and are carried on from move to move, about as many again change in turn, and there are kept moves; where
-    they are not carried on, it is about half of what a whole layout takes. Where moves are not followed (models that
+    they are not carried on, it is about half of what a whole layout takes. A whole layout takes a tenth where its wakes
+    are read from tables, which moves do not use. Where moves are not followed (models that
     add turbulence, blockage, engines of other tools, layouts that are faster evaluated from tables) it is a whole
     evaluation.
     """
@@ -129,7 +130,7 @@ def _trial_in(problem: Problem) -> float:
     if farm.locality == "uniform" and is_steady(farm):
         return min(1.0, 2.0 / problem.counted)
     if can_carry(farm, turbines):
-        return min(0.5, 4.0 / problem.counted)
+        return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
     return 0.5
 
 
