@@ -26,8 +26,8 @@ from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
 from vindeby.layout.moves.carried_moves import CarriedMoves
 from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.walk_plan import Walk, draws
-from vindeby.layout.moves.walk_rules import allowed, temperature
+from vindeby.layout.moves.walk import Walk, draws
+from vindeby.layout.moves.walk_loop import allowed, temperature
 from vindeby.wake import GriddedSite, Site, TableSite, Turbine, UniformSite, WindFarm, WindGrid
 
 DIAMETER_M = 198.0

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from tests.physics.gridded_sites import GRID_X, GRID_Y, HEIGHT, SECTORS, SOUTH, WEST, Local
 from tests.physics.oracle import FREQUENCY, WEIBULL_A, WEIBULL_K
 from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomSearch
-from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
+from vindeby.layout.moves.carried_estimate import REFUSED, SEEN, free_watts_at
 from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
 from vindeby.layout.moves.carried_trial import CLEAR
-from vindeby.layout.moves.free_energy import free_watts_at
-from vindeby.layout.moves.move_state import Moves
 from vindeby.layout.moves.moving import mover_of
+from vindeby.layout.moves.one_move import Moves
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import (
     GriddedSite,

@@ -14,7 +14,7 @@ import numpy as np
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
-from vindeby.layout.moves.elsewhere import worth_elsewhere
+from vindeby.layout.moves.moving import worth_elsewhere
 from vindeby.layout.problem import Layout, Problem, joined
 
 PLACES = 300

@@ -19,9 +19,9 @@ from vindeby.layout.placing.state import (
     free_at,
     keeps_speed,
     keeps_turbulence,
+    mark_dirty,
     row_on_grid,
     rows_of,
-    soil,
     wait,
 )
 from vindeby.layout.placing.unwaked_sources import add_changes, add_rows, look_up, to_powers
@@ -265,7 +265,7 @@ def make_spread_on_grid(tabulated: bool, pairs: Pairs) -> Callable[..., None]:
                 for t in range(machines.diameter.size):
                     state.energy[c, t, d] = wakes.unwaked.energy[rows[0, n], t]
             else:
-                soil(state.dirty, state.mark, c, d)
+                mark_dirty(state.dirty, state.mark, c, d)
             state.touched[d, c] = True
         for n in range(turbines):
             wait(wind.cosine[d], wind.sine[d], state, np.int64(reached[1, n]))
@@ -368,7 +368,7 @@ def make_spread_off_grid(
                 and far > 1e-10
                 and abs(aside) < reach(data, far, diameter, 0.0, thrust, turbulence)
             ):
-                soil(state.dirty, state.mark, c, d)
+                mark_dirty(state.dirty, state.mark, c, d)
                 for n in range(count):
                     k = state.change_at[n, WHICH]
                     state.gathered[d, c, k] += compute_change(

@@ -289,7 +289,7 @@ def between(cosine, sine, place, a, other, b):
 
 
 @inlined
-def soil(dirty, mark, c, d):
+def mark_dirty(dirty, mark, c, d):
     """Put a point on the list (its length comes first) of those whose energy is to be computed anew."""
     if mark[c] != d:
         mark[c] = d

@@ -24,7 +24,7 @@ from vindeby.layout.moves.carried_moves import can_carry
 from vindeby.layout.moves.moving import is_cheaper_whole
 from vindeby.layout.moves.one_move import can_move_one
 from vindeby.layout.moves.steady_moves import is_steady
-from vindeby.layout.moves.walk_stages import stages_of
+from vindeby.layout.moves.walk import stages_of
 from vindeby.layout.placing.construction import grid_inside
 from vindeby.layout.problem import Problem
 
