@@ -15,7 +15,7 @@ from tests.physics.gridded_sites import SOUTH, WEST, Local
 from vindeby.errors import ArgumentError
 from vindeby.layout import Annealing, Boundary, Method, Problem, RandomSearch, RandomStart, Result
 from vindeby.layout.climbing.simplified_farm import thinned
-from vindeby.layout.moves import carried_moves, walk
+from vindeby.layout.moves import carried_moves
 from vindeby.layout.moves.moving import is_cheaper_whole
 from vindeby.layout.moves.walk import Stage, Walk, stages_of, walk
 from vindeby.layout.portfolio.starts import trial_work
@@ -158,7 +158,7 @@ def test_where_tables_are_faster_than_following_the_moved_turbine_whole_layouts_
     assert not is_cheaper_whole(problem.farm, 1000)
     assert not is_cheaper_whole(circle().farm, 4)  # wakes that do not change with the wind
     assert not is_cheaper_whole(WindFarm(site, turbines, "nygaard-2022", tabulate=False), 4)
-    monkeypatch.setattr(walk, "mover_of", None)  # nothing is followed
+    monkeypatch.setattr("vindeby.layout.moves.walk.mover_of", None)  # nothing is followed
     start = RandomStart().run(problem, 0).layout
     found = RandomSearch(60, None, "all").run(problem, 1, start)
     assert found.aep_gwh > problem.aep(start)
