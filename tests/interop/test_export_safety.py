@@ -53,7 +53,7 @@ def test_what_stands_there_is_replaced_only_when_that_is_said(
     path = tmp_path / "out"
     export(results, file_format, path, ONE, CRS)
     before = contents(path)
-    with pytest.raises(ArgumentError, match=r"exists already.*--force"):
+    with pytest.raises(ArgumentError, match=r"exists and is left as it is.*--force"):
         export(results, file_format, path, Selection(keys=("farm1_t0_s0",)), CRS)
     assert contents(path) == before
     export(results, file_format, path, Selection(keys=("farm1_t0_s0",)), FORCE)

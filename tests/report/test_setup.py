@@ -12,8 +12,7 @@ from tests.board.test_browser import CHROMIUM, FLAGS
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
 from vindeby.campaign import Campaign
 from vindeby.report import build_report
-from vindeby.report.elements import ResultLink, table
-from vindeby.report.setup import best_key, campaign_facts
+from vindeby.report.page import ResultLink, best_key, campaign_facts, table
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 
@@ -66,6 +65,7 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.mark.browser
 def test_every_column_of_the_results_is_seen_at_1280_pixels(tmp_path: Path, browser: Browser) -> None:
     data = campaign(seeds=3, farm="a-tender-area-far-from-shore").to_data()
     data["turbines"][0]["name"] = "generic-15mw-with-a-long-name"
@@ -81,6 +81,7 @@ def test_every_column_of_the_results_is_seen_at_1280_pixels(tmp_path: Path, brow
     page.close()
 
 
+@pytest.mark.browser
 def test_a_report_fits_a_phone_and_its_keys_lead_to_their_layout(made: Path, browser: Browser) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", offline=True)
     page = context.new_page()

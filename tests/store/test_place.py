@@ -11,8 +11,8 @@ import pytest
 
 from tests.store.examples import contents, publish, records
 from vindeby.errors import ArgumentError
-from vindeby.results.atomic_write import write_whole
 from vindeby.results.observer import Observer
+from vindeby.store.disk.output_file import write_file
 from vindeby.store.disk.output_path import check_output
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions, merge
@@ -92,7 +92,7 @@ def test_salvage_into_a_link_makes_the_file_that_it_leads_to(tmp_path: Path) -> 
 
 def test_a_written_page_keeps_the_link_that_it_was_named_by(tmp_path: Path) -> None:
     link(tmp_path / "page.html", "real.html")
-    write_whole(tmp_path / "page.html", b"text")
+    write_file(tmp_path / "page.html", b"text")
     assert (tmp_path / "page.html").is_symlink()
     assert (tmp_path / "real.html").read_bytes() == b"text"
 

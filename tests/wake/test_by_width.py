@@ -15,7 +15,7 @@ from scipy.stats import ncx2
 from vindeby.errors import ArgumentError
 from vindeby.wake import Neighbours, TimeSeriesSite, Turbine, UniformSite, WindFarm, WindStates
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.loops.by_width.gaussian_mean import LARGEST_T, means, means_with_slopes
+from vindeby.wake.loops.width_steps import LARGEST_T, means, means_with_slopes
 from vindeby.wake.models.growth_integral import SMALLEST_Y, growth, growth_with_slope
 
 FloatArray = npt.NDArray[np.float64]

@@ -20,10 +20,10 @@ from vindeby.layout.placing import grid_wakes, unwaked_sources
 from vindeby.layout.placing.step import placing_kernel
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
-from vindeby.wake.loops.by_width.by_width import by_width_kernels
-from vindeby.wake.loops.direct.direct import direct_kernels
-from vindeby.wake.loops.tabulated.pair_tables import _fill_kernel
-from vindeby.wake.loops.tabulated.tabulated import tabulated_kernels
+from vindeby.wake.loops.by_width import by_width_kernels
+from vindeby.wake.loops.direct import direct_kernels
+from vindeby.wake.loops.pair_tables import _fill_kernel
+from vindeby.wake.loops.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind_access import Locality
 from vindeby.wake.models.contract import ModelData, without_slopes
 

@@ -108,7 +108,7 @@ DRIVER = """
 import importlib.util, json, sys
 from pathlib import Path
 import numpy as np
-from vindeby.wake.loops.tabulated.pair_tables import _fill_kernel
+from vindeby.wake.loops.pair_tables import _fill_kernel
 from vindeby.wake.models.contract import ModelData
 
 answers = []

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from vindeby.wake import UniformSite
-from vindeby.wake.loops.rotation import downwind_of, turn, turn_arrays, turn_back
 from vindeby.wake.loops.superposition import (
     Superposition,
     local_superposition_of_words,
     superposition_of_words,
     turbulence_in_wakes,
 )
-from vindeby.wake.loops.wind import wind_of
+from vindeby.wake.loops.wind import downwind_of, turn, turn_arrays, turn_back, wind_of
 
 FREE, AT_SOURCE, DEFICITS = 10.0, 8.0, (0.2, 0.3)
 WORDS = [("squares", "free"), ("squares", "source"), ("linear", "free"), ("linear", "source")]

@@ -23,8 +23,8 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import FlowMap, Neighbours, Site, Turbine, WakeModel, WindFarm, WindStates, models
-from vindeby.wake.loops.local.free_wind import free_wind_at, wind_and_locality
-from vindeby.wake.sites.series import chunks_of
+from vindeby.wake.loops.wind_access import free_wind_at, wind_and_locality
+from vindeby.wake.sites.site import chunks_of
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign import presets
-from vindeby.cli.completion import preset_names
-from vindeby.cli.output import echo, say
+from vindeby.cli.options import preset_names
+from vindeby.cli.output import echo, say, write_text
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
 
@@ -51,7 +51,7 @@ def command(
     if preset not in presets.names():
         raise ArgumentError(f"init: there is no preset {preset!r}; {presets.remedy(preset)}")
     path = file if file is not None else Path(f"{preset}.yaml")
-    _write(path, _EDITOR_LINE + presets.text(preset))
+    write_text(path, _EDITOR_LINE + presets.text(preset))
     _write_schema(path.parent)
     name = one_line(str(path))
     echo(f"wrote {name}, and {_SCHEMA} for editors; next: vindeby check {name}", err=True)
@@ -60,15 +60,16 @@ def command(
 def _from_windio(system_file: Path, path: Path) -> None:
     from vindeby.interop.windio.campaign_text import campaign_files
     from vindeby.interop.windio.system import read_system
+    from vindeby.store.disk.output_file import refuse_existing
 
     system = read_system(system_file)
     texts = campaign_files(system, path).texts
     for name in texts:
-        _refuse_existing(path.parent / name)
+        refuse_existing(path.parent / name)
     for line in system.notes.lines():
         say(line)
     for name, text in texts.items():
-        _write(path.parent / name, _EDITOR_LINE + text if name == path.name else text)
+        write_text(path.parent / name, _EDITOR_LINE + text if name == path.name else text)
     _write_schema(path.parent)
     written = " and ".join(one_line(str(path.parent / name)) for name in texts)
     first = "add what is missing, then" if system.notes.missing else "next"
@@ -81,23 +82,4 @@ def _write_schema(folder: Path) -> None:
     """The schema that the first line of the campaign file names; it is generated, so an older one is replaced."""
     from vindeby.campaign.json_schema import schema_text
 
-    _write(folder / _SCHEMA, schema_text(), mode="w")
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise ArgumentError(f"{path}: exists and is left as it is; name another file, or remove this one")
-
-
-def _write(path: Path, text: str, mode: str = "x") -> None:
-    try:
-        with path.open(mode, encoding="utf-8") as out:
-            out.write(text)
-    except FileExistsError:
-        raise ArgumentError(
-            f"{path}: exists and is left as it is; name another file, or remove this one"
-        ) from None
-    except OSError as error:
-        raise ArgumentError(
-            f"{path}: cannot be written: {error.strerror}; name a file in a folder of yours"
-        ) from None
+    write_text(folder / _SCHEMA, schema_text(), replace=True)

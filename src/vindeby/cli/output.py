@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
+from vindeby.errors import ArgumentError, StorageError
 from vindeby.printable import one_line, printable
 
 
@@ -19,6 +23,32 @@ def echo_text(text: str, *, err: bool = False) -> None:
     stream.flush()
 
 
+def echo_json(data: object) -> None:
+    """Print data as indented JSON."""
+    echo_text(json.dumps(data, indent=1) + "\n")
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: ``1 result``, ``3,000 results``."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def first_few(names: Sequence[str], shown: int) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return ", ".join(map(one_line, names[:shown])) + more
+
+
 def say(message: str) -> None:
     """A message, on stderr."""
     echo(f"vindeby: {message}", err=True)
+
+
+def write_text(path: Path, text: str, *, replace: bool = False) -> None:
+    """Write a file that a user edits or names; refuses to overwrite unless told to replace it."""
+    from vindeby.store.disk.output_file import write_file
+
+    try:
+        write_file(path, text.encode(), replace=replace)
+    except StorageError as error:
+        raise ArgumentError(*error.args) from None

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo
-from vindeby.cli.results import CampaignOption, OutputArgument, say
+from vindeby.cli.options import CampaignOption, OutputArgument, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo, say
 
 
 def command(
@@ -24,14 +23,14 @@ def command(
 ) -> None:
     """Write one HTML file with everything: summary, pictures, every layout, failures, provenance."""
     from vindeby.report import build_report
-    from vindeby.results.atomic_write import write_whole
     from vindeby.results.observer import Observer
     from vindeby.results.result_set import ResultSet
+    from vindeby.store.disk.output_file import write_file
 
     given = given_campaign(campaign, set_, seeds)
     result_set = ResultSet(output, campaign=given)
     observer = Observer(output, campaign=given, results=result_set.results)
     text = build_report(result_set, observer, (lambda _: None) if quiet else say)
     path = to or result_set.path.with_suffix(".html")
-    write_whole(path, text.encode())
+    write_file(path, text.encode())
     echo(str(path))

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.output import echo, echo_text
-from vindeby.errors import ArgumentError
+from vindeby.cli.output import echo, echo_text, write_text
 
 
 def command(
@@ -24,11 +23,6 @@ def command(
     if output is None:
         echo_text(text)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ArgumentError(
-            f"{output}: cannot be written: {error.strerror}; name a file in a folder of yours"
-        ) from None
+    write_text(output, text, replace=True)
     echo(f"{output}: to use it in an editor, begin the campaign file with:")
     echo(f"# yaml-language-server: $schema={output}")

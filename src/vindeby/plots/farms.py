@@ -14,7 +14,7 @@ from vindeby.plots import shapes
 from vindeby.plots.energy import type_label
 from vindeby.plots.layout import prepare
 from vindeby.plots.style import MARKERS, figure, ink, paper, ramp, shades, strong, style
-from vindeby.results.neighbour_places import FloatArray, grown, nearby, neighbour_places
+from vindeby.results.maps import FloatArray, grown, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
@@ -27,6 +27,8 @@ def _campaign_of(result_set: ResultSet) -> Campaign:
         raise DataError(
             f"{result_set.path}: no campaign is kept with it, so areas are not known; give --campaign FILE"
         )
+    if not result_set.campaign.is_about_wind:
+        raise DataError(f"{result_set.path}: its campaign is about a function without wind, and has no farms")
     return result_set.campaign
 
 

@@ -13,7 +13,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure, SubFigure
 
 from vindeby.errors import ArgumentError
-from vindeby.results.atomic_write import write_whole
+from vindeby.store.disk.output_file import write_file
 
 FORMATS = ("png", "svg", "pdf")
 DOTS_PER_INCH = 150
@@ -176,4 +176,4 @@ def format_of(path: Path) -> str:
 
 def save(drawn: Figure | SubFigure, path: Path) -> None:
     """Write a picture, as a whole or not at all."""
-    write_whole(path, as_bytes(drawn, format_of(path)))
+    write_file(path, as_bytes(drawn, format_of(path)))

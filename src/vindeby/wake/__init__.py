@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from vindeby.wake.farm import FlowMap, Neighbours, WindFarm
 from vindeby.wake.models import MODELS, WakeModel, model_named
-from vindeby.wake.sites.gridded_site import GriddedSite
-from vindeby.wake.sites.site import Site, TableSite, TimeSeriesSite, UniformSite, WeibullSite, WindStates
-from vindeby.wake.sites.turbulence import TurbulenceTable
-from vindeby.wake.sites.wind_grid import WindGrid
+from vindeby.wake.sites.gridded_site import GriddedSite, WindGrid
+from vindeby.wake.sites.site import (
+    Site,
+    TableSite,
+    TimeSeriesSite,
+    TurbulenceTable,
+    UniformSite,
+    WeibullSite,
+    WindStates,
+)
 from vindeby.wake.turbines.turbine import Turbine, iea37_10mw, iea37_335mw
 
 __all__ = [

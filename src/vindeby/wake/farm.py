@@ -6,11 +6,10 @@ and hands plain arrays to the compiled loops. Positions are metres east (x) and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,9 @@ from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.loops.choice import Call, TabulatedLoops, WidthLoops, loops_of
-from vindeby.wake.loops.local.free_wind import (
+from vindeby.wake.loops.local_wind import LocalWind, moved_grid
+from vindeby.wake.loops.wind import Wind
+from vindeby.wake.loops.wind_access import (
     FreeWind,
     free_wind_at,
     lowest_turbulence,
@@ -28,17 +29,12 @@ from vindeby.wake.loops.local.free_wind import (
     refuse_unknown_slopes,
     wind_and_locality,
 )
-from vindeby.wake.loops.local.local_wind import LocalWind, moved_grid
-from vindeby.wake.loops.wind import Wind
 from vindeby.wake.models import ModelData, WakeModel, model_named
 from vindeby.wake.models.overlap import overlap_table
 from vindeby.wake.sites.gridded_site import GriddedSite
-from vindeby.wake.sites.series import chunks_of
-from vindeby.wake.sites.site import Site, UniformSite, WindStates
+from vindeby.wake.sites.site import Site, UniformSite, WindStates, chunks_of
 from vindeby.wake.turbines.curves import machines_of
 from vindeby.wake.turbines.turbine import Turbine
-
-__all__ = ["FlowMap", "Neighbours", "WindFarm"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -74,17 +70,6 @@ class FlowMap:
         )
 
 
-class Described(Protocol):
-    """A site or turbine that a campaign, or a task of it, describes in words."""
-
-    def for_wind_farm(self) -> Any:
-        """The same as ``wake`` computes with it."""
-
-
-def _of_campaign(given: Any) -> Any:
-    return given.for_wind_farm() if hasattr(given, "for_wind_farm") else given
-
-
 class WindFarm:
     """What layouts are worth on a site.
 
@@ -98,8 +83,8 @@ class WindFarm:
 
     def __init__(
         self,
-        site: Site | Described,
-        turbine: Turbine | Described | Sequence[Turbine | Described],
+        site: Site,
+        turbine: Turbine | Sequence[Turbine],
         wake: str | WakeModel = "nygaard-2022",
         *,
         directions: npt.ArrayLike | None = None,
@@ -108,10 +93,8 @@ class WindFarm:
         threads: int = 1,
         tabulate: bool = True,
     ) -> None:
-        self.site: Site = _of_campaign(site)
-        several = isinstance(turbine, Iterable) and not hasattr(turbine, "for_wind_farm")
-        given: Any = turbine if several else [turbine]
-        self.turbines: tuple[Turbine, ...] = tuple(map(_of_campaign, given))
+        self.site = site
+        self.turbines: tuple[Turbine, ...] = (turbine,) if isinstance(turbine, Turbine) else tuple(turbine)
         if not self.turbines or not all(isinstance(t, Turbine) for t in self.turbines):
             raise ArgumentError("turbine must be a Turbine or a non-empty list of them")
         if threads < 1:

@@ -23,9 +23,9 @@ from vindeby.layout.problem import Problem
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Turbine, WakeModel, WindFarm, WindStates
 from vindeby.wake.compiling.compiled import kernel, scalar
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.wind import turn
+from vindeby.wake.models.contract import once_per_model
 
 POINTS = 257
 """Of each table of power, from no wake at all to no wind at all."""

@@ -25,13 +25,11 @@ from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_state import SECTORS, Reaches, bearing_of, widest_angle
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.local.free_wind import free_wind_at
-from vindeby.wake.loops.local.local_rows import make_fill_row, new_rows
-from vindeby.wake.loops.local.local_wind import LocalWind
-from vindeby.wake.loops.rotation import turn
+from vindeby.wake.loops.local_wind import LocalWind, make_fill_row, new_rows
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import Wind
+from vindeby.wake.loops.wind import Wind, turn
+from vindeby.wake.loops.wind_access import free_wind_at
+from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import TurbineArrays, curves_at
 
 FREE_POINTS_PER_TRIAL, FREE_FEWEST_POINTS, FREE_MOST_POINTS = 0.002, 2**8, 2**14

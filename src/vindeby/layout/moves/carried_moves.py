@@ -55,11 +55,10 @@ from vindeby.layout.moves.carried_trial import make_gained
 from vindeby.layout.moves.one_move import MoveKernels, can_move_one
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.local.local_rows import LocalRows, rows_for
-from vindeby.wake.loops.rotation import turn
-from vindeby.wake.loops.wind import wind_from
+from vindeby.wake.loops.local_wind import LocalRows, rows_for
+from vindeby.wake.loops.wind import turn, wind_from
 from vindeby.wake.loops.wind_access import Locality, identity_of, together_of
+from vindeby.wake.models.contract import once_per_model
 
 
 @scalar

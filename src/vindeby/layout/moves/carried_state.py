@@ -14,10 +14,10 @@ from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.one_move import free_winds, row_of
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.local.local_wind import LocalWind
+from vindeby.wake.loops.local_wind import LocalWind
 from vindeby.wake.loops.wind import Wind
 from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 ALONG, ACROSS, WATTS, NEW_WATTS, STRONGEST, SPOT = 0, 1, 2, 3, 4, 5

@@ -32,8 +32,7 @@ from vindeby.layout.moves.carried_state import (
 )
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.rotation import turn
-from vindeby.wake.loops.wind import wind_from
+from vindeby.wake.loops.wind import turn, wind_from
 from vindeby.wake.loops.wind_access import Locality, together_of
 
 SAME = 1e-10

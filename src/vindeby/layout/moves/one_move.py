@@ -22,11 +22,10 @@ import numpy.typing as npt
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row, rows_for
-from vindeby.wake.loops.rotation import turn, turn_into_wind
-from vindeby.wake.loops.wind import clear, count_up, wind_from
+from vindeby.wake.loops.local_wind import LocalRows, make_fill_row, rows_for
+from vindeby.wake.loops.wind import clear, count_up, turn, turn_into_wind, wind_from
 from vindeby.wake.loops.wind_access import Locality, OwnWind, access_of, identity_of, together_of
+from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 

@@ -23,11 +23,9 @@ from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.one_move import MoveKernels
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.rotation import turn
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import clear, legs_of
-from vindeby.wake.models.contract import PairSquares
+from vindeby.wake.loops.wind import clear, legs_of, turn
+from vindeby.wake.models.contract import PairSquares, once_per_model
 from vindeby.wake.turbines.curves import COLUMNS
 
 PlaceArray = npt.NDArray[np.uint64]

@@ -23,10 +23,10 @@ import numpy.typing as npt
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.compiling.per_model import once_per_model
-from vindeby.wake.loops.local.local_wind import LocalWind
-from vindeby.wake.loops.rotation import turn_arrays
+from vindeby.wake.loops.local_wind import LocalWind
 from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.wind import turn_arrays
+from vindeby.wake.models.contract import once_per_model
 
 _LINE = 8
 """Numbers in a cache line."""

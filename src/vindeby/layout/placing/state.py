@@ -12,10 +12,9 @@ from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.placing.grid_wakes import GridWakes, zeros_in_one_block
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.local.free_wind import free_wind_at
-from vindeby.wake.loops.local.local_wind import LocalWind
-from vindeby.wake.loops.rotation import downwind_of, turn
-from vindeby.wake.loops.wind_access import Locality
+from vindeby.wake.loops.local_wind import LocalWind
+from vindeby.wake.loops.wind import downwind_of, turn
+from vindeby.wake.loops.wind_access import Locality, free_wind_at
 from vindeby.wake.turbines.curves import curves_at
 
 

@@ -21,8 +21,8 @@ from vindeby.layout.placing.gathering import (
 from vindeby.layout.placing.state import free_at, insert, keeps_turbulence, next_waiting, place_in_order
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.wind_access import Locality, identity_of, together_of
+from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 

@@ -26,8 +26,8 @@ from vindeby.layout.placing.state import (
 )
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.compiling.per_model import once_per_model
 from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 

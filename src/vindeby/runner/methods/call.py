@@ -7,23 +7,39 @@ attributes. It runs in a worker process: it may leak, hang, crash or print witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from vindeby.assembly.engine_names import engine_warning
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
 from vindeby.campaign.neighbours import Standing, neighbours_of
-from vindeby.campaign.reading.code_files import imported
+from vindeby.campaign.reading.code_files import file_of, imported, is_installed
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import ArgumentError
-from vindeby.runner.methods.method_protocol import InvalidResultError, Result
+from vindeby.errors import ArgumentError, InputError
+from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result
 from vindeby.runner.methods.parameters import frozen
 
 if TYPE_CHECKING:
     from vindeby.layout import Problem
     from vindeby.wake import WindFarm
+
+
+@dataclass(frozen=True)
+class FunctionTask:
+    """What a function is called with that has nothing to do with wind."""
+
+    key: str
+    """The name of the result, such as ``farm0_t0_s12``."""
+    seed: int
+    parameters: Mapping[str, Any]
+    """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+    case: str = ""
+    """Of the campaign's ``cases``, if it lists any, the one of this seed."""
+    context: Mapping[str, str] = field(default_factory=dict)
+    """What the campaign file says under ``context``."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +90,9 @@ class CallTask:
         return self.problem.farm
 
 
-def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
+def find_function(name: str) -> Callable[[Any], Mapping[str, Any]]:
     """Import ``package.module:function``; InputError says what is missing."""
-    function: Callable[[CallTask], Mapping[str, Any]] = imported("method.call", name, "function")
+    function: Callable[[Any], Mapping[str, Any]] = imported("method.call", name, "function")
     return function
 
 
@@ -99,18 +115,10 @@ class CallMethod:
 
 class _Prepared:
     def __init__(
-        self, campaign: Campaign, call: Call, function: Callable[[CallTask], Mapping[str, Any]], cell: Cell
+        self, campaign: Campaign, call: Call, function: Callable[[Any], Mapping[str, Any]], cell: Cell
     ) -> None:
         self._campaign, self._cell = campaign, cell
-        farm = campaign.farms[cell.farm_idx]
-        self._farm, self._boundary = farm.name, farm.boundary
-        self._turbine, self._site = campaign.turbines[cell.type_idx], campaign.site
-        self._neighbours = neighbours_of(campaign, cell.farm_idx)
         self._call, self._function = call, function
-        areas = [zone.boundary for zone in farm.zones or ()]
-        self._zones, self._mix = tuple(zip(areas, cell.zones, strict=True)), dict(cell.mix)
-        self._fewest = cell.fewest_turbines
-        self._ranges = dict(zip(self._mix, cell.mix_ranges, strict=False))
         self._cases = dict(zip(campaign.seeds, call.cases or (), strict=False))
 
     @cached_property
@@ -120,29 +128,42 @@ class _Prepared:
 
         return problem_of(self._campaign, self._cell)
 
+    @cached_property
+    def _of_farm(self) -> dict[str, Any]:
+        """What all tasks of the farm and type have in common."""
+        campaign, cell = self._campaign, self._cell
+        farm = campaign.farms[cell.farm_idx]
+        areas = [zone.boundary for zone in farm.zones or ()]
+        return {
+            "farm": farm.name,
+            "boundary": farm.boundary,
+            "turbine": campaign.turbines[cell.type_idx],
+            "n_turbines": cell.n_turbines,
+            "min_spacing_m": cell.spacing_m,
+            "site": campaign.site,
+            "neighbours": neighbours_of(campaign, cell.farm_idx),
+            "zones": tuple(zip(areas, cell.zones, strict=True)),
+            "fewest_turbines": cell.fewest_turbines,
+            "prepared": self,
+        }
+
+    def _task(self, task: Task) -> FunctionTask | CallTask:
+        given: dict[str, Any] = {
+            "key": task.key,
+            "seed": task.seed,
+            "parameters": frozen(self._call.parameters),
+            "case": self._cases.get(task.seed, ""),
+            "context": dict(self._call.context or {}),
+        }
+        if not self._campaign.is_about_wind:
+            return FunctionTask(**given)
+        mix = dict(self._cell.mix)
+        ranges = dict(zip(mix, self._cell.mix_ranges, strict=False))
+        return CallTask(**given, **self._of_farm, mix=mix, mix_ranges=ranges)
+
     def solve(self, task: Task) -> Result:
         """Call the function."""
-        given = self._function(
-            CallTask(
-                key=task.key,
-                farm=self._farm,
-                boundary=self._boundary,
-                turbine=self._turbine,
-                n_turbines=task.n_turbines,
-                min_spacing_m=task.spacing_m,
-                seed=task.seed,
-                site=self._site,
-                parameters=frozen(self._call.parameters),
-                neighbours=self._neighbours,
-                zones=self._zones,
-                case=self._cases.get(task.seed, ""),
-                context=dict(self._call.context or {}),
-                mix=dict(self._mix),
-                fewest_turbines=self._fewest,
-                mix_ranges=dict(self._ranges),
-                prepared=self,
-            )
-        )
+        given = self._function(self._task(task))
         if not isinstance(given, Mapping):
             raise InvalidResultError(
                 f"the function returned a {type(given).__name__}, not a mapping with layout and aep"
@@ -150,3 +171,36 @@ class _Prepared:
         texts = {str(name): value for name, value in given.items() if isinstance(value, str)}
         arrays = {str(name): value for name, value in given.items() if not isinstance(value, str)}
         return Result(arrays, {"engine": self._call.function, **texts})
+
+
+def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
+    """The campaign's method, ready to prepare farms and types; InputError when it cannot be used."""
+    calls = [step.call for step in campaign.method if step.call is not None]
+    if calls and len(campaign.method) > 1:
+        raise InputError(
+            "method: a call cannot be one of several steps; let the function do them all, or leave it out"
+        )
+    if calls:
+        found: Any = find_function(calls[0].function)
+        if isinstance(found, type) and hasattr(
+            found, "prepare"
+        ):  # a Method of its own, such as that of evaluate
+            method: Method = found(campaign)
+            return method
+        return CallMethod(campaign, calls[0])
+    from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
+
+    return SearchMethod(campaign, progress)
+
+
+def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
+    """What to say before code of a campaign's is imported; empty where there is nothing to say."""
+    for step in campaign.method:
+        if step.call is not None:
+            file = file_of(step.call.function.partition(":")[0], search_path)
+            if file is not None and not is_installed(file):
+                return (
+                    f"method.call: {step.call.function} is not from an installed package: {file} will be executed, and "
+                    "may do whatever you may do; run only code that you trust"
+                )
+    return engine_warning(campaign, search_path)

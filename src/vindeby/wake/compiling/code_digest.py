@@ -34,8 +34,6 @@ from vindeby.wake.compiling.code_names import (
     registered_elsewhere,
 )
 
-__all__ = ["CodeDigest", "digest_of"]
-
 
 class CodeDigest(NamedTuple):
     """``text`` is hexadecimal; if any objects are ``unknown``, it means nothing in another process."""

@@ -15,16 +15,6 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import builtin_registry
 
-__all__ = [
-    "MISSING",
-    "attribute_of",
-    "from_library",
-    "global_names",
-    "is_compiled_when_used",
-    "library_name",
-    "registered_elsewhere",
-]
-
 MISSING = object()
 
 _VERSIONED = {"numpy": np.__version__, "numba": numba.__version__}

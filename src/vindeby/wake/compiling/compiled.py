@@ -33,8 +33,6 @@ from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.one_compiles import CompilingLock
 from vindeby.wake.compiling.two_forms import ONLY_FOR_LOOPS, in_two_forms, with_form_for_loops
 
-__all__ = ["THIS_PROCESS", "cache_folder", "inlined", "kernel", "named", "scalar", "uncounted", "unfused"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 THIS_PROCESS = "this-process-"

@@ -25,8 +25,6 @@ from vindeby.wake.compiling.code_names import (
 from vindeby.wake.compiling.compiled import named
 from vindeby.wake.compiling.two_forms import ONLY_FOR_LOOPS, with_form_for_loops
 
-__all__ = ["Copies"]
-
 
 class Copies:
     """The copies of the functions of one model, each made once, named by the model's identity."""

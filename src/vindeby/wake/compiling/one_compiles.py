@@ -14,8 +14,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["LONGEST_WAIT_S", "CompilingLock"]
-
 LONGEST_WAIT_S = 120.0
 """The largest loop takes less than a minute on a free processor; its holder may be stopped for as long as it likes."""
 

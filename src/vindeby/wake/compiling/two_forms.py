@@ -20,8 +20,6 @@ import numba
 from numba.core import types
 from numba.core.targetconfig import ConfigStack
 
-__all__ = ["ONLY_FOR_LOOPS", "in_two_forms", "with_form_for_loops"]
-
 ONLY_FOR_LOOPS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a form that Python must never be given: calling it would end the process."""
 

@@ -13,22 +13,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.loops.by_width.by_width import (
+from vindeby.wake.loops.by_width import (
     FEW_STATES,
     by_width_kernels,
     directions_per_block,
     goes_by_width,
 )
-from vindeby.wake.loops.direct.direct import direct_kernels
-from vindeby.wake.loops.tabulated.pair_tables import can_tabulate, pair_tables
-from vindeby.wake.loops.tabulated.tabulated import tabulated_kernels
+from vindeby.wake.loops.direct import direct_kernels
+from vindeby.wake.loops.pair_tables import can_tabulate, pair_tables
+from vindeby.wake.loops.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind import BLOCK, legs_of
 from vindeby.wake.loops.wind_access import Locality
 from vindeby.wake.models import ModelData, WakeModel
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.turbine import Turbine
-
-__all__ = ["Call", "DirectLoops", "TabulatedLoops", "WidthLoops", "loops_of"]
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -37,15 +37,6 @@ from typing import NamedTuple
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.models.contract import WakeModel
 
-__all__ = [
-    "Superposition",
-    "local_superposition_of",
-    "local_superposition_of_words",
-    "superposition_of",
-    "superposition_of_words",
-    "turbulence_in_wakes",
-]
-
 
 class Superposition(NamedTuple):
     """Compiled functions, each put whole into the loops that call it.

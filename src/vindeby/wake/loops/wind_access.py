@@ -6,21 +6,25 @@ everywhere, these functions vanish when they are compiled: the loops are then wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.loops.local.local_rows import LocalRows, make_fill_row, new_rows
+from vindeby.errors import ArgumentError
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
+from vindeby.wake.loops.local_wind import LocalRows, LocalWind, local_wind_of, make_fill_row, new_rows
 from vindeby.wake.loops.superposition import Superposition, local_superposition_of, superposition_of
-from vindeby.wake.loops.wind import DirectionWind, wind_from
+from vindeby.wake.loops.wind import DirectionWind, Wind, wind_from, wind_of
 from vindeby.wake.models.contract import WakeModel
-
-__all__ = ["LocalStates", "Locality", "OwnWind", "WindAccess", "access_of", "identity_of", "together_of"]
+from vindeby.wake.sites.gridded_site import GriddedSite
+from vindeby.wake.sites.site import Site, WindStates
+from vindeby.wake.turbines.turbine import Turbine
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
 
 Locality = Literal["uniform", "local", "turned"]
 """The wind is the same everywhere, differs from place to place, or differs and wakes follow its turning."""
@@ -140,3 +144,97 @@ def together_of(model: WakeModel, locality: Locality) -> Superposition:
 def identity_of(model: WakeModel, locality: Locality) -> str:
     """What tells the loops of a model and a kind of wind from others."""
     return model.identity if locality == "uniform" else f"{model.identity} {locality}"
+
+
+class FreeWind(NamedTuple):
+    """Wind without wakes, by turbine and wind state: speed (m/s), direction (degrees), turbulence, probability."""
+
+    speed: FloatArray
+    direction: FloatArray
+    turbulence: FloatArray
+    probability: FloatArray
+
+
+def wind_and_locality(
+    site: Site, states: WindStates, turbines: Sequence[Turbine]
+) -> tuple[Wind | LocalWind, Locality]:
+    """The wind of a site for the compiled loops, and which loops it needs."""
+    if not isinstance(site, GriddedSite):
+        return wind_of(states), "uniform"
+    wind = local_wind_of(site, states, [turbine.hub_height_m for turbine in turbines])
+    return wind, "turned" if site.turned_wakes else "local"
+
+
+def refuse_locality(model: WakeModel, locality: Locality) -> None:
+    """Refuse local wind for models that do not say what becomes of wakes in it."""
+    if locality != "uniform" and model.superposition == "cumulative":
+        raise ArgumentError(
+            f"wake model {model.name} is defined only for wind that is the same all over the farm; use another one"
+        )
+    if locality == "turned" and model.blockage is not None:
+        raise ArgumentError(
+            "blockage is not defined for wakes that follow the turned wind; leave one of them out"
+        )
+
+
+def lowest_turbulence(wind: Wind | LocalWind) -> float:
+    """The lowest turbulence intensity of the free wind anywhere."""
+    local = isinstance(wind, LocalWind) and wind.grid.turbulence.size > 0
+    return float(wind.grid.turbulence.min() if local else wind.turbulence.min())  # type: ignore[union-attr]
+
+
+def refuse_unknown_slopes(model: WakeModel, wind: Wind | LocalWind) -> None:
+    """Raise ArgumentError if a gradient would leave out how turbulence differs from place to place."""
+    local = isinstance(wind, LocalWind) and wind.grid.turbulence.size > 0
+    if local and model.added_turbulence is not None and model.added_turbulence_free_slope is None:
+        raise ArgumentError(
+            f"wake model {model.name!r} has no added_turbulence_free_slope, which gradients need where turbulence "
+            "differs from place to place; give the model one, or search without gradients"
+        )
+
+
+def free_wind_at(
+    wind: Wind | LocalWind, directions: FloatArray, x: FloatArray, y: FloatArray, type_index: IntArray
+) -> FreeWind:
+    """The free wind at turbines in all wind states, (turbines, states); ``directions`` (degrees) are the wind's."""
+    shape = (len(x), len(wind.speed))
+    everywhere = np.repeat(directions, np.diff(wind.first))
+    if not isinstance(wind, LocalWind):
+        same = (wind.speed, everywhere, wind.turbulence, wind.weight)
+        return FreeWind(*(np.array(np.broadcast_to(values, shape)) for values in same))
+    speed, turned, turbulence, weight = (np.empty(shape) for _ in range(4))
+    _at_all(wind, x, y, type_index, speed, turned, turbulence, weight)
+    return FreeWind(speed, (everywhere + np.rad2deg(turned)) % 360.0, turbulence, weight)
+
+
+def map_wind(
+    site: Site, states: WindStates, height: float, point_x: FloatArray, point_y: FloatArray
+) -> FloatArray:
+    """The free wind speed in one wind state at the points of a map; NaN outside the grid of the local wind."""
+    if not isinstance(site, GriddedSite):
+        return np.full(point_x.shape, float(states.speed[0]))
+    wind = local_wind_of(site, states, [height])
+    west, south, east, north = site.grid.bounds
+    inside = (point_x >= west) & (point_x <= east) & (point_y >= south) & (point_y <= north)
+    out = np.full(point_x.shape, np.nan)
+    at = np.zeros(int(inside.sum()), np.int64)
+    out[inside] = free_wind_at(wind, states.direction, point_x[inside], point_y[inside], at).speed[:, 0]
+    return out
+
+
+_FILL_ROW = make_fill_row(False)
+
+
+@kernel("free wind")
+def _at_all(wind, x, y, type_index, speed, turned, turbulence, weight):
+    """Fill in the wind of all turbines in all states; ``turned`` is in radians."""
+    rows = new_rows(1, wind.most)
+    for i in range(x.size):
+        for d in range(wind.cosine.size):
+            _FILL_ROW(wind, d, type_index[i], x[i], y[i], rows, 0)
+            first = wind.first[d]
+            for k in range(wind.first[d + 1] - first):
+                speed[i, first + k] = rows.speed[0, k]
+                turned[i, first + k] = np.arctan2(rows.sine[0], rows.cosine[0])
+                turbulence[i, first + k] = rows.turbulence[0, k]
+                weight[i, first + k] = rows.weight[0, k]

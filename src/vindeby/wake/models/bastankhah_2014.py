@@ -14,8 +14,6 @@ from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
 from vindeby.wake.models.momentum import centre_deficit, initial_width
 
-__all__ = ["bastankhah_2014"]
-
 
 @scalar
 def _deficit_with_slopes(

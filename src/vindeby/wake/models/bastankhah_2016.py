@@ -21,8 +21,6 @@ from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
 from vindeby.wake.models.momentum import centre_deficit
 
-__all__ = ["bastankhah_2016"]
-
 _MOST_THRUST = 0.9999
 """Above it the start of the far wake is that of this thrust coefficient; its slope has no bound towards 1."""
 

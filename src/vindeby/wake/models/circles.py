@@ -6,8 +6,6 @@ from math import acos, pi, sin
 
 from vindeby.wake.compiling.compiled import scalar
 
-__all__ = ["covered_share"]
-
 
 @scalar
 def covered_share(wake_radius: float, rotor_radius: float, distance: float) -> tuple[float, float, float]:

@@ -30,8 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import wraps
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,17 +41,6 @@ from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.compiling.fixed_code import Copies
-
-__all__ = [
-    "NEGLIGIBLE",
-    "SIGMAS",
-    "ModelData",
-    "PairSquares",
-    "WakeModel",
-    "Widths",
-    "without_slopes",
-    "wrong_slope",
-]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -73,7 +63,7 @@ class Widths(NamedTuple):
     """How wide a Gaussian wake is, in functions that loops can vectorise (inlined, without branches or logarithms).
 
     For a model whose deficit is c sqrt(a^2 + b^2), with c = 1 - sqrt(1 - ct D^2/(8 sigma^2)) and a and b the means
-    over the rotor of a Gaussian of width sigma and of its mirror image below the ground (``gaussian_mean``).
+    over the rotor of a Gaussian of width sigma and of its mirror image below the ground (``means`` in ``width_steps``).
 
     ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends
     on, from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the
@@ -170,7 +160,7 @@ class WakeModel:
     ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
     searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind
-    upwind of them, if any (``with_blockage`` gives any model one; see ``blocked_walks``). ``widths``: the
+    upwind of them, if any (``with_blockage`` gives any model one; see ``loops.blockage``). ``widths``: the
     width of the wakes, for models that can tell it (see ``Widths``); used only with ``tabulate``. ``pair_squares``:
     squares of deficits where nothing but places differs, for models that have a fast way (see ``PairSquares``).
     """
@@ -363,3 +353,29 @@ def _require_one_of(model: str, field: str, value: object, known: tuple[str, ...
         raise ArgumentError(
             f"wake model {model!r}: {field} must be {' or '.join(map(repr, known))}, not {value!r}"
         )
+
+
+Made = TypeVar("Made")
+Rest = ParamSpec("Rest")
+
+
+def once_per_model(
+    make: Callable[Concatenate[WakeModel, Rest], Made],
+) -> Callable[Concatenate[WakeModel, Rest], Made]:
+    """Keep what ``make`` makes of a model and further, hashable arguments.
+
+    The key is the model's identity, not the model: models that differ only in their constants share their loops, and
+    a model whose functions refer to something that has changed since gets new ones. ``make`` is given the model
+    with fixed code, so that its loops are made of what the identity says.
+    """
+    made: dict[object, Made] = {}
+
+    @wraps(make)
+    def made_once(model: WakeModel, /, *rest: Rest.args, **named: Rest.kwargs) -> Made:
+        fixed = model.with_fixed_code()
+        key = (fixed.identity, rest, tuple(sorted(named.items())))
+        if key not in made:
+            made[key] = make(fixed, *rest, **named)
+        return made[key]
+
+    return made_once

@@ -10,9 +10,9 @@ Cathelain, Wind Energ. Sci. 5 (2020) 1225-1236. With lengths in rotor diameters,
     C = (1 - s) (2^(2/n - 1) - sqrt(2^(4/n - 2) - n ct / (16 Gamma(2/n) sigma^(4/n) (1 - s)^2))),
 
 a fraction of the wind speed at the source; deficits add linearly. s is the share of earlier wakes in the way of this
-one: what makes the model cumulative, and why its wakes cannot be computed pair by pair (``cumulative_walk``).
+one: what makes the model cumulative, and why its wakes cannot be computed pair by pair (``loops.cumulative``).
 ``deficit`` here is the wake of a turbine alone, s = 0; the walk is what energies come from. The added turbulence is
-that of Crespo and Hernández with FLORIS' constants. The numbers are those of FLORIS 4.7; ``cumulative_walk`` lists
+that of Crespo and Hernández with FLORIS' constants. The numbers are those of FLORIS 4.7; ``loops.cumulative`` lists
 where its code departs from the papers. The gradient is not available.
 """
 
@@ -24,8 +24,6 @@ from typing import Literal
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, WakeModel
-
-__all__ = ["amplitude", "cumulative_curl", "profile_exponent", "shape_factors", "width_start"]
 
 _MOST_THRUST = 0.9999
 

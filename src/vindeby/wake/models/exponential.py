@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from vindeby.wake.compiling.compiled import inlined
 
-__all__ = ["LARGEST_Z", "exp_of_minus"]
-
 LARGEST_Z = 60.0
 """Up to here the polynomial holds; exp(-60) is 9e-27."""
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined
 
-__all__ = ["SMALLEST_Y", "growth", "growth_with_slope"]
-
 FloatArray = npt.NDArray[np.float64]
 
 SMALLEST_Y = 0.012

@@ -18,8 +18,6 @@ from vindeby.wake.models.contract import SIGMAS, ModelData, PairSquares, WakeMod
 from vindeby.wake.models.exponential import LARGEST_Z, exp_of_minus
 from vindeby.wake.models.momentum import centre_deficit
 
-__all__ = ["iea37"]
-
 
 @scalar
 def _deficit_with_slopes(

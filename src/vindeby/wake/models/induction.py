@@ -9,8 +9,6 @@ from typing import Literal
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
 
-__all__ = ["Induction", "induction_named", "madsen", "momentum"]
-
 Induction = Literal["madsen", "momentum"]
 
 

@@ -17,8 +17,6 @@ from vindeby.wake.models.contract import ModelData, WakeModel
 from vindeby.wake.models.induction import Induction
 from vindeby.wake.models.top_hat import Rotor, make_top_hat
 
-__all__ = ["jensen"]
-
 _top_hat = cache(make_top_hat)
 
 

@@ -6,8 +6,6 @@ from math import sqrt
 
 from vindeby.wake.compiling.compiled import scalar
 
-__all__ = ["centre_deficit", "initial_width"]
-
 
 @scalar
 def centre_deficit(thrust: float, diameter: float, sigma: float) -> tuple[float, float, float]:

@@ -21,8 +21,6 @@ from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_s
 from vindeby.wake.models.momentum import centre_deficit, initial_width
 from vindeby.wake.models.overlap import overlap_with_slopes
 
-__all__ = ["niayifar_2016"]
-
 
 @scalar
 def _width(

@@ -24,8 +24,6 @@ from vindeby.wake.models.growth_integral import SMALLEST_Y, growth, growth_with_
 from vindeby.wake.models.momentum import centre_deficit, initial_width
 from vindeby.wake.models.overlap import overlap, overlap_with_slopes
 
-__all__ = ["nygaard_2022", "width"]
-
 
 @scalar
 def _growth(y: float) -> float:

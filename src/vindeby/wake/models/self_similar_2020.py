@@ -18,8 +18,6 @@ from math import exp, log, sin, sqrt, tanh
 
 from vindeby.wake.compiling.compiled import scalar
 
-__all__ = ["far_thrust", "induced", "near_thrust", "place_factors", "place_factors_with_slopes"]
-
 _NEAR = 1.0 - 1.0 / sqrt(2.0)
 _FAR = 1.0 - 6.0 / sqrt(37.0)
 _POWER = 8.0 / 9.0

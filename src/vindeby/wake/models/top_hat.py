@@ -20,8 +20,6 @@ from vindeby.wake.models.circles import covered_share
 from vindeby.wake.models.contract import ModelData, without_slopes
 from vindeby.wake.models.induction import Induction, induction_named
 
-__all__ = ["Rotor", "TopHat", "make_top_hat"]
-
 Rotor = Literal["overlap", "centre"]
 
 

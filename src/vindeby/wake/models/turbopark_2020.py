@@ -21,8 +21,6 @@ from vindeby.wake.models.induction import Induction
 from vindeby.wake.models.nygaard_2022 import width
 from vindeby.wake.models.top_hat import Rotor, make_top_hat
 
-__all__ = ["turbopark_2020"]
-
 _top_hat = cache(make_top_hat)
 
 

@@ -1,20 +1,217 @@
-"""A site whose wind differs from place to place: another site's wind states, and a grid of what is local."""
+"""Wind that differs from place to place: a grid of what is local, and the site that another site's states make with it.
+
+A ``WindGrid`` holds any of: speedup (the free wind speed at a place, divided by that of the site), turning (degrees,
+clockwise, added to the wind direction), Weibull parameters and frequency of the sectors, and turbulence intensity.
+Heights are those of the hubs. ``loops.local_wind`` is what the compiled loops read.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
+from vindeby.units import TOLERANCE_M
 from vindeby.wake.sites.site import Interpolation, Site, WeibullSite, WindStates
-from vindeby.wake.sites.wind_grid import WindGrid
-
-__all__ = ["GriddedSite"]
 
 FloatArray = npt.NDArray[np.float64]
+
+QUANTITIES = MappingProxyType(
+    {
+        "speedup": (0.0, 100.0),
+        "turning": (-360.0, 360.0),
+        "weibull_a": (1e-6, 1e3),
+        "weibull_k": (1e-3, 1e3),
+        "sector_frequency": (0.0, 1.0),
+        "turbulence_intensity": (0.0, 5.0),
+    }
+)
+"""What a grid may hold, with the smallest and the largest value that makes sense."""
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class WindGrid:
+    """Local wind over x, y and, if it differs with them, height and direction.
+
+    ``x`` and ``y`` (metres, in the frame of the layouts) and ``height`` (metres above ground) increase, in steps of
+    any size. ``direction`` (degrees) are the centres of equal sectors around the whole circle, the first of them
+    0; a last one of 360 may repeat the first.
+
+    Each quantity is an array over (x, y, height, direction), in this order. Axes it does not depend on are left out:
+    2 axes are x and y; 3 are x, y and the grid's height or direction; 1 is the direction alone, and a number holds
+    everywhere. Frequencies are fractions of the year; what they sum up to is left as it is. Weibull parameters and
+    frequency belong together: give all three or none.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    height: FloatArray | None
+    direction: FloatArray | None
+    speedup: FloatArray | None
+    turning: FloatArray | None
+    weibull_a: FloatArray | None
+    weibull_k: FloatArray | None
+    sector_frequency: FloatArray | None
+    turbulence_intensity: FloatArray | None
+
+    def __init__(
+        self,
+        x: npt.ArrayLike,
+        y: npt.ArrayLike,
+        *,
+        height: npt.ArrayLike | None = None,
+        direction: npt.ArrayLike | None = None,
+        speedup: npt.ArrayLike | None = None,
+        turning: npt.ArrayLike | None = None,
+        weibull_a: npt.ArrayLike | None = None,
+        weibull_k: npt.ArrayLike | None = None,
+        sector_frequency: npt.ArrayLike | None = None,
+        turbulence_intensity: npt.ArrayLike | None = None,
+    ) -> None:
+        given = {
+            "speedup": speedup,
+            "turning": turning,
+            "weibull_a": weibull_a,
+            "weibull_k": weibull_k,
+            "sector_frequency": sector_frequency,
+            "turbulence_intensity": turbulence_intensity,
+        }
+        sectors, repeats = (None, False) if direction is None else _sectors(direction)
+        axes = {
+            "x": _axis("x", x, least=2),
+            "y": _axis("y", y, least=2),
+            "height": None if height is None else _axis("height", height, least=1),
+            "direction": sectors,
+        }
+        for name, axis in axes.items():
+            object.__setattr__(self, name, axis)
+        for name, values in given.items():
+            array = None if values is None else _quantity(name, values, axes, repeats)
+            object.__setattr__(self, name, array)
+        if all(values is None for values in given.values()):
+            raise ArgumentError(f"a wind grid needs at least one quantity: {', '.join(QUANTITIES)}")
+        weibull = ("weibull_a", "weibull_k", "sector_frequency")
+        missing = [name for name in weibull if given[name] is None]
+        if 0 < len(missing) < len(weibull):
+            raise ArgumentError(
+                f"weibull_a, weibull_k and sector_frequency belong together; {' and '.join(missing)} "
+                "is missing: give all three or none"
+            )
+
+    def __repr__(self) -> str:
+        held = ", ".join(name for name in QUANTITIES if getattr(self, name) is not None)
+        counts = [len(axis) for axis in (self.x, self.y, self.height, self.direction) if axis is not None]
+        west, south, east, north = self.bounds
+        return (
+            f"<WindGrid: {held}; {' x '.join(map(str, counts))} points, "
+            f"{(east - west) / 1000:.3g} km x {(north - south) / 1000:.3g} km>"
+        )
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """West, south, east and north ends."""
+        return float(self.x[0]), float(self.y[0]), float(self.x[-1]), float(self.y[-1])
+
+    @property
+    def has_weibull(self) -> bool:
+        """Whether probabilities differ from place to place."""
+        return self.weibull_a is not None
+
+    def refuse_outside(self, x: FloatArray, y: FloatArray, what: str) -> None:
+        """Raise ArgumentError for a place outside, but for rounding; ``what`` names the places, e.g. ``turbine``."""
+        west, south, east, north = self.bounds
+        slack = 10 * TOLERANCE_M  # an area that ends with the grid, and turbines on its edge but for rounding
+        outside = ~((x >= west - slack) & (x <= east + slack) & (y >= south - slack) & (y <= north + slack))
+        if outside.any():
+            i = int(np.argmax(outside))
+            raise ArgumentError(
+                f"{what} {i} at ({x[i]:.10g}, {y[i]:.10g}) is outside the grid of the local wind, which goes from "
+                f"x {west:.10g} to {east:.10g} and y {south:.10g} to {north:.10g}; "
+                "give a larger grid, or move it inside"
+            )
+
+    def over_all_axes(self, name: str) -> FloatArray:
+        """A quantity that was given, over (x, y, height, direction), axes it does not depend on of length 1."""
+        array: FloatArray = getattr(self, name)
+        return array
+
+
+def _numbers(name: str, values: npt.ArrayLike) -> FloatArray:
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError) as problem:
+        raise ArgumentError(f"{name} must be numbers: {problem}") from None
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ArgumentError(f"{name}{list(place)} is {array[place]}; it must be a finite number")
+    return array
+
+
+def _axis(name: str, values: npt.ArrayLike, *, least: int) -> FloatArray:
+    array = _numbers(name, values)
+    if array.ndim != 1 or len(array) < least:
+        raise ArgumentError(f"{name} must be a list of at least {least} numbers, not of shape {array.shape}")
+    falls = np.flatnonzero(np.diff(array) <= 0)
+    if len(falls):
+        i = int(falls[0])
+        raise ArgumentError(f"{name} must increase, but {array[i]:.10g} is followed by {array[i + 1]:.10g}")
+    return array
+
+
+def _sectors(values: npt.ArrayLike) -> tuple[FloatArray, bool]:
+    """The centres of the sectors, without a 360 that repeats 0, and whether there was one."""
+    array = _axis("direction", values, least=1)
+    repeats = len(array) > 1 and bool(array[-1] == 360.0)
+    centres = array[:-1] if repeats else array
+    if not np.allclose(centres, np.arange(len(centres)) * (360.0 / len(centres)), rtol=0, atol=1e-6):
+        raise ArgumentError(
+            f"direction must be the centres of equal sectors around the circle, beginning with 0, "
+            f"not {array.tolist()}; {len(centres)} sectors are {360.0 / len(centres):g} degrees wide"
+        )
+    return centres, repeats
+
+
+def _quantity(
+    name: str, values: npt.ArrayLike, axes: dict[str, FloatArray | None], repeats: bool
+) -> FloatArray:
+    """Check a quantity and give it all four axes."""
+    array = _numbers(name, values)
+    lengths = {
+        axis: len(at) + (repeats and axis == "direction") for axis, at in axes.items() if at is not None
+    }
+    own = _axes_of(name, array, lengths)
+    low, high = QUANTITIES[name]
+    bad = (array < low) | (array > high)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ArgumentError(f"{name}{list(place)} is {array[place]:g}; it must be in [{low:g}, {high:g}]")
+    if repeats and "direction" in own:
+        if not np.array_equal(array[..., -1], array[..., 0]):
+            raise ArgumentError(f"{name} differs between the directions 0 and 360, which are the same")
+        array = array[..., :-1]
+    shape = [array.shape[own.index(axis)] if axis in own else 1 for axis in ("x", "y", "height", "direction")]
+    return np.ascontiguousarray(array.reshape(shape))
+
+
+def _axes_of(name: str, array: FloatArray, lengths: dict[str, int]) -> tuple[str, ...]:
+    """Which axes an array is over, by its shape."""
+    choices = [(), ("direction",), ("x", "y"), ("x", "y", "height"), ("x", "y", "direction")]
+    choices.append(("x", "y", "height", "direction"))
+    known = [axes for axes in choices if all(axis in lengths for axis in axes)]
+    fitting = [axes for axes in known if tuple(lengths[axis] for axis in axes) == array.shape]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise ArgumentError(
+            f"{name} of shape {array.shape} could be over height or over direction, of which the grid has equally "
+            "many; give it all four axes"
+        )
+    shapes = " or ".join(f"{tuple(lengths[a] for a in axes)} over {', '.join(axes)}" for axes in known[1:])
+    raise ArgumentError(f"{name} has shape {array.shape}; with these axes it must be a number, {shapes}")
 
 
 @dataclass(frozen=True, eq=False)

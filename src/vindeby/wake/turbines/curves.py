@@ -21,8 +21,6 @@ import numpy.typing as npt
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.turbines.turbine import Turbine
 
-__all__ = ["TurbineArrays", "curves_at", "curves_with_slopes", "locate", "machines_of", "thrust_variable"]
-
 FloatArray = npt.NDArray[np.float64]
 FEWEST_BUCKETS = 256
 """Even for few pieces, so that hardly a bucket holds two: a second step that comes now and then costs most."""

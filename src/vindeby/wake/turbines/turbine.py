@@ -9,18 +9,62 @@ PyWake do, or is zero, as in FLORIS.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.units import impossible_power, impossible_rating, mw_to_w, w_to_mw
-from vindeby.wake.turbines.turbine_pieces import Curve, Outside, common_pieces, joined_points
-
-__all__ = ["Turbine", "iea37_10mw", "iea37_335mw"]
 
 FloatArray = npt.NDArray[np.float64]
+
+
+Outside = Literal["hold", "zero"]
+
+
+class Curve(NamedTuple):
+    """Where pieces begin (m/s, the first at 0), and one row of coefficients per piece, constant first."""
+
+    start: FloatArray
+    coefficients: FloatArray
+
+
+def joined_points(speed: FloatArray, values: FloatArray, outside: Outside, degree: int) -> Curve:
+    """Two points or more joined by straight lines. Outside them the end values hold, or the curve is zero.
+
+    At the last point itself the curve still has its value.
+    """
+    if len(speed) < 2:
+        raise ArgumentError(f"a curve needs two wind speeds or more, not {speed.tolist()}")
+    slope = np.append(np.diff(values) / np.diff(speed), 0.0)
+    coefficients = np.zeros((len(speed), degree + 1))
+    coefficients[:, 0], coefficients[:, 1] = values, slope
+    if speed[0] > 0:
+        below = np.zeros((1, degree + 1))
+        below[0, 0] = values[0] if outside == "hold" else 0.0
+        speed, coefficients = np.append(0.0, speed), np.concatenate([below, coefficients])
+    if outside == "zero":  # the piece before reaches the last point: one of its own would have no width
+        speed = np.append(speed[:-1], np.nextafter(speed[-1], np.inf))
+        coefficients[-1] = 0.0
+    return Curve(speed, coefficients)
+
+
+def common_pieces(power: Curve, thrust: Curve) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The starts of both, and the coefficients of each from there."""
+    start = np.union1d(power.start, thrust.start)
+    return start, _restarted(power, start), _restarted(thrust, start)
+
+
+def _restarted(curve: Curve, start: FloatArray) -> FloatArray:
+    """The same curve with its polynomials written in the distance from ``start``."""
+    piece = np.searchsorted(curve.start, start, side="right") - 1
+    shift = (start - curve.start[piece])[:, None]
+    coefficients = curve.coefficients[piece]
+    for first in range(coefficients.shape[1] - 1):  # Horner's scheme, once per derivative
+        for power in range(coefficients.shape[1] - 2, first - 1, -1):
+            coefficients[:, power : power + 1] += shift * coefficients[:, power + 1 : power + 2]
+    return coefficients
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,223 @@
+"""The walks downwind and upwind with blockage: turbines slow down the wind of those upwind of them, too.
+
+Wakes and blockage depend on each other, so that one walk downwind is not enough. The wind at the turbines is a fixed
+point: the walk through the wakes is repeated with the blockage of the walk before, until the blockage changes by less
+than ``TOLERANCE``. Blockage is weak, so each round leaves about one part in fifty of the change, and four or five
+rounds are enough. The gradient of a fixed point is one, too: the shares of the blockage in the total are passed back
+round by round in the same way.
+
+Every pair counts, since blockage has no edge: a round costs turbines x turbines / 2 for each direction and wind speed
+beside the walk through the wakes. These walks have the arguments of those they are made from, and are used in their
+place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake.compiling.compiled import inlined, named, scalar
+from vindeby.wake.models.contract import WakeModel
+from vindeby.wake.models.self_similar_2020 import (
+    far_thrust,
+    induced,
+    near_thrust,
+    place_factors,
+    place_factors_with_slopes,
+)
+from vindeby.wake.turbines.curves import curves_with_slopes
+
+FloatArray = npt.NDArray[np.float64]
+
+TOLERANCE = 1e-7
+"""Change of the blockage, in m/s, after which one more walk finds the wind at the turbines to a fiftieth of this."""
+RELATIVE_TOLERANCE = 1e-9
+"""The same for the shares in the total, of the largest."""
+MOST_ROUNDS = 40
+"""Where a thrust curve jumps, wind speeds may go to and fro for ever; then those of this round count."""
+UNFELT = 1e-13
+"""A factor of place below which a pair is left out."""
+
+
+class Induced(NamedTuple):
+    """What turbines (from upwind to downwind) do to the wind upwind of them, apart from where that is felt.
+
+    ``near`` and ``far``: scaled thrust coefficients by turbine and wind speed; ``factor`` and ``mixed``: what place
+    does to them, by turbine that feels it and turbine that causes it.
+    """
+
+    near: FloatArray
+    far: FloatArray
+    factor: FloatArray
+    mixed: FloatArray
+
+
+def with_blockage(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
+    """The walk downwind, repeated until wakes and blockage agree; fills ``waked.blocked`` too."""
+
+    def blocked_walk(data, machines, turned, states, waked):
+        n, count = turned.order.size, states.speed.size
+        zone = Induced(np.empty((n, count)), np.empty((n, count)), np.empty((n, n)), np.empty((n, n)))
+        new = np.empty(count)
+        _place(machines, turned, zone)
+        for a in range(n):
+            for k in range(count):
+                waked.blocked[a, k] = 0.0
+        walk(data, machines, turned, states, waked)
+        for _ in range(MOST_ROUNDS):
+            change = _block(zone, waked, new)
+            walk(data, machines, turned, states, waked)
+            if change < TOLERANCE:
+                break
+
+    return scalar(named(blocked_walk, model.identity))
+
+
+@scalar
+def _place(machines, turned, zone):
+    """Fill the factors of place; 0 where a pair is not to be looked at."""
+    n = turned.order.size
+    for b in range(n):
+        target = turned.type_index[turned.order[b]]
+        for a in range(b + 1, n):
+            source = turned.type_index[turned.order[a]]
+            upwind, aside, rise = _apart(machines, turned, source, target, a, b)
+            zone.factor[b, a] = zone.mixed[b, a] = 0.0
+            if upwind > 0.0:
+                factor, zone.mixed[b, a] = place_factors(upwind, aside, rise, machines.diameter[source])
+                zone.factor[b, a] = factor if factor >= UNFELT else 0.0
+
+
+@inlined
+def _apart(machines, turned, source, target, a, b):
+    """How far ``b`` is upwind of ``a``, aside of it, and higher."""
+    rise = machines.hub_height[target] - machines.hub_height[source]
+    return turned.along[a] - turned.along[b], turned.across[b] - turned.across[a], rise
+
+
+@scalar
+def _block(zone, waked, new):
+    """Fill ``waked.blocked`` with what turbines take from the wind upwind of them; returns the largest change."""
+    n, count = zone.near.shape
+    for a in range(n):
+        for k in range(count):
+            zone.near[a, k] = near_thrust(waked.ct[a, k])[0]
+            zone.far[a, k] = far_thrust(waked.ct[a, k])[0] - zone.near[a, k]
+    change = 0.0
+    for b in range(n):
+        for k in range(count):
+            new[k] = 0.0
+        for a in range(b + 1, n):
+            factor, mixed = zone.factor[b, a], zone.mixed[b, a]
+            if factor > 0.0:
+                _add(zone.near[a], zone.far[a], waked.u[a], factor, mixed, new)
+        for k in range(count):
+            change = max(change, abs(new[k] - waked.blocked[b, k]))
+            waked.blocked[b, k] = new[k]
+    return change
+
+
+@inlined
+def _add(near, beyond, u, factor, mixed, new):
+    """Add the deficits (m/s) of one turbine at one place, for all wind speeds."""
+    for k in range(new.size):
+        scaled = near[k] + mixed * beyond[k]
+        new[k] += u[k] * factor * (scaled * (0.2460 + scaled * (0.0586 + scaled * 0.0883)))
+
+
+def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Callable[..., None]:
+    """The walk upwind, repeated until the shares of the blockage in the total agree with those of the wind speeds."""
+
+    def blocked_walk_back(data, machines, turned, states, counted, waked, shares):
+        n, count = turned.order.size, states.speed.size
+        zone = Induced(np.empty((n, count)), np.empty((n, count)), np.empty((n, n)), np.empty((n, n)))
+        slopes = np.empty((3, count))
+        _place(machines, turned, zone)
+        for a in range(n):
+            for k in range(count):
+                zone.near[a, k], zone.far[a, k] = (
+                    near_thrust(waked.ct[a, k])[0],
+                    far_thrust(waked.ct[a, k])[0],
+                )
+                shares.blocked[a, k] = 0.0
+        walk_back(data, machines, turned, states, counted, waked, shares)
+        for _ in range(MOST_ROUNDS):
+            change, most = _block_back(machines, turned, zone, waked, shares, slopes)
+            walk_back(data, machines, turned, states, counted, waked, shares)
+            if change <= RELATIVE_TOLERANCE * most:
+                break
+        _places_back(machines, turned, zone, waked, shares)
+
+    return scalar(named(blocked_walk_back, model.identity))
+
+
+@scalar
+def _block_back(machines, turned, zone, waked, shares, slopes):
+    """Fill ``shares.blocked``, what the wind at a turbine does through its blockage; returns change and largest."""
+    n, count = zone.near.shape
+    near_slope, far_slope, new = slopes[0], slopes[1], slopes[2]
+    change = most = 0.0
+    for a in range(n):
+        source = turned.type_index[turned.order[a]]
+        near, far, u = zone.near[a], zone.far[a], waked.u[a]
+        for k in range(count):
+            # From here on the slopes are those with the wind speed.
+            with_speed = u[k] * curves_with_slopes(machines, source, u[k])[3]
+            near_slope[k] = near_thrust(waked.ct[a, k])[1] * with_speed
+            far_slope[k] = far_thrust(waked.ct[a, k])[1] * with_speed
+            new[k] = 0.0
+        for b in range(a):
+            factor, mixed = zone.factor[b, a], zone.mixed[b, a]
+            if factor == 0.0:
+                continue
+            of_speed = shares.speed[b]
+            for k in range(count):
+                value, slope = induced(near[k] + mixed * (far[k] - near[k]))
+                slope *= near_slope[k] + mixed * (far_slope[k] - near_slope[k])
+                new[k] -= of_speed[k] * factor * (value + slope)
+        for k in range(count):
+            most = max(most, abs(shares.speed[a, k]))
+            change = max(change, abs(new[k] - shares.blocked[a, k]))
+            shares.blocked[a, k] = new[k]
+    return change, most
+
+
+@scalar
+def _places_back(machines, turned, zone, waked, shares):
+    """Add what blockage makes of places to ``shares.along`` and ``shares.across``."""
+    n, count = zone.near.shape
+    for b in range(n):
+        j = turned.order[b]
+        for a in range(b + 1, n):
+            if zone.factor[b, a] == 0.0:
+                continue
+            i = turned.order[a]
+            source, target = turned.type_index[i], turned.type_index[j]
+            upwind, aside, rise = _apart(machines, turned, source, target, a, b)
+            factor, mixed, with_upwind, with_aside, mixed_slope = place_factors_with_slopes(
+                upwind, aside, rise, machines.diameter[source]
+            )
+            of_upwind = of_aside = 0.0
+            for k in range(count):
+                near, far = zone.near[a, k], zone.far[a, k]
+                value, slope = induced(near + mixed * (far - near))
+                taken = -shares.speed[b, k] * waked.u[a, k]
+                of_upwind += taken * (with_upwind * value + factor * slope * (far - near) * mixed_slope)
+                of_aside += taken * with_aside * value
+            shares.along[i] += of_upwind
+            shares.along[j] -= of_upwind
+            shares.across[j] += of_aside
+            shares.across[i] -= of_aside
+
+
+@scalar
+def blockage_at_point(
+    upwind: float, aside: float, rise: float, diameter: float, wind: float, thrust: float
+) -> float:
+    """What one turbine takes (m/s) from the wind at a point upwind of it."""
+    factor, mixed = place_factors(upwind, aside, rise, diameter)
+    near, far = near_thrust(thrust)[0], far_thrust(thrust)[0]
+    return wind * factor * induced(near + mixed * (far - near))[0]

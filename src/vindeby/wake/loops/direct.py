@@ -1,0 +1,452 @@
+"""The loops over directions, turbines and wind speeds, for any wake model.
+
+Every direction is worked off by itself: the turbines are sorted downwind; each in turn has its wind speed
+from the wakes gathered so far, then its thrust, and then casts its own wake on those downwind of it that it
+can reach. Wind speeds are innermost and contiguous. Nothing larger than turbines x speeds is kept. The free wind is
+the same for all turbines or each one's own (``wind_access``); the order is that of the site's wind direction.
+
+``direct_kernels`` compiles these loops around a model's functions. The gradient is the same walk in reverse, by hand:
+from the last turbine to the first, the share of each wind speed in the total is passed upwind through superposition,
+deficit, thrust and place. It costs about as much as twice the power, however many turbines there are.
+``tabulated`` has a faster pair loop for models whose deficit depends on thrust and place alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake.compiling.compiled import kernel, named, scalar
+from vindeby.wake.loops.blockage import blockage_at_point, with_blockage, with_blockage_back
+from vindeby.wake.loops.cumulative import make_cumulative_walk
+from vindeby.wake.loops.local_wind import LocalRows
+from vindeby.wake.loops.superposition import turbulence_in_wakes
+from vindeby.wake.loops.wind import (
+    BLOCK,
+    clear,
+    count_up,
+    new_turned,
+    new_waked,
+    turn,
+    turn_back,
+    turn_into_wind,
+)
+from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, together_of
+from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Shares(NamedTuple):
+    """The shares in the total, which are its slopes.
+
+    ``summed`` and ``extra``: of sums of wakes and of added turbulence, by turbine (downwind order) and wind speed.
+    ``u``, ``ct``, ``ti``: of wind speed, thrust and turbulence of the turbine whose turn it is, by wind speed.
+    ``along`` and ``across``: of the places of the turbines as they were given. ``speed`` and ``blocked``, only for
+    models with blockage: of all wind speeds, and what each has through the blockage of its turbine (``blockage``).
+
+    Where the free wind differs from place to place, ``free`` and ``free_ti``: of the free wind speed and turbulence of
+    the turbine whose turn it is, by wind speed; ``speedup``, ``turbulence``, ``turning``: of what is local, by turbine.
+    """
+
+    summed: FloatArray
+    extra: FloatArray
+    u: FloatArray
+    ct: FloatArray
+    ti: FloatArray
+    along: FloatArray
+    across: FloatArray
+    free: FloatArray
+    free_ti: FloatArray
+    speedup: FloatArray
+    turbulence: FloatArray
+    turning: FloatArray
+    speed: FloatArray
+    blocked: FloatArray
+
+
+@scalar
+def new_shares(n: int, most: int) -> Shares:
+    """Room for ``n`` turbines and up to ``most`` wind speeds."""
+    return Shares(
+        np.empty((n, most)), np.empty((n, most)), np.empty(most), np.empty(most), np.empty(most),
+        np.empty(n), np.empty(n), np.empty(most), np.empty(most), np.empty(n), np.empty(n), np.empty(n),
+        np.empty((n, most)), np.empty((n, most)),
+    )  # fmt: skip
+
+
+@scalar
+def of_own_place(rows: LocalRows, shares: Shares, i: int) -> tuple[float, float]:
+    """The slopes of the total with x and y of turbine ``i`` through its own free wind."""
+    s, ti, turn = shares.speedup[i], shares.turbulence[i], shares.turning[i]
+    return (
+        s * rows.speedup_xy[i, 0] + ti * rows.turbulence_xy[i, 0] + turn * rows.turning_xy[i, 0],
+        s * rows.speedup_xy[i, 1] + ti * rows.turbulence_xy[i, 1] + turn * rows.turning_xy[i, 1],
+    )
+
+
+def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable[..., None]:
+    """The walk upwind in one direction, after the walk downwind; fills ``shares.along`` and ``shares.across``."""
+    reach, pair_back = model.reach, _make_pair_back(model, locality)
+    settle_back, access = _make_settle_back(model, locality), access_of(locality)
+    at, swing, swing_back = access.at, access.swing, access.swing_back
+    is_local, turned_wakes = locality != "uniform", locality == "turned"
+    blocks = model.blockage is not None
+
+    def upwind_walk(data, machines, turned, states, counted, waked, shares):
+        n, count = turned.order.size, states.speed.size
+        clear(shares.along)
+        clear(shares.across)
+        for a in range(n - 1, -1, -1):
+            i = turned.order[a]
+            source, own = turned.type_index[i], at(states, i)
+            most_thrust = most_turbulence = 0.0
+            for k in range(count):
+                shares.u[k] = shares.ct[k] = shares.ti[k] = 0.0
+                if is_local:
+                    shares.free[k] = shares.free_ti[k] = 0.0
+                if blocks:
+                    shares.u[k] = shares.blocked[a, k]
+                most_thrust = max(most_thrust, waked.ct[a, k])
+                most_turbulence = max(most_turbulence, waked.ti[a, k])
+            diameter = machines.diameter[source]
+            of_place = of_side = of_turning = 0.0
+            for b in range(a + 1, n):
+                j = turned.order[b]
+                rotor = machines.diameter[turned.type_index[j]]
+                far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+                far, aside = swing(own, far, aside)
+                if turned_wakes and far <= 0.0:
+                    continue
+                if abs(aside) >= reach(data, far, diameter, rotor, most_thrust, most_turbulence):
+                    continue
+                of_far, of_aside = pair_back(
+                    data, machines, source, turned.type_index[j], far, aside, own, waked, shares, a, b
+                )  # fmt: skip
+                if turned_wakes:
+                    of_turning += of_aside * far - of_far * aside
+                of_far, of_aside = swing_back(own, of_far, of_aside)
+                shares.along[j] += of_far
+                shares.across[j] += of_aside
+                of_place -= of_far
+                of_side -= of_aside
+            shares.along[i] += of_place
+            shares.across[i] += of_side
+            settle_back(machines, source, own, 1.0 if i < counted else 0.0, waked, shares, a)
+            if is_local:
+                shares.speedup[i] = shares.turbulence[i] = 0.0
+                for k in range(count):
+                    shares.speedup[i] += shares.free[k] * states.speed[k]
+                    shares.turbulence[i] += shares.free_ti[k]
+                shares.turning[i] = of_turning
+
+    walk_back = scalar(named(upwind_walk, identity_of(model, locality)))
+    return with_blockage_back(model, walk_back) if blocks else walk_back
+
+
+def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
+    """The wake of ``a`` on ``b``: adds to the shares of ``a``, returns those of both distances."""
+    slopes, added_slopes = model.deficit_with_slopes, model.turbulence_functions[1]
+    adds, of_source = model.added_turbulence is not None, model.reference == "source"
+    together, is_local = together_of(model, locality), locality != "uniform"
+    free_slope = model.free_turbulence_slope
+    scale, scale_slope, term_back = together.scale, together.scale_slope, together.term_back
+    scale_slope_free = together.scale_slope_free
+
+    @scalar
+    def pair_back(data, machines, source, target, far, aside, states, waked, shares, a, b):
+        diameter, rotor = machines.diameter[source], machines.diameter[target]
+        rise = machines.hub_height[target] - machines.hub_height[source]
+        heights = machines.hub_height[target] + machines.hub_height[source]
+        u, ct, ti, free = waked.u, waked.ct, waked.ti, states.speed
+        of_far = of_aside = 0.0
+        thrust = local = -1.0
+        value = d_far = d_aside = d_ct = d_ti = 0.0
+        for k in range(free.size):
+            if ct[a, k] != thrust or ti[a, k] != local:
+                thrust, local = ct[a, k], ti[a, k]
+                value, d_far, d_aside, d_ct, d_ti = slopes(
+                    data, far, aside, rise, heights, diameter, rotor, thrust, local
+                )
+            factor = scale(u[a, k], free[k])
+            of_scaled = term_back(shares.summed[b, k], value * factor)
+            of_value = of_scaled * factor
+            if of_source:
+                shares.u[k] += of_scaled * (value * scale_slope(free[k]))
+            if is_local:
+                shares.free[k] += of_scaled * (value * scale_slope_free(free[k]))
+            of_far += of_value * d_far
+            of_aside += of_value * d_aside
+            shares.ct[k] += of_value * d_ct
+            if adds or is_local:
+                shares.ti[k] += of_value * d_ti
+            if adds and shares.extra[b, k] != 0.0:
+                plus, p_far, p_aside, p_ct, p_ti = added_slopes(
+                    data, far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k], states.turbulence[k]
+                )  # fmt: skip
+                if plus == waked.extra[b, k] and plus > 0.0:
+                    of_plus = shares.extra[b, k]
+                    shares.extra[b, k] = (
+                        0.0  # one source has the largest, and only the first of equals counts
+                    )
+                    of_far += of_plus * p_far
+                    of_aside += of_plus * p_aside
+                    shares.ct[k] += of_plus * p_ct
+                    shares.ti[k] += of_plus * p_ti
+                    if is_local:
+                        shares.free_ti[k] += of_plus * free_slope(
+                            data, far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k],
+                            states.turbulence[k],
+                        )  # fmt: skip
+        return of_far, of_aside
+
+    return pair_back
+
+
+def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
+    """From the shares of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
+    adds, blocks = model.added_turbulence is not None, model.blockage is not None
+    together, is_local = together_of(model, locality), locality != "uniform"
+    wind_speed_back, slope_free = together.wind_speed_back, together.wind_speed_slope_free
+
+    @scalar
+    def settle_back(machines, type_index, states, counts, waked, shares, a):
+        for k in range(states.speed.size):
+            slope_power, slope_thrust = curves_with_slopes(machines, type_index, waked.u[a, k])[2:]
+            of_speed = shares.u[k] + counts * states.weight[k] * slope_power + shares.ct[k] * slope_thrust
+            shares.summed[a, k] = wind_speed_back(of_speed, states.speed[k], waked.summed[a, k])
+            if blocks:
+                shares.speed[a, k] = of_speed
+            if adds:
+                ti = waked.ti[a, k]
+                shares.extra[a, k] = shares.ti[k] * waked.extra[a, k] / ti if ti > 0.0 else 0.0
+            if is_local:
+                shares.free[k] += of_speed * slope_free(waked.summed[a, k])
+                of_ti = shares.ti[k]
+                if adds:
+                    of_ti *= states.turbulence[k] / waked.ti[a, k] if waked.ti[a, k] > 0.0 else 0.0
+                shares.free_ti[k] += of_ti
+
+    return settle_back
+
+
+class DirectKernels(NamedTuple):
+    """The compiled loops of one model; ``farm`` says what their arguments are.
+
+    ``power`` also keeps power, wind speed, thrust and turbulence of every state, in arrays that have room for it.
+    """
+
+    power: Callable[..., None]
+    gradient: Callable[..., None]
+    field: Callable[..., None]
+
+
+@once_per_model
+def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKernels:
+    """Compile, or load from disk, the loops for a model."""
+    is_cumulative = model.superposition == "cumulative"
+    walk = make_cumulative_walk(model) if is_cumulative else _make_walk(model, locality)
+    if model.blockage is not None:
+        walk = with_blockage(model, walk)
+    return DirectKernels(
+        _make_power(model, locality, walk),
+        _make_gradient(model, locality, walk),
+        _make_field(model) if locality == "uniform" else make_local_field(model, locality),
+    )
+
+
+def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # noqa: C901  two loops side by side
+    """The walk downwind in one direction."""
+    deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
+    adds, blocks = model.added_turbulence is not None, model.blockage is not None
+    together, access = together_of(model, locality), access_of(locality)
+    scale, term, wind_speed = together.scale, together.term, together.wind_speed
+    at, swing, turned_wakes = access.at, access.swing, locality == "turned"
+
+    @scalar
+    def settle(machines, type_index, states, waked, a):
+        """Wind speeds, thrusts and turbulence of the turbine at ``a``; returns the largest of the last two."""
+        most_thrust = most_turbulence = 0.0
+        for k in range(states.speed.size):
+            waked.u[a, k] = wind_speed(states.speed[k], waked.summed[a, k])
+            if blocks:
+                waked.u[a, k] -= waked.blocked[a, k]
+            waked.ct[a, k] = curves_at(machines, type_index, waked.u[a, k])[1]
+            waked.ti[a, k] = states.turbulence[k]
+            if adds:
+                waked.ti[a, k] = turbulence_in_wakes(states.turbulence[k], waked.extra[a, k])
+            most_thrust = max(most_thrust, waked.ct[a, k])
+            most_turbulence = max(most_turbulence, waked.ti[a, k])
+        return most_thrust, most_turbulence
+
+    def downwind_walk(data, machines, turned, states, waked):
+        n = turned.order.size
+        u, ct, ti = waked.u, waked.ct, waked.ti
+        for a in range(n):
+            clear(waked.summed[a])
+            clear(waked.extra[a])
+        for a in range(n):
+            source, own = turned.type_index[turned.order[a]], at(states, turned.order[a])
+            free, free_turbulence = own.speed, own.turbulence
+            most_thrust, most_turbulence = settle(machines, source, own, waked, a)
+            diameter, height = machines.diameter[source], machines.hub_height[source]
+            for b in range(a + 1, n):
+                target = turned.type_index[turned.order[b]]
+                rotor = machines.diameter[target]
+                far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+                far, aside = swing(own, far, aside)
+                if (turned_wakes and far <= 0.0) or abs(aside) >= reach(
+                    data, far, diameter, rotor, most_thrust, most_turbulence
+                ):
+                    continue
+                rise = machines.hub_height[target] - height
+                heights = machines.hub_height[target] + height
+                thrust = local = -1.0
+                value = 0.0
+                for k in range(free.size):
+                    if ct[a, k] != thrust or ti[a, k] != local:
+                        thrust, local = ct[a, k], ti[a, k]
+                        value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, local)
+                    waked.summed[b, k] += term(value * scale(u[a, k], free[k]))
+                    if adds:
+                        plus = added(
+                            data, far, aside, rise, heights, diameter, rotor, thrust, local, free_turbulence[k]
+                        )  # fmt: skip
+                        waked.extra[b, k] = max(waked.extra[b, k], plus)
+
+    return scalar(named(downwind_walk, identity_of(model, locality)))
+
+
+def _make_power(model: WakeModel, locality: Locality, walk: Callable[..., None]) -> Callable[..., None]:
+    access = access_of(locality)
+    new_room, states_of, at = access.room, access.states, access.at
+
+    @kernel(identity_of(model, locality))
+    def power(
+        data, machines, x, y, type_index, counted, wind, block_from, block_to, out,
+        keep_power, keep_speed, keep_ct, keep_ti,
+    ):  # fmt: skip
+        turned, waked = new_turned(type_index), new_waked(x.size, wind.most)
+        room = new_room(wind, x.size)
+        for block in range(block_from, block_to):
+            count_up(turned.order)
+            for d in range(block * BLOCK, min((block + 1) * BLOCK, wind.cosine.size)):
+                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], turned.order, turned.along, turned.across)
+                states, first = states_of(wind, d, room, x, y, type_index), wind.first[d]
+                walk(data, machines, turned, states, waked)
+                for a in range(x.size):
+                    i = turned.order[a]
+                    weight = at(states, i).weight
+                    for k in range(states.speed.size if i < counted else 0):
+                        watts = curves_at(machines, type_index[i], waked.u[a, k])[0]
+                        out[block, i] += weight[k] * watts
+                        if keep_power.size > 0:
+                            keep_power[i, first + k] = watts
+                            keep_speed[i, first + k] = waked.u[a, k]
+                            keep_ct[i, first + k] = waked.ct[a, k]
+                            keep_ti[i, first + k] = waked.ti[a, k]
+
+    return power
+
+
+def _make_gradient(model: WakeModel, locality: Locality, walk: Callable[..., None]) -> Callable[..., None]:
+    walk_back, access, is_local = make_walk_back(model, locality), access_of(locality), locality != "uniform"
+    new_room, states_of, at = access.room, access.states_with_slopes, access.at
+
+    @kernel(identity_of(model, locality))
+    def gradient(
+        data, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
+    ):  # fmt: skip
+        n = x.size
+        turned, waked, shares = new_turned(type_index), new_waked(n, wind.most), new_shares(n, wind.most)
+        room = new_room(wind, n)
+        for block in range(block_from, block_to):
+            count_up(turned.order)
+            for d in range(block * BLOCK, min((block + 1) * BLOCK, wind.cosine.size)):
+                cosine, sine = wind.cosine[d], wind.sine[d]
+                turn_into_wind(x, y, cosine, sine, turned.order, turned.along, turned.across)
+                states = states_of(wind, d, room, x, y, type_index)
+                walk(data, machines, turned, states, waked)
+                for a in range(n):
+                    i = turned.order[a]
+                    weight = at(states, i).weight
+                    for k in range(states.speed.size if i < counted else 0):
+                        watts = curves_at(machines, type_index[i], waked.u[a, k])[0]
+                        out[block, i] += weight[k] * watts
+                        if is_local:
+                            out_x[block, i] += room.weight_x[i, k] * watts
+                            out_y[block, i] += room.weight_y[i, k] * watts
+                walk_back(data, machines, turned, states, counted, waked, shares)
+                for i in range(n):
+                    of_x, of_y = turn_back(cosine, sine, shares.along[i], shares.across[i])
+                    out_x[block, i] += of_x
+                    out_y[block, i] += of_y
+                    if is_local:
+                        own_x, own_y = of_own_place(room, shares, i)
+                        out_x[block, i] += own_x
+                        out_y[block, i] += own_y
+
+    return gradient
+
+
+def _make_field(model: WakeModel) -> Callable[..., None]:
+    deficit, blocks = model.deficit, model.blockage is not None
+    together = together_of(model, "uniform")
+    scale, term, wind_speed = together.scale, together.term, together.wind_speed
+
+    @kernel(model.identity)
+    def field(
+        data, machines, x, y, type_index, cosine, sine, free, u, ct, ti, point_x, point_y, height, out
+    ):  # fmt: skip
+        for p in range(point_x.size):
+            summed = blocked = 0.0
+            for i in range(x.size):
+                far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
+                hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
+                if blocks and far < 0.0:
+                    blocked += blockage_at_point(-far, aside, height - hub, diameter, u[i], ct[i])
+                if far <= 0.0:
+                    continue
+                value = deficit(
+                    data, far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i]
+                )  # fmt: skip
+                summed += term(value * scale(u[i], free))
+            out[p] = wind_speed(free, summed) - blocked
+
+    return field
+
+
+def make_local_field(model: WakeModel, locality: Locality) -> Callable[..., None]:
+    """Make the loop over the points of a map; ``out`` holds the free wind at the points and becomes that in wakes.
+
+    ``wind`` has one direction and one wind speed; ``u``, ``ct`` and ``ti`` are those of the turbines in it. Positions
+    are in the frame of the wind's grid.
+    """
+    deficit, access, together = model.deficit, access_of(locality), together_of(model, locality)
+    new_room, states_of, at, swing = access.room, access.states, access.at, access.swing
+    scale, term, wind_speed = together.scale, together.term, together.wind_speed
+
+    @kernel(identity_of(model, locality))
+    def local_field(data, machines, x, y, type_index, wind, u, ct, ti, point_x, point_y, height, out):
+        cosine, sine = wind.cosine[0], wind.sine[0]
+        states = states_of(wind, 0, new_room(wind, x.size), x, y, type_index)
+        for p in range(point_x.size):
+            summed = 0.0
+            for i in range(x.size):
+                own = at(states, i)
+                far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
+                far, aside = swing(own, far, aside)
+                if far <= 0.0:
+                    continue
+                hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
+                value = deficit(
+                    data, far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i]
+                )  # fmt: skip
+                summed += term(value * scale(u[i], own.speed[0]))
+            out[p] = wind_speed(out[p], summed)
+
+    return local_field

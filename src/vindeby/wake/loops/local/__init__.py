@@ -1,1 +1,0 @@
-"""The free wind of each turbine, where it differs from place to place."""

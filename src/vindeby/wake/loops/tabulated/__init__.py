@@ -1,1 +1,0 @@
-"""The loops that read pairs of turbines from tables: one turbulence intensity, few turbine types."""

@@ -1,0 +1,436 @@
+"""The steps of the loops of ``by_width``: which turbines a wake reaches, and how much it takes from the wind there.
+
+Each is put whole into the loops and has no branch inside the innermost one, so that a compiler can make vector
+instructions of it.
+
+``means`` gives the mean of a Gaussian wake over a rotor disc, the function of ``overlap``. With z = (d/sigma)^2 / 2 for
+the distance d between the centres and t = (R/sigma)^2 / 2 for the rotor's radius R,
+
+    mean = exp(-z) (1/t) int_0^t exp(-s) I0(2 sqrt(z s)) ds = exp(-z) sum_n h_n(t) (z t)^n,
+    h_n = (1/n!^2) int_0^1 v^n exp(-t v) dv,   h_(n-1) = n t h_n + exp(-t)/(n (n-1)!^2).
+
+All terms are positive. Cut off after n = 10 the sum is right to 3e-8 for t up to ``LARGEST_T`` (a rotor radius of 1.87
+sigma), whatever z is; for wider rotors, which stand close behind the source, callers take the model's own deficit.
+
+Numbers that vector instructions read and write stand in rows of one array, ``room``. Rows at constant distances are
+known not to overlap; of several arrays a compiler would have to find that out while running, and with so many of them
+it does not vectorise the loop at all. An entry of a row is a wind state or, in time series, a turbine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import factorial, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.models.contract import WakeModel, Widths
+
+FloatArray = npt.NDArray[np.float64]
+
+
+LARGEST_T = 1.75
+_LARGEST_Z = 60.0
+_LAST = 10
+_TOP = 1.0 / ((_LAST + 1) * factorial(_LAST) ** 2)
+_C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10 = (
+    1.0 / (n * factorial(n - 1) ** 2) for n in range(1, _LAST + 1)
+)
+_B1, _B2, _B3, _B4, _B5, _B6, _B7, _B8, _B9, _B10 = (1.0 / factorial(n) ** 2 for n in range(1, _LAST + 1))
+
+
+@inlined
+def _exp_of_minus(z: float) -> float:
+    """exp(-z) for z from 0 to 60, absolutely to 1e-13: a polynomial to the power of 128."""
+    s = z * (1.0 / 128.0)
+    e = 1.0 - s * (
+        1.0 - s * (0.5 - s * (1.0 / 6.0 - s * (1.0 / 24.0 - s * (1.0 / 120.0 - s * (1.0 / 720.0)))))
+    )
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    return e * e
+
+
+@inlined
+def _after_last(t: float) -> float:
+    """h_10 over its first term: 1 + t/12 + t^2/(12 13) + ..."""
+    rest = 1.0 + t * (1.0 / 14.0) * (1.0 + t * (1.0 / 15.0))
+    return 1.0 + t * (1.0 / 12.0) * (1.0 + t * (1.0 / 13.0) * rest)
+
+
+@inlined
+def means(z: float, mirror_z: float, t: float) -> tuple[float, float]:
+    """The means of the wake and of its mirror image."""
+    z = z if z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136  a comparison vectorises, min does not
+    mirror_z = mirror_z if mirror_z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
+    e = _exp_of_minus(t)
+    x, y = z * t, mirror_z * t
+    h = e * _TOP * _after_last(t)
+    a = b = h
+    h = 10.0 * t * h + e * _C10
+    a, b = a * x + h, b * y + h
+    h = 9.0 * t * h + e * _C9
+    a, b = a * x + h, b * y + h
+    h = 8.0 * t * h + e * _C8
+    a, b = a * x + h, b * y + h
+    h = 7.0 * t * h + e * _C7
+    a, b = a * x + h, b * y + h
+    h = 6.0 * t * h + e * _C6
+    a, b = a * x + h, b * y + h
+    h = 5.0 * t * h + e * _C5
+    a, b = a * x + h, b * y + h
+    h = 4.0 * t * h + e * _C4
+    a, b = a * x + h, b * y + h
+    h = 3.0 * t * h + e * _C3
+    a, b = a * x + h, b * y + h
+    h = 2.0 * t * h + e * _C2
+    a, b = a * x + h, b * y + h
+    h = t * h + e * _C1
+    a, b = a * x + h, b * y + h
+    return a * _exp_of_minus(z), b * _exp_of_minus(mirror_z)
+
+
+@inlined
+def means_with_slopes(z: float, mirror_z: float, t: float) -> tuple[float, float, float, float, float, float]:
+    """The means, their slopes with their z, and those with log(1/sigma), on which z and t depend as squares."""
+    z = z if z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
+    mirror_z = mirror_z if mirror_z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
+    e = _exp_of_minus(t)
+    x, y = z * t, mirror_z * t
+    h = e * _TOP * _after_last(t)
+    a = b = h
+    h = 10.0 * t * h + e * _C10
+    c, d = a, b
+    a, b = a * x + h, b * y + h
+    h = 9.0 * t * h + e * _C9
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 8.0 * t * h + e * _C8
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 7.0 * t * h + e * _C7
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 6.0 * t * h + e * _C6
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 5.0 * t * h + e * _C5
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 4.0 * t * h + e * _C4
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 3.0 * t * h + e * _C3
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 2.0 * t * h + e * _C2
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = t * h + e * _C1
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    real, mirror = _exp_of_minus(z), _exp_of_minus(mirror_z)
+    edge, mirror_edge = real * e * _bessel(x), mirror * e * _bessel(y)
+    a, b = a * real, b * mirror
+    with_z, with_mirror_z = t * c * real - a, t * d * mirror - b
+    # t times the slope with t is the value at the rotor's edge less the mean.
+    return (
+        a,
+        b,
+        with_z,
+        with_mirror_z,
+        2.0 * (z * with_z + edge - a),
+        2.0 * (mirror_z * with_mirror_z + mirror_edge - b),
+    )
+
+
+@inlined
+def _bessel(x: float) -> float:
+    """I0(2 sqrt(x)), cut off where ``means`` is, so that slopes are those of what it computes."""
+    high = _B6 + x * (_B7 + x * (_B8 + x * (_B9 + x * _B10)))
+    return 1.0 + x * (_B1 + x * (_B2 + x * (_B3 + x * (_B4 + x * (_B5 + x * high)))))
+
+
+ROW = 128
+"""Entries of a row; more wind states or turbines are worked off in several goes."""
+ROWS = 15
+# The source, by wind state: the numbers of its width, ct D^2/8, ct, slopes of the numbers with ct, and turbulence.
+N0, N1, N2, N3, STRENGTH, THRUST, S0, S1, S2, S3, TURBULENCE = (i * ROW for i in (*range(10), 14))
+# The square of a deficit and t of ``means``; or, for the gradient, the slopes of the square and t.
+VALUE, T, FAR, ASIDE = (i * ROW for i in range(10, 14))
+OF_THRUST = VALUE
+# By turbine, in time series: distances from the source to it, its hub height and its rotor's radius.
+HEIGHT, RADIUS = N0, N1
+
+
+@inlined
+def put_numbers(room: Any, k: int, numbers: Any, diameter: float) -> None:
+    """Keep what the wakes of a source depend on in one wind state, whose thrust is there already."""
+    room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k] = numbers
+    room[STRENGTH + k] = 0.125 * room[THRUST + k] * diameter * diameter
+
+
+@inlined
+def whole_vectors(count: int) -> int:
+    """The count rounded up to whole vectors: results of leftover entries are not read, one by one they cost as much."""
+    return (count + 7) // 8 * 8
+
+
+SIGMAS_BESIDE = 6.5
+"""At this many sigmas beyond the rotor's edge, the mean over the rotor is 1e-10 of the centre's."""
+_NEAR, _FAR = 20.0, 200.0
+"""Where the lines touch the width, in diameters downwind."""
+_TURBINES_PER_STRIP, _MOST_STRIPS = 8, 96
+_LARGEST_RADIUS = 1000.0
+"""No rotor is larger (m)."""
+
+
+def widths_of(model: WakeModel) -> Widths:
+    """The model's widths, which it must have."""
+    assert model.widths is not None
+    return model.widths
+
+
+@inlined
+def first_constants(data):
+    """Eight constants of the model; zeros follow its last."""
+    c = data.constants
+    n = c.size
+    return (
+        c[0] if n > 0 else 0.0,
+        c[1] if n > 1 else 0.0,
+        c[2] if n > 2 else 0.0,
+        c[3] if n > 3 else 0.0,
+        c[4] if n > 4 else 0.0,
+        c[5] if n > 5 else 0.0,
+        c[6] if n > 6 else 0.0,
+        c[7] if n > 7 else 0.0,
+    )
+
+
+class Facing(NamedTuple):
+    """A farm turned into the wind: turbines from the first to the last, and room for those that a wake reaches.
+
+    ``type_index`` is by turbine as given, the next five go downwind. ``strip`` tells in which of equal strips along the
+    wind a turbine stands. ``member`` lists the turbines by strip, and from the first to the last in each; those of
+    strip ``s`` that are still downwind of a walk stand from ``head[s]`` up to ``tail[s]``. ``target`` lists those
+    reached.
+    """
+
+    type_index: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64]
+    along: FloatArray
+    across: FloatArray
+    hub_height: FloatArray
+    radius: FloatArray
+    strip: npt.NDArray[np.uint32]
+    member: npt.NDArray[np.uint32]
+    head: npt.NDArray[np.int64]
+    tail: npt.NDArray[np.int64]
+    target: npt.NDArray[np.uint32]
+
+
+@scalar
+def new_facing(type_index: npt.NDArray[np.int64]) -> Facing:
+    """Room for these turbines."""
+    n = type_index.size
+    strips = min(1 + n // _TURBINES_PER_STRIP, _MOST_STRIPS)
+    return Facing(
+        type_index,
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, np.uint32),
+        np.empty(n, np.uint32),
+        np.empty(strips, np.int64),
+        np.empty(strips, np.int64),
+        np.empty(n + 1, np.uint32),
+    )
+
+
+@scalar
+def place_turbines(machines, facing):
+    """Sizes in the order of the turbines, and their strips, once they have been turned into the wind."""
+    low, high = np.inf, -np.inf
+    for a in range(facing.order.size):
+        kind = facing.type_index[facing.order[a]]
+        facing.hub_height[a] = machines.hub_height[kind]
+        facing.radius[a] = 0.5 * machines.diameter[kind]
+        low, high = min(low, facing.across[a]), max(high, facing.across[a])
+    strips = facing.tail.size
+    per_metre = strips / (high - low + 1.0)
+    for s in range(strips):
+        facing.tail[s] = 0
+    for a in range(facing.order.size):
+        facing.strip[a] = np.uint32((facing.across[a] - low) * per_metre)
+        facing.tail[facing.strip[a]] += 1
+    count = 0
+    for s in range(strips):
+        count += facing.tail[s]
+        facing.tail[s] = count - facing.tail[s]
+    for a in range(facing.order.size):
+        s = facing.strip[a]
+        facing.member[facing.tail[s]] = a
+        facing.tail[s] += 1
+    return low, per_metre
+
+
+@scalar
+def begin_walk(facing):
+    """All turbines are still downwind."""
+    before = 0
+    for s in range(facing.tail.size):
+        facing.head[s] = before
+        before = facing.tail[s]
+
+
+@scalar
+def last_needed(facing, counted):
+    """How many turbines from the first on matter: those behind the last counted one cast no wake on any of these."""
+    a = facing.order.size
+    while a > 0 and facing.order[a - 1] >= counted:
+        a -= 1
+    return a
+
+
+class Lines(NamedTuple):
+    """Two lines above the edge of a wake, without the rotor's radius: constants and slopes."""
+
+    near: float
+    near_slope: float
+    far: float
+    far_slope: float
+
+
+def make_lines(model: WakeModel) -> Callable[..., Lines]:
+    """Tangents to the width, which is concave: the lower one is above it everywhere."""
+    width = widths_of(model).width_with_slopes
+
+    @inlined
+    def lines(numbers, diameter):
+        here, there = _NEAR * diameter, _FAR * diameter
+        none = (0.0, 0.0, 0.0, 0.0)
+        near, near_slope, _ = width(numbers, none, here)
+        far, far_slope, _ = width(numbers, none, there)
+        return Lines(
+            SIGMAS_BESIDE * (near - near_slope * here),
+            SIGMAS_BESIDE * near_slope,
+            SIGMAS_BESIDE * (far - far_slope * there),
+            SIGMAS_BESIDE * far_slope,
+        )
+
+    return lines
+
+
+@inlined
+def find_targets(facing, strips, a, end, lines):
+    """List the turbines between ``a`` and ``end`` within the lines of the wake of ``a``; returns how many.
+
+    Only strips that the wake touches before ``end`` are looked at. ``strips`` is what ``place_turbines`` returned;
+    turbines must be asked for in their order, after ``pass_by``.
+    """
+    along, across, radius, member, target = (
+        facing.along,
+        facing.across,
+        facing.radius,
+        facing.member,
+        facing.target,
+    )
+    place, side, count = along[a], across[a], 0
+    low, per_metre = strips
+    far = along[end - 1] - place
+    widest = min(lines.near + lines.near_slope * far, lines.far + lines.far_slope * far) + _LARGEST_RADIUS
+    first = max(int((side - widest - low) * per_metre), 0)
+    last = min(int((side + widest - low) * per_metre), facing.tail.size - 1)
+    for s in range(first, last + 1):
+        for q in range(facing.head[s], facing.tail[s]):
+            b = member[q]
+            far = along[b] - place
+            near_edge, far_edge = lines.near + lines.near_slope * far, lines.far + lines.far_slope * far
+            edge = near_edge if near_edge < far_edge else far_edge  # noqa: FURB136  a comparison has no branch
+            target[count] = b
+            count += (abs(across[b] - side) < edge + radius[b]) & (b < end)
+    return count
+
+
+@inlined
+def pass_by(facing, a):
+    """The turbine ``a`` is no longer downwind."""
+    facing.head[facing.strip[a]] += 1
+
+
+@inlined
+def _centre(strength, per):
+    """The deficit at the centre of a wake, from ct D^2/8 and 1/sigma^2, and the root in it."""
+    left = 1.0 - strength * per
+    root = sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises
+    return 1.0 - root, root
+
+
+def make_square(model: WakeModel) -> Callable[..., tuple[float, float]]:
+    """The square of the deficit, and t of ``means``: above ``LARGEST_T`` the square is not exact enough."""
+    width = widths_of(model).width
+
+    @inlined
+    def square(n0, n1, n2, n3, strength, far, aside, rise, heights, radius):
+        sigma = width(n0, n1, n2, n3, far)
+        per = 1.0 / (sigma * sigma)
+        centre, _ = _centre(strength, per)
+        half, beside = 0.5 * per, aside * aside
+        t = half * (radius * radius)
+        real, mirror = means(half * (beside + rise * rise), half * (beside + heights * heights), t)
+        return centre * centre * (real * real + mirror * mirror), t
+
+    return square
+
+
+def make_square_with_slopes(model: WakeModel) -> Callable[..., tuple[float, float, float, float]]:
+    """The slopes of the square with downwind and crosswind distance and with thrust, and t."""
+    width = widths_of(model).width_with_slopes
+
+    @inlined
+    def square_with_slopes(numbers, slopes, strength, per_thrust, far, aside, rise, heights, radius):
+        sigma, sigma_far, sigma_thrust = width(numbers, slopes, far)
+        per_sigma = 1.0 / sigma
+        per = per_sigma * per_sigma
+        centre, root = _centre(strength, per)
+        half, beside = 0.5 * per, aside * aside
+        t = half * (radius * radius)
+        real, mirror, real_z, mirror_z, real_log, mirror_log = means_with_slopes(
+            half * (beside + rise * rise), half * (beside + heights * heights), t
+        )
+        both = real * real + mirror * mirror
+        per_root = 1.0 / root
+        # Of log(1/sigma): the centre's slope is ct D^2/(8 sigma^2) over the root.
+        with_log = (
+            2.0
+            * centre
+            * (strength * per * per_root * both + centre * (real * real_log + mirror * mirror_log))
+        )
+        with_sigma = -with_log * per_sigma
+        with_thrust = with_sigma * sigma_thrust + centre * per_thrust * per * per_root * both
+        with_aside = 2.0 * centre * centre * (real * real_z + mirror * mirror_z) * (per * aside)
+        return with_sigma * sigma_far, with_aside, with_thrust, t
+
+    return square_with_slopes
+
+
+def make_near(model: WakeModel) -> Callable[..., float]:
+    """The square of the deficit by the model itself, for rotors that are wide beside the wake."""
+    deficit = model.deficit
+
+    @scalar
+    def near(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence):
+        value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence)
+        return value * value
+
+    return near
