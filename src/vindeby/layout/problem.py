@@ -77,7 +77,7 @@ def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
 
 
 class Report:
-    """Counts how far a search is, which does not change what it finds, and tells whoever listens.
+    """Counts how far a search is, which does not change what it finds, and reports it to a listener.
 
     ``tell`` gets the name of the step, its iterations so far and at most, the energy of the best layout so far (that is
     in the wind of ``farm``), and the share of the task that is over; None for what is not known.
@@ -96,7 +96,7 @@ class Report:
         self.begin(0)
 
     def begin(self, iterations: int, work: float | None = None) -> None:
-        """So many iterations at most begin, which evaluate so many wind states; one each, if not said."""
+        """So many iterations at most begin, which evaluate so many wind states; by default one each."""
         self._done, self._iterations, self._worked, self._work = 0, iterations, 0, work
         self._begun += 1
         self.advance(0)
@@ -107,7 +107,7 @@ class Report:
         self._worked += iterations * (len(farm.states.speed) if farm is not None and self._work else 1)
         if farm is self._farm and aep is not None:
             self._aep = max(aep, self._aep or aep)
-        # A search of many parts begins again and again, nobody knows how often.
+        # A search of many parts begins again and again, an unknown number of times.
         whole = (self._work or self._iterations) if self._is_last and self._begun == 2 else 0
         share = min(1.0, self._worked / whole) if whole else None
         self.tell(self._stage, min(self._done, self._iterations), self._iterations, self._aep, share)
@@ -119,7 +119,7 @@ class Problem:
 
     ``farm`` says what a layout is worth, and holds the neighbours, if any. ``spacing_m`` is the least
     distance between two turbines, or one such distance a turbine type, of which a pair keeps the mean;
-    neighbours are kept clear of in the same way. ``types`` tells the type of each turbine, in the order in
+    neighbours are kept clear of in the same way. ``types`` is the type of each turbine, in the order in
     which they are placed; without it all are of type 0, or, for smart start with several types, of any.
     ``mix`` says instead how many of each type there are: for the farm, or a row for each zone.
 
@@ -252,11 +252,11 @@ class Problem:
         return bool((by_type[self._by_type(self.types_in_order()) == 0] > 0).any())
 
     def aep(self, layout: Layout) -> float:
-        """What a layout is worth, in GWh a year, with what stands of the same farm."""
+        """The yearly energy of a layout in GWh, with what stands of the same farm."""
         return self._energy_gwh(self.farm, layout)
 
     def stated_aep(self, layout: Layout) -> float:
-        """What the result of a search states as its energy, in GWh a year: ``aep``, in finer wind if there is any."""
+        """The yearly energy (GWh) that the result of a search states: ``aep``, in finer wind if there is any."""
         return self._energy_gwh(self.farm if self.stated is None else self.stated, layout)
 
     def _energy_gwh(self, farm: WindFarm, layout: Layout) -> float:

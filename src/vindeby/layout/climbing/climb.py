@@ -30,7 +30,7 @@ LEAST_BEND = 1e-8
 
 @final
 class Curvature:
-    """What the last steps of a climb, up to ``memory``, tell of the curvature."""
+    """The curvature as the last steps of a climb, up to ``memory``, show it."""
 
     def __init__(self, memory: int) -> None:
         self.memory = memory

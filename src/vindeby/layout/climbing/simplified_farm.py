@@ -84,7 +84,7 @@ def widened(problem: Problem, factor: float) -> Problem | None:
 
 
 _DEFICITS = (0.05, 0.15, 0.3)
-"""Wakes whose losses few speeds should tell as all do."""
+"""Wake deficits whose losses should be the same in few speeds as in all."""
 
 
 def thinned(problem: Problem, directions: int, speeds: int, offset: int = 0) -> Problem | None:

@@ -36,7 +36,7 @@ WIDE_SPEEDS = 6
 TRUE_SPEEDS = 8
 """Wind speeds of the stage with the true wakes, before the last."""
 WIDE_SHARE = 0.5
-"""The share of the iterations that is for wider wakes in all wind states, where they are dear."""
+"""The share of the iterations that is for wider wakes in all wind states, where they are expensive."""
 ONCE, ONCE_SHARE = 48, 8
 """From coarse to fine, so many iterations or one in so many, if that is more, are for stages that are climbed once; of
 few iterations no more than half."""

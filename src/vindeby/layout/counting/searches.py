@@ -61,7 +61,7 @@ class Tries:
         return max(self.found, key=lambda counts: (self.worth(counts), -sum(counts), counts))
 
     def result(self) -> Result:
-        """The best of all, by stated energies. Its arrays tell what was tried, in the order of counts.
+        """The best of all, by stated energies. Its arrays list what was tried, in the order of counts.
 
         ``tried_turbines``, ``tried_aep_gwh``, ``tried_objective``: for each count, of its best layout.
         ``tried_mix``, where a mix is chosen: how many of each type of the farm, (tries, types).

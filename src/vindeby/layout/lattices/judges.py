@@ -1,6 +1,14 @@
-"""Who says what a lattice is worth while many are compared: a quick judge where it can, else evaluations.
+"""How lattices are compared: by the quick judge where it holds, otherwise by evaluations; and which points stay empty.
 
-By evaluations, poor lattices are told by a part of the wind directions; the others are evaluated with all of them.
+**Evaluations.** A lattice has long straight lines of turbines, and a search would soon find one whose lines lie
+between the directions of any fixed choice. So the directions of a fine rose are divided into several parts,
+neighbours into different ones, and each part stands for the whole rose. A lattice is first evaluated in one of them,
+the parts taking turns; a poor one is rejected by that, and all others are evaluated in all directions.
+
+**Surplus points.** Where a lattice has more points than there are turbines, the turbines are removed whose removal
+costs least: what a turbine makes itself, less what the others gain. In the opposite wind a turbine stands in the
+wakes of those that stand in its own, so its losses in both winds together estimate what its removal saves. With
+``rows`` only turbines at the ends of rows are removed, so that no row has a gap that the area does not have.
 """
 
 from __future__ import annotations
@@ -93,7 +101,7 @@ class Judge(Protocol):
 
     @property
     def shape_energies(self) -> Callable[[FloatArray, float], FloatArray] | None:
-        """What shapes of lattices are worth wherever they are, by the side of a cell; None if it cannot tell."""
+        """What shapes of lattices are worth wherever they are, by the side of a cell; None where that is not known."""
 
 
 def judge_for(problem: Problem, origin: FloatArray) -> Judge:

@@ -1,7 +1,15 @@
 """The points of a lattice at which turbines may stand, and the widest lattice that has enough of them.
 
-A row is cut to the bounding box, and each of its points is kept if it is inside a zone and clear of what stands
-already. Where zones overlap, a point goes to the one that has least of what it needs.
+The points of a lattice are ``anchor + i along + j across`` for all whole i and j. ``along`` is ``pitch`` long and
+points to ``angle`` (anticlockwise from east); ``across`` leads to the next row, ``aspect`` pitches away and shifted
+by ``skew`` pitches along the row. Many sets of numbers describe the same lattice: ``reduced`` gives its two shortest
+vectors, after Lagrange and Gauss.
+
+A row crosses the edges of a zone at a few places; a point is inside if an odd number of them lie beyond it. So an
+edge is looked at once for each row, not for each point. Points on an edge are inside but for rounding: a point counts
+that is inside after a step of half the tolerance along the row or across it. In one plain area, the usual case, a row
+is inside from every other crossing to the next, and its points are counted without looking at each. Where zones
+overlap, a point goes to the one that has least of what it needs.
 """
 
 from __future__ import annotations

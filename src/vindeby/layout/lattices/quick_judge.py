@@ -1,9 +1,18 @@
-"""What lattices are worth, nearly, at a small part of the cost of an evaluation: enough to tell good from poor ones.
+"""What lattices are worth, nearly, at a small part of the cost of an evaluation: enough to rank them.
 
-Two things are simplified (``offset_wakes``). Every turbine has the thrust of the free wind: in a direction with several
-wind speeds, one thrust makes the wakes, and at other speeds they are scaled. And directions that are more than
-``MOST_DIRECTIONS``, those of a time series, are rounded to whole degrees. What a search finds by this judge is
-evaluated by the engine before it counts.
+Two things are simplified. Every turbine has the thrust of the free wind: in a direction with several wind speeds, one
+thrust makes the wakes, and at other speeds they are scaled. And directions that are more than ``MOST_DIRECTIONS``,
+those of a time series, are rounded to whole degrees. What a search finds by this judge is evaluated by the engine
+before it counts.
+
+The wake of a turbine is felt at a place in the few directions next to that which blows straight from one to the
+other: the loop begins there and goes to both sides until the wake is missed. On a lattice this depends only on the
+rows and columns between two turbines. So for each offset the wakes are listed once, and each is added to all turbines
+that have another one at this offset, a row at a time.
+
+Shapes of lattices are compared away from any boundary: all turbines of an endless lattice stand in the same wakes, so
+one of them is enough. A farm has an edge, and turbines near it have fewer neighbours: each wake is weighted by the
+share of turbines that have a neighbour at this distance in a disc of the farm's area.
 """
 
 from __future__ import annotations

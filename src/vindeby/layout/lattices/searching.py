@@ -2,10 +2,11 @@
 
 Shape decides most, and shapes are judged at little cost where it does not matter what the area looks like
 (``shapes``). The best few are put at many places of the area. Then all numbers are changed, each lattice against its
-own changes only, and after each round the better ones go on. Where shapes cannot be told, lattices are drawn anywhere.
+own changes only, and after each round the better ones go on. Where shapes cannot be compared, lattices are drawn
+anywhere.
 
-In an area so full that this finds too few lattices with enough points, the search goes on with lattices drawn anywhere
-or near one of the best so far, beginning with the densest along its edges.
+In an area so full that this finds too few lattices with enough points, the search goes on with lattices drawn
+anywhere or near one of the best so far, beginning with the densest along its edges.
 
 The pitch is not drawn: of a lattice's shape and a point of it, the widest pitch is taken at which enough points are
 inside. What is drawn instead is how many that should be (``density``, points per turbine). A lattice with too few
@@ -108,7 +109,7 @@ SHAPES_PER_TRIAL = 8
 SHAPES = 5
 """So many of the best shapes are looked at in the area."""
 DRAWN, HEADS = 0.2, 24
-"""Where shapes cannot be told, this share of lattices is drawn anywhere, and so many of the best go on."""
+"""Where shapes cannot be compared, this share of lattices is drawn anywhere, and so many of the best go on."""
 ROUNDS, LEFT = 3, 0.43
 """In how many rounds lattices are changed, and which share of them goes on to the next."""
 DRAWS_PER_CHANGE = 5
@@ -153,7 +154,7 @@ class Search:
 
     ``judge`` says what points and energy a lattice with enough points comes to; a second number tells it the energy
     below which a lattice is not kept, so that it need not know that of a poorer one exactly. ``shape_energies``, of
-    shapes and the side of a cell, says what shapes are worth, where that can be told.
+    shapes and the side of a cell, says what shapes are worth, where that is known.
     """
 
     def __init__(

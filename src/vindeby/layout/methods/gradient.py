@@ -43,8 +43,8 @@ class Gradient(Method):
     once in each iteration. ``widening`` is how many times as fast wakes grow in the first stage; the next has
     half of it, and so on, down to the true wakes. 1: the true wakes alone. ``wind`` says in which wind states the
     stages are climbed: few at first (``coarse-to-fine``) or always ``all``. From coarse to fine, more iterations mean
-    more shakes; in ``all`` wind states there are none. ``memory`` is how many last steps tell of the curvature (a
-    quasi-Newton method); 0: the length of the last step alone.
+    more shakes; in ``all`` wind states there are none. ``memory`` is from how many last steps the curvature is
+    estimated (a quasi-Newton method); 0: the length of the last step alone.
     """
 
     max_iterations: int = 320

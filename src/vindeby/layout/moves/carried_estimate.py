@@ -49,7 +49,7 @@ class FreeEnergy(NamedTuple):
 
 
 def no_free_energy() -> FreeEnergy:
-    """A table that tells nothing, for wind that is the same everywhere."""
+    """An empty table, for wind that is the same everywhere."""
     return FreeEnergy(np.zeros((1, 0, 0)), 0.0, 0.0, 0.0)
 
 
@@ -108,7 +108,7 @@ def free_watts_at(free, t, x, y):
 
 
 POINTS_PER_TRIAL, FEWEST_POINTS, MOST_POINTS = 0.05, 2**12, 2**18
-"""And per turbine: a table takes about a tenth of the time of its trials at most. Few points tell too little."""
+"""And per turbine: a table takes about a tenth of the time of its trials at most. Few points are too rough."""
 POINTS_PER_DIAMETER = 6.0
 """At most: wakes are about half a diameter wide."""
 
@@ -129,7 +129,7 @@ class PairLosses(NamedTuple):
 
 
 def no_pair_losses() -> PairLosses:
-    """Tables that tell nothing."""
+    """Tables without points, for walks that are not estimated."""
     return PairLosses(np.zeros((1, 0), np.float32), 0, 0, 0.0, 0)
 
 

@@ -1,4 +1,4 @@
-"""The fastest way there is, for a farm, to tell what one moved turbine changes."""
+"""The fastest of the move engines for a farm: what one moved turbine changes."""
 
 from __future__ import annotations
 

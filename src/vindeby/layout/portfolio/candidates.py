@@ -1,4 +1,10 @@
-"""The layouts that a portfolio goes on with: the best few, and the curve of the best."""
+"""The layouts that a portfolio goes on with, its budget, and the curve of the best layout over the budget.
+
+One *evaluation* is the energy of one whole layout in all wind states of the problem. Other work is counted in the
+same unit, by rules that do not depend on the machine (``starts``), so that a budget in evaluations makes the same
+decisions everywhere. A budget in seconds is the CPU time of the process; how much of a kind of work fits follows from
+what it took before, or, the first time, from how long one evaluation took.
+"""
 
 from __future__ import annotations
 

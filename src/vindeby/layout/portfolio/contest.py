@@ -259,7 +259,7 @@ PER_ITERATION = 1.4
 LEAST_WIDE = 16
 """Climbs of fewer iterations have no stages with wide wakes."""
 LEAST_TOLD = 16
-"""Climbs of fewer iterations do not tell which of two starts is the better one."""
+"""Climbs of fewer iterations do not show which of two starts is the better one."""
 LAST = 32
 """Iterations of a climb after moves."""
 GAIN = 1e-7
@@ -305,7 +305,7 @@ class Climbs:
         return worth
 
     def is_room(self, until: float) -> bool:
-        """Whether there is room until a share of the budget is spent for a climb that tells something."""
+        """Whether a climb that is long enough to compare starts fits until a share of the budget is spent."""
         fitting = self.budget.pieces(self._kind, PER_ITERATION * self._work, until)
         return fitting >= LEAST_TOLD or not self._has_gradient
 

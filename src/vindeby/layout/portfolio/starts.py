@@ -1,7 +1,12 @@
-"""The starts that a portfolio tries: each a method that needs no layout, and the work that one of its layouts takes.
+"""The starts that a portfolio tries, and how the work of each part of a portfolio is counted.
 
-To add one, write a function like those below and name it in ``STARTS``. A start that does not suit a problem returns
-None; one that turns out not to fit raises TaskError or ArgumentError when it runs and is not tried again.
+A start is a method that needs no layout. To add one, write a function like those below and name it in ``STARTS``. A
+start that does not suit a problem returns None; one that turns out not to fit raises TaskError or ArgumentError when it
+runs and is not tried again.
+
+Work is counted in evaluations of whole layouts in all wind states. The rules follow what is computed, wakes between
+pairs of turbines in wind states, and not what it takes on some machine. They need not be exact: they only have to be
+the same everywhere, and near enough for shares of a budget to mean something.
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ RANDOM_PCT = 10.0
 LATTICES = 300
 """Lattices that are tried for one layout."""
 PER_LATTICE = 3.0
-"""Evaluations for each of them, about, with those that tell which turbines are left out."""
+"""Evaluations for each of them, about, with those that decide which turbines are left out."""
 SPEEDS = 5
 """Wind speeds at most, and directions, in which smart start judges points: some of the problem's own."""
 DIRECTIONS = 120
