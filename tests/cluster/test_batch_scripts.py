@@ -18,7 +18,7 @@ from tests.runner.campaigns import calling, one_cell
 from vindeby.batch.parts import what_is_left
 from vindeby.batch.script import Job, array_text, as_ranges, merge_text
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.cli import main
 from vindeby.runner import run
 from vindeby.runner.batch_job import node_and_job

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.store.disk.run_directory import RunDirectory
 
 _NOTICE_S = 60

@@ -10,7 +10,7 @@ from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
-    from vindeby.campaign.sections.slurm_options import SlurmOptions
+    from vindeby.campaign.sections.run_options import SlurmOptions
 
 NodesOption = Annotated[int | None, typer.Option("--nodes", metavar="N", help="Jobs, each on one node.")]
 TimeOption = Annotated[

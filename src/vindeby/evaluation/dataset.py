@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.result_arrays import STUDY_ARRAYS
+from vindeby.campaign.tasks import STUDY_ARRAYS
 from vindeby.errors import InputError
 from vindeby.evaluation.as_campaign import call_of
 from vindeby.evaluation.cases import Case

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.zones_and_types import worth_of
+from vindeby.assembly.stored_turbines import worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError

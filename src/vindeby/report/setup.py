@@ -9,7 +9,7 @@ import numpy as np
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_in_words
-from vindeby.campaign.sections.turbulence import turbulence_text
+from vindeby.campaign.sections.time_series import turbulence_text
 from vindeby.errors import DataError
 from vindeby.plots.layout import layout_map
 from vindeby.plots.wind import rose

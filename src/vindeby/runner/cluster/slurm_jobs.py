@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, ShortfallError, VindebyError
 from vindeby.runner.cluster.job_troubles import JOB_NAME, end_of, in_vain, waiting_for
 from vindeby.slurm_commands import InQueue, check_script, in_queue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vindeby.assembly.engine_names import engine_warning
+from vindeby.assembly.energy import engine_warning
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import file_of, is_installed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from vindeby.assembly.engine_names import engine_name
+from vindeby.assembly.energy import engine_name
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
