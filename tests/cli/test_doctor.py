@@ -34,8 +34,8 @@ def test_a_folder_that_cannot_be_written_to_is_trouble(tmp_path: Path) -> None:
 
 
 def test_little_memory_per_worker_is_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vindeby.runner.linux.usable_cores", lambda: 16)
-    monkeypatch.setattr("vindeby.runner.linux.total_memory", lambda: int(4e9))
+    monkeypatch.setattr("vindeby.runner.processes.usable_cores", lambda: 16)
+    monkeypatch.setattr("vindeby.runner.processes.total_memory", lambda: int(4e9))
     monkeypatch.setattr("vindeby.runner.running.total_memory", lambda: int(4e9))
     assert "use fewer of them: --workers 6" in machine.memory().trouble
 

@@ -18,6 +18,8 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError
 
+pytestmark = pytest.mark.oracle
+
 CAMPAIGN = """\
 name: files
 farms: [{name: square, boundary: [[0, 0], [1000, 0], [1000, 1000], [0, 1000]]}]

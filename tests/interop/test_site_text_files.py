@@ -22,6 +22,8 @@ from vindeby.errors import CampaignError
 from vindeby.interop import ForeignFileWarning, read_site
 from vindeby.interop.formats import read_site_file
 
+pytestmark = pytest.mark.oracle
+
 needs_floris = pytest.mark.skipif(
     importlib.util.find_spec("floris") is None,
     reason="floris is not installed; it is the oracle of this test",

@@ -15,6 +15,8 @@ from vindeby.errors import InputError
 from vindeby.interop import ForeignFileWarning, read_turbine
 from vindeby.interop.formats import read_turbine_file
 
+pytestmark = pytest.mark.oracle
+
 WTG = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <WindTurbineGenerator FormatVersion="1.01" Description="Tested 2000" RotorDiameter="80">

@@ -16,6 +16,8 @@ from vindeby.interop import ForeignFileWarning, read_site
 from vindeby.interop.formats import read_site_file
 from vindeby.wake import Turbine, WindFarm
 
+pytestmark = pytest.mark.oracle
+
 X, Y = np.array([10.0, 730.0, 250.0]), np.array([20.0, 950.0, 600.0])
 HUB_M = 80.0
 

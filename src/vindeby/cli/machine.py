@@ -64,7 +64,7 @@ def extras() -> Finding:
 
 def cores() -> Finding:
     """How many workers a run would have."""
-    from vindeby.runner.linux import usable_cores
+    from vindeby.runner.processes import usable_cores
 
     usable, all_ = usable_cores(), os.cpu_count() or 1
     limited = f" of {all_}, as this process may use no more" if usable < all_ else ""
@@ -74,7 +74,7 @@ def cores() -> Finding:
 def memory() -> Finding:
     """How much a run may use, and each of its workers."""
     from vindeby.campaign import RunOptions
-    from vindeby.runner.linux import total_memory, usable_cores
+    from vindeby.runner.processes import total_memory, usable_cores
     from vindeby.runner.running import memory_limits
 
     total, workers = total_memory(), usable_cores()
@@ -98,7 +98,7 @@ def gpu() -> Finding:
 
 def slurm() -> Finding:
     """Can jobs be submitted from here, to which partitions; and is this a job?"""
-    from vindeby.runner.batch_job import node_and_job
+    from vindeby.runner.processes import node_and_job
 
     job = node_and_job()[1]
     inside = f"; this process belongs to job {job}" if job else ""

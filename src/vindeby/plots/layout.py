@@ -15,7 +15,7 @@ from vindeby import units
 from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
-from vindeby.evaluation.cases import Case
+from vindeby.evaluation.stored_layouts import Case
 from vindeby.plots import shapes, wind
 from vindeby.plots.mixed_rotors import MixedTypes, draw_mixed
 from vindeby.plots.style import FAINT, figure, ink, paper, style

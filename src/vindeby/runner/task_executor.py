@@ -1,4 +1,4 @@
-"""Does tasks: sets up what a cell shares, solves, checks the result, says what kind of failure it was, publishes.
+"""Executes tasks: prepares what a cell shares, solves, checks the result, classifies failures, publishes.
 
 It knows nothing of processes, sockets or slots, so a worker process, a worker of a cluster or a plain loop can use it::
 
@@ -22,11 +22,10 @@ from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck, ReturnedCheck
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
-from vindeby.runner.execution.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
-from vindeby.runner.execution.shortage import is_shortage
-from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.methods.lookup import method_for
+from vindeby.runner.methods.call import method_for
 from vindeby.runner.methods.method_protocol import InvalidResultError, Prepared, checked_record
+from vindeby.runner.protocol import Failure, Kind
+from vindeby.runner.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher, is_shortage
 from vindeby.store.disk.locks.leased_files import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.texts import bounded, shortened

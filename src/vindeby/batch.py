@@ -1,18 +1,35 @@
-"""The scripts for sbatch, to be read and changed by people: one for the parts, one for the merge at the end."""
+"""Campaigns as jobs of a batch system: scripts that run a campaign in parts, and their submission.
+
+For clusters where no process may stay on a login node. Every element of a job array is ``vindeby run --part i/n``; the
+merge is a job that begins when all elements have ended, however they did. Nothing here runs tasks.
+
+The scripts for sbatch, one for the parts and one for the merge at the end, are to be read and changed by people.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
 import re
 import shlex
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from vindeby.assembly.done import judged, not_done
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.run_options import SlurmOptions
-from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.errors import BusyError
+from vindeby.slurm_commands import still_there
+from vindeby.store.disk.events import read_failures
+from vindeby.store.disk.regular_files import read_bounded
+from vindeby.store.disk.run_directory import RunDirectory, replace_text
+from vindeby.store.missing import find_missing
+from vindeby.store.read.database import Database
+from vindeby.text import parse_json
 
 _NOTICE_S = 60
 """Between the end of the grace that running tasks have and the end of the job, to publish and to be requeued."""
@@ -187,3 +204,82 @@ def _compile_once(job: Job, first: int) -> list[str]:
 def _compiles(campaign: Campaign) -> bool:
     """Does it use the wake engine, whose loops are compiled?"""
     return all(step.chosen[0] != "call" for step in campaign.method)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left to do: for each part that misses something, how many tasks; and how many failed before."""
+
+    by_part: Mapping[int, int]
+    failed: int
+    total: int
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks are left in all."""
+        return sum(self.by_part.values())
+
+
+def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_failed: bool = False) -> Left:
+    """Compare the campaign with what is there; tasks that failed for good count only with ``retry_failed``."""
+    expected = campaign.fingerprints()
+    failures = {key for key, task in read_failures(run).items() if expected.get(key) == task.fingerprint}
+    missing = _missing(run, campaign, expected)
+    given_up = set() if retry_failed else missing & failures
+    by_part: dict[int, int] = {}
+    for number, key in enumerate(expected):
+        if key in missing and key not in given_up:
+            part = number % parts + 1  # as ``vindeby run --part`` shares tasks out
+            by_part[part] = by_part.get(part, 0) + 1
+    return Left(dict(sorted(by_part.items())), len(given_up), len(expected))
+
+
+def _missing(run: RunDirectory, campaign: Campaign, expected: Mapping[str, str]) -> set[str]:
+    if not (run.output.exists() or run.shards.exists()):
+        return set(expected)
+    with Database(run) as database:
+        invalid = not_done(database, judged(database, campaign))
+        return {one.key for one in find_missing(database, expected, invalid=invalid)}
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """The jobs of one submission."""
+
+    array: str
+    merge: str
+    parts: tuple[int, ...]
+    of: int
+    time: float
+
+
+def refuse_while_running(run: RunDirectory) -> None:
+    """BusyError when jobs of an earlier submission of this campaign wait or run."""
+    earlier = read_note(run)
+    if earlier is None:
+        return
+    if left := still_there((earlier.array, earlier.merge)):
+        raise BusyError(
+            f"{run.output}: jobs of this campaign are still in the queue: {', '.join(left[:8])}; wait for them, or end "
+            f"them with: scancel {earlier.array} {earlier.merge}"
+        )
+
+
+def write_note(run: RunDirectory, array: str, merge: str, parts: Iterable[int], of: int) -> None:
+    """Keep the numbers of the jobs in the run directory."""
+    note = Submitted(array, merge, tuple(parts), of, time.time())
+    replace_text(_note(run), json.dumps(asdict(note)) + "\n", run.path.parent)
+
+
+def read_note(run: RunDirectory) -> Submitted | None:
+    """What was submitted last, if anything."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        data = parse_json(read_bounded(_note(run)))
+        return Submitted(
+            str(data["array"]), str(data["merge"]), tuple(data["parts"]), data["of"], data["time"]
+        )
+    return None
+
+
+def _note(run: RunDirectory) -> Path:
+    return run.path / "slurm.json"

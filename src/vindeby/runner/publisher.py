@@ -1,28 +1,53 @@
 """Makes finished results durable, many in one file, while the next task is already running.
 
-A result waits at most ``flush_s`` for company. A young worker waits less, so that one which is killed soon has
-still published something. The coordinator hears of a task only after its shard is durable; whatever a killed
-worker had not published is computed again.
-
-Where the process has no file descriptor left, that is not the disk's fault: results wait until the running task has
-ended (``starved`` says so), and the worker decides. While a task has replaced functions that publishing needs, nothing
-is published.
+A result waits at most ``flush_s`` for others to share a file with. A young worker waits less, so that one which is
+killed soon has still published something. The coordinator hears of a task only after its shard is durable; whatever a
+killed worker had not published is computed again.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from pathlib import Path
 from typing import TypeAlias
 
 from vindeby.errors import StorageError
-from vindeby.runner.execution.shortage import is_shortage, shortage_of
-from vindeby.runner.execution.unreported import shard_name
-from vindeby.runner.failures import Failure, Kind
+from vindeby.runner.protocol import Failure, Kind
+from vindeby.store.disk.files import Files
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.texts import bounded
 from vindeby.store.format.record import Record
+from vindeby.store.format.seal import SealedFile, SealError
+from vindeby.store.format.shard import read_segments
 from vindeby.store.publish import ShardWriter
+
+_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
+_NO_THREAD = "can't start new thread"
+_DEEPEST = 20
+
+
+def shortage_of(error: BaseException | None) -> str:
+    """What the system refused: a descriptor, a process, a thread or memory, whatever was made of that error since."""
+    for _ in range(_DEEPEST):
+        if error is None:
+            return ""
+        if isinstance(error, OSError) and error.errno in _SHORTAGES:
+            return os.strerror(error.errno)
+        if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
+            return _NO_THREAD
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def is_shortage(error: BaseException | None) -> bool:
+    """Might the same succeed in a process that has used up less?"""
+    return bool(shortage_of(error))
+
 
 Finished: TypeAlias = tuple[int, Record, float]
 """The number of a task, its record, and the seconds it took."""
@@ -192,3 +217,39 @@ class Publisher:
         kind = Kind.MEMORY if isinstance(error, MemoryError) else Kind.INVALID
         self._on_failed(batch[0][0], Failure(kind, bounded(f"the result cannot be stored: {error}")))
         return []
+
+
+def unreported_keys(run: RunDirectory, writer: str, reported: Container[str]) -> set[str]:
+    """Keys of whole records in shards of ``writer`` that are not among those reported; made durable here.
+
+    ``writer`` is what ``TaskExecutor.writer`` was in that worker; ``reported`` are the shards of its
+    acknowledgements. Every pool that hears of a death asks this, so that nothing finished is computed again.
+    """
+    keys: set[str] = set()
+    if not writer:
+        return keys
+    for directory in sorted(run.shards.glob(f"{writer}-*")):
+        fresh = [path for path in directory.glob("*.h5") if shard_name(path) not in reported]
+        for path in fresh:
+            keys |= _keys_in(path)
+        if fresh:
+            with contextlib.suppress(OSError):
+                Files().fsync_directory(directory)
+    return keys
+
+
+def shard_name(path: Path) -> str:
+    """How acknowledgements name a shard."""
+    return f"{path.parent.name}/{path.name}"
+
+
+def _keys_in(path: Path) -> set[str]:
+    try:
+        file = SealedFile.open(path)
+        if file is None:
+            return set()
+        with file:
+            segments = read_segments(file)
+            return {key.decode() for part in segments for key in part.rows["key"][part.intact()].tolist()}
+    except (OSError, SealError, ValueError, KeyError):
+        return set()
