@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.zones_and_types import kinds_of, own_types, worth_of
+from vindeby.assembly.stored_turbines import kinds_of, own_types, worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.readers import StoredLayout
 from vindeby.campaign.tasks import parse_key

@@ -16,7 +16,7 @@ from vindeby.campaign.reading.files import named_text
 from vindeby.campaign.reading.readers import FileContent, readers
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, not_used, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.campaign.sections.engine import is_labelled_4, replaced_part
+from vindeby.campaign.sections.wake_model import is_labelled_4, replaced_part
 from vindeby.errors import CampaignError, Problem, VindebyError
 
 _SITE_FORMS = ("weibull", "table", "time_series", "states", "local")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from vindeby.campaign.reading.columns import CURVE, FREQUENCY, SECTORS, TIME, WE
 from vindeby.campaign.reading.farm_files import neighbour_groups
 from vindeby.campaign.reading.files import named_text
 from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.reading.tables import NumberTable, TableReader
+from vindeby.campaign.reading.tables import NumberTable, TableReader, find_time_problem
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, not_used
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.local_wind import AXES, RANGES, WEIBULL
@@ -123,36 +122,6 @@ def _curve(text: str, reader: TableReader) -> dict[str, Any]:
         reader.notes.append("power is taken, and the column of Cp is not used")
     names = {"wind speed": "wind_speed", "power": "power_kw", "cp": "cp", "ct": "ct"}
     return {key: table.columns[name] for name, key in names.items() if name in table.columns}
-
-
-class TimeProblem(NamedTuple):
-    """Which entry is wrong, why, and what to do."""
-
-    entry: int
-    message: str
-    remedy: str
-
-
-def find_time_problem(times: Sequence[str]) -> TimeProblem | None:
-    """The first entry that is not a time or not after the one before; None where all are right."""
-    before: datetime | None = None
-    for index, text in enumerate(times):
-        try:
-            moment = datetime.fromisoformat(text)
-            disorder = before is not None and not moment > before
-        except ValueError:
-            return TimeProblem(index, "is not a time", "write times like 2020-01-31T13:00")
-        except TypeError:  # one has a time zone and the other has none
-            return TimeProblem(
-                index,
-                "differs from the one before in having a time zone",
-                "give it for all times or for none",
-            )
-        if disorder:
-            remedy = "sort the steps; use UTC, since local times repeat an hour each autumn"
-            return TimeProblem(index, "is not after the one before", remedy)
-        before = moment
-    return None
 
 
 FloatArray = npt.NDArray[np.float64]

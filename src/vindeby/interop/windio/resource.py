@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.campaign.reading.wind_files import find_time_problem
+from vindeby.campaign.reading.tables import find_time_problem
 from vindeby.campaign.sections.local_wind import AXES
-from vindeby.campaign.sections.normalising import SUM_TOLERANCE
+from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.interop.windio.nodes import Missing, Node, Notes
 from vindeby.interop.windio.quantities import (
     COORDINATES,
