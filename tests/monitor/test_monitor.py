@@ -88,7 +88,7 @@ def test_one_seed_can_be_looked_at(tmp_path: Path) -> None:
     publish(tmp_path / "o.h5", campaign(), lambda task: task.seed != 2 or task.type_idx == 1)
     seen = Observer(tmp_path / "o.h5", seed=2).look()
     assert (seen.expected, seen.done, seen.missing) == (4, 2, 2)
-    with pytest.raises(ArgumentError, match="--seed: 9 is none of the 3 seeds here; they are 0, 1, 2"):
+    with pytest.raises(ArgumentError, match="--seed: 9 is not one of the 3 seeds here: 0, 1, 2"):
         Observer(tmp_path / "o.h5", seed=9).look()
 
 

@@ -1,4 +1,4 @@
-"""A run as it is shown: a live bar in a terminal, a line now and then in a log file, a summary at the end."""
+"""A run as it is shown: a live bar in a terminal, a line per interval in a log file, a summary at the end."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Lines:
         self._said = ""
 
     def __call__(self, progress: Progress) -> None:
-        """Say it when it is time, or when the last task is settled."""
+        """Write a line when the interval is over, or when the last task is settled."""
         now, over = time.monotonic(), not progress.left
         if now - self._last < self._interval_s and not over:
             return
@@ -75,7 +75,7 @@ class Bar:
         self._last = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        """Draw, a few times a second."""
+        """Draw, a few times per second."""
         now = time.monotonic()
         if now - self._last < _REDRAW_S:
             return
@@ -104,7 +104,7 @@ def drawing(progress: Progress) -> Group:
 
 
 def watching(*, quiet: bool, interval_s: float) -> tuple[Any, AbstractContextManager[Any]]:
-    """What to call with each progress, and what to hold meanwhile."""
+    """What to call with each progress, and the context to hold while the run lasts."""
     if quiet:
         return (lambda _: None), nullcontext()
     if sys.stderr.isatty():
@@ -114,7 +114,7 @@ def watching(*, quiet: bool, interval_s: float) -> tuple[Any, AbstractContextMan
 
 
 def end_with(summary: Summary, *, quiet: bool) -> None:
-    """Say what came of a run and how to go on; exit status 1 where something is missing."""
+    """Print the outcome of a run and how to continue; exit status 1 where something is missing."""
     if not quiet:
         once = {"--retry-failed", "--take-over"}
         again = ["vindeby", *(word for word in sys.argv[1:] if word not in once)]

@@ -41,7 +41,9 @@ GivenCampaign: TypeAlias = "str | ChangedCampaign | None"
 
 def campaign_of(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign | None:
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
-    from vindeby.campaign import Campaign  # loads pydantic and shapely, which a look by the outline need not
+    from vindeby.campaign import (
+        Campaign,  # loads pydantic and shapely, which a look by the outline does not need
+    )
 
     source, overrides = (given.source, given.overrides) if isinstance(given, ChangedCampaign) else (given, ())
     if source is not None:
