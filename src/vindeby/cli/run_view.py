@@ -47,7 +47,7 @@ def line_of(progress: Progress) -> str:
     return one_line(text)
 
 
-class Lines:
+class ProgressLines:
     """For a log file: one line each interval, and one at the end."""
 
     def __init__(self, stream: TextIO, interval_s: float) -> None:
@@ -67,7 +67,7 @@ class Lines:
             self._stream.flush()
 
 
-class Bar:
+class LiveBar:
     """For a terminal: a bar, the counts, and what each worker is on; it disappears at the end."""
 
     def __init__(self, console: Console) -> None:
@@ -108,9 +108,9 @@ def watching(*, quiet: bool, interval_s: float) -> tuple[Any, AbstractContextMan
     if quiet:
         return (lambda _: None), nullcontext()
     if sys.stderr.isatty():
-        bar = Bar(Console(stderr=True))
+        bar = LiveBar(Console(stderr=True))
         return bar, bar.live
-    return Lines(sys.stderr, interval_s), nullcontext()
+    return ProgressLines(sys.stderr, interval_s), nullcontext()
 
 
 def end_with(summary: Summary, *, quiet: bool) -> None:

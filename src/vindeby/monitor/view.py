@@ -27,7 +27,8 @@ from vindeby.errors import VindebyError
 from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
-from vindeby.results.snapshot import FailedTask, Snapshot
+from vindeby.results.snapshot import Snapshot
+from vindeby.store.disk.events import FailedTask
 from vindeby.store.read.origin import in_words
 
 _LAST_FAILURES = 5

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign.tasks import parse_key
-from vindeby.results.sources import Folder, Source
+from vindeby.results.sources import Folder, ResultSource
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import Verdicts, read_verdicts
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
@@ -56,7 +56,7 @@ class ResultColumns:
     (``leave_out``); ``arrival`` counts the looks at the source, so the newest results have the largest.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ResultSource) -> None:
         self.source = source
         self._parts: list[NDArray[Any]] = []
         self._rows: NDArray[Any] | None = None

@@ -25,7 +25,6 @@ from vindeby.results.snapshot import (
     Coordinator,
     Disk,
     Expected,
-    FailedTask,
     Snapshot,
     TaskState,
     WorkerState,
@@ -33,7 +32,7 @@ from vindeby.results.snapshot import (
 )
 from vindeby.results.sources import Folder, GivenCampaign, NothingYet, campaign_of, open_source, outline_for
 from vindeby.store.disk.event_tail import EventTail, read_now
-from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, Odd
+from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, FailedTask, Odd, failed_task
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError
@@ -72,7 +71,7 @@ class RunHistory:
     def _take(self, event: dict[str, Any]) -> None:
         name = event["event"]
         if name == SET_ASIDE:
-            self.failed_tasks[str(event["task"])] = _failure(event)
+            self.failed_tasks[str(event["task"])] = failed_task(event)
         elif name == "failed":
             self.retried += 1
             self.begun[str(event["task"])] = f"to be tried again after: {event['kind']}: {event['reason']}"
@@ -92,18 +91,6 @@ class RunHistory:
             return None
         before = max((count for moment, count in self.published if moment <= begin), default=0)
         return (self.published[-1][1] - before) / (max(now, self.published[-1][0]) - begin)
-
-
-def _failure(event: dict[str, Any]) -> FailedTask:
-    return FailedTask(
-        key=str(event["task"]),
-        kind=str(event["kind"]),
-        reason=str(event["reason"]),
-        traceback=str(event.get("traceback", "")),
-        log=str(event.get("log", "")),
-        attempts=int(event.get("attempts", 1)),
-        time=float(event["time"]),
-    )
 
 
 def current_workers(

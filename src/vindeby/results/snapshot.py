@@ -18,6 +18,7 @@ from vindeby.campaign.outline import Outline
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
+from vindeby.store.disk.events import FailedTask
 
 _LARGEST_BLOCK = 20_000_000
 NOT_ASKED = -1
@@ -190,19 +191,6 @@ def guessed(results: ResultColumns) -> Expected:
 
 
 DIMENSIONS = ("farm", "turbine", "seed")
-
-
-@dataclass(frozen=True)
-class FailedTask:
-    """A task that failed, for good or to be tried again."""
-
-    key: str
-    kind: str
-    reason: str
-    traceback: str
-    log: str
-    attempts: int
-    time: float
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def outline_for(run: RunDirectory, given: GivenCampaign, kept: Attribute | None 
     return None if campaign is None else outline_of(campaign)
 
 
-class Source(Protocol):
+class ResultSource(Protocol):
     """Results that may grow while they are looked at."""
 
     path: Path
@@ -134,7 +134,7 @@ def kept_campaign(path: Path) -> Attribute | None:
         return read_any(path, guard).root.get("campaign")
 
 
-def open_source(path: Path | str) -> Source:
+def open_source(path: Path | str) -> ResultSource:
     """Whatever stands at ``path``: a database, a run in progress, a folder of worker files."""
     path = named_output(path)
     if path.is_dir():
