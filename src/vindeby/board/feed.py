@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vindeby.assembly.zones_and_types import worth_of
+from vindeby.assembly.stored_turbines import worth_of
 from vindeby.errors import VindebyError
 from vindeby.results import maps
 from vindeby.results.observer import Observer

@@ -57,8 +57,7 @@ def command(
 ) -> None:
     """Merge finished results into OUT.h5, verify it, then delete the shards that are in it."""
     from vindeby.assembly.done import BeforeMerge
-    from vindeby.assembly.merging import merge_options
-    from vindeby.assembly.same_campaign import refuse_another_campaign
+    from vindeby.assembly.merging import merge_options, refuse_another_campaign
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.output_path import check_output
     from vindeby.store.disk.run_directory import RunDirectory

@@ -13,7 +13,7 @@ from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
-    from vindeby.campaign.sections.slurm_options import SlurmOptions
+    from vindeby.campaign.sections.run_options import SlurmOptions
     from vindeby.results.sources import GivenCampaign
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.format.record import Attribute

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.zones_and_types import worth_of
+from vindeby.assembly.stored_turbines import worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.time_series import TimeSeries

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
-from vindeby.assembly.distances import closest_pair
+from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
 from vindeby.evaluation.stored_layouts import Case

@@ -18,7 +18,7 @@ from vindeby.assembly.physics import ENGINE_AEP, differences_in_words, far_from_
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading.packed_lists import abridged
-from vindeby.campaign.sections.turbulence import turbulence_text
+from vindeby.campaign.sections.time_series import turbulence_text
 from vindeby.errors import DataError
 from vindeby.plots import PICTURES, Picture
 from vindeby.plots.layout import layout_map

@@ -14,7 +14,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from vindeby.assembly.zones_and_types import largest_diameter_m, rated_mw
+from vindeby.assembly.stored_turbines import largest_diameter_m, rated_mw
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.results.sources import farm_of, has_neighbours, turbine_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly.zones_and_types import kinds_of, objective_gwh, own_types, rated_mw
+from vindeby.assembly.stored_turbines import kinds_of, objective_gwh, own_types, rated_mw
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import outline_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key
