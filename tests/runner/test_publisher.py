@@ -16,7 +16,7 @@ from vindeby.runner.failures import Kind
 from vindeby.runner.pool import DiskTrouble, TasksDurable
 from vindeby.runner.protocol import Failed
 from vindeby.store.format.record import Record
-from vindeby.store.publish import Receipt
+from vindeby.store.format.shard import Receipt
 
 
 class Disk:

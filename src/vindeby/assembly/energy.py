@@ -19,8 +19,8 @@ from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 from vindeby.store.read.database import Database
 
 ORIGIN = "aep_origin"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vindeby.errors import BusyError
 from vindeby.slurm_commands import still_there
-from vindeby.store.disk.regular_files import read_bounded
+from vindeby.store.disk.files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.text import parse_json
 

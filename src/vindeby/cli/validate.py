@@ -43,8 +43,7 @@ def command(
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
     from vindeby.assembly.physics import notes_of, physics_checks
     from vindeby.results.campaign_lookup import campaign_of
-    from vindeby.store.disk.run_directory import RunDirectory
-    from vindeby.store.disk.verdicts import write_verdicts
+    from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
     from vindeby.store.validate import validate
 
     if output.is_dir() and output.name.endswith(".h5.run"):

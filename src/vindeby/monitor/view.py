@@ -16,7 +16,7 @@ from rich.text import Text
 from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.results.snapshot import Failure, Snapshot
-from vindeby.store.read.origin import in_words
+from vindeby.store.read.inspect import in_words
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10

@@ -15,9 +15,8 @@ from vindeby.results import browser_data as packed
 from vindeby.results.expected import State
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
-from vindeby.store.disk.regular_files import read_bounded
-from vindeby.store.format.array_attributes import ARRAY_ATTRIBUTES
-from vindeby.store.format.own_fields import OWN_FIELDS
+from vindeby.store.disk.files import read_bounded
+from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
 from vindeby.text import parse_json
 
 _AUDITS = 50

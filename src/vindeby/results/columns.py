@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vindeby.campaign.tasks import parse_key
 from vindeby.results.sources import Source
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
-from vindeby.store.read.origin import ORIGIN, ORIGINS, origins
+from vindeby.store.read.inspect import ORIGIN, ORIGINS, origins
 
 _NUMBERS = {"farm_idx": "<i8", "type_idx": "<i8", "ss_seed": "<i8", "n_turbines": "<i8"}
 _NEEDED = frozenset(

@@ -8,8 +8,7 @@ import time
 from typing import Any
 
 from vindeby.results.snapshot import Coordinator, Failure, Worker
-from vindeby.store.disk.event_tail import EventTail, read_now
-from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, Odd
+from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, Odd, read_now
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 

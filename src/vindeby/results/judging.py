@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from vindeby.results.columns import ResultColumns
 from vindeby.results.sources import Folder
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Verdicts, read_verdicts
+from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.read.database import Database
 
 if TYPE_CHECKING:

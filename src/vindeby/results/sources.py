@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vindeby.errors import DataError, InputError
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.worker_files import hdf5_files
+from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import FORMAT_VERSION

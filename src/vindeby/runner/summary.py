@@ -17,9 +17,8 @@ from vindeby.runner.failures import REMEDIES, Failure, Kind
 from vindeby.runner.resuming.resume import ResumeState
 from vindeby.runner.supervisor import Supervisor
 from vindeby.runner.task_space import Part
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import write_verdicts
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database

@@ -26,7 +26,7 @@ from vindeby.runner.signals import StopSignals
 from vindeby.runner.task_space import TaskSpace
 from vindeby.runner.timers import Timers
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 
 _LOOK_S = 0.1
 _SHOW_S = 1.0

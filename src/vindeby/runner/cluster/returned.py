@@ -6,11 +6,10 @@ from pathlib import Path
 
 from vindeby.errors import DataError
 from vindeby.runner.execution.unreported import shard_name
-from vindeby.store.disk.locks.leased_files import LeasedFiles
+from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.seal import SealedFile
-from vindeby.store.format.shard import read_segments
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter, read_segments
 
 
 class ReturnedShards:

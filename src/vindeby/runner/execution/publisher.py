@@ -20,9 +20,9 @@ from vindeby.errors import StorageError
 from vindeby.runner.execution.shortage import is_shortage, shortage_of
 from vindeby.runner.execution.unreported import shard_name
 from vindeby.runner.failures import Failure, Kind
-from vindeby.store.disk.texts import bounded
+from vindeby.store.disk.files import bounded
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 Finished: TypeAlias = tuple[int, Record, float]
 """The number of a task, its record, and the seconds it took."""

@@ -28,7 +28,7 @@ from typing import Any, NoReturn
 from vindeby.runner.linux import adopt_orphans, die_with_parent, oom_kills
 from vindeby.runner.local.framing import HEADER_SIZE, framed, payload_size, receive_exactly
 
-PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.publish", "vindeby.runner.local.worker")
+PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
 
 
 @dataclass(frozen=True)

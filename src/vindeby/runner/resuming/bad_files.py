@@ -13,7 +13,7 @@ from vindeby.errors import DataError
 from vindeby.runner.resuming.resume import ResumeState
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding
 from vindeby.store.read.reading import read_any

@@ -14,8 +14,7 @@ from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.runner.batch_job import node_and_job
 from vindeby.runner.task_space import Part, TaskSpace
 from vindeby.store.disk.events import FailedTask, Odd, read_failures
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Verdicts, read_verdicts
+from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.missing import answers, fingerprints, has_answer
 from vindeby.store.read.database import Database
 from vindeby.store.read.inspect import Finding

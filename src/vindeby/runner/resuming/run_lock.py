@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from vindeby.errors import BusyError
 from vindeby.runner.task_space import Part
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import take_over_merge
 

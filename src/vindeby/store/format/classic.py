@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import StorageError
-from vindeby.store.format.array_attributes import ArrayAttributes, array_attributes
-from vindeby.store.format.block_file import seal_file
-from vindeby.store.format.hdf5.file_format import (
+from vindeby.store.format.file_format import (
     SAMPLE,
     Content,
     FileFormat,
@@ -27,10 +25,10 @@ from vindeby.store.format.hdf5.file_format import (
     new_file,
     removed_on_error,
 )
-from vindeby.store.format.own_fields import MARKS
 from vindeby.store.format.record import Record
+from vindeby.store.format.root import MARKS, ArrayAttributes, array_attributes
 from vindeby.store.format.rows import Schema, Segment, array_field, attribute_field, checksum_of
-from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.seal import SealedFile, seal_file
 
 if TYPE_CHECKING:
     import h5py
