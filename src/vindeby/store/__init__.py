@@ -9,8 +9,8 @@ Reading order, which is also the order in which the packages may import each oth
 
 - ``disk``: durable writes (``files``), locks, the run directory, event logs;
 - ``format``: what is kept (``record``), many records as one array with their checksums (``rows``), how a file proves
-  that it is whole (``seal``), how a worker publishes results (``shard``), the root attributes and what others added to a
-  file (``root``), and the two file formats of a database (``classic``, ``table``);
+  that it is whole (``seal``), how a worker publishes results (``shard``), the root attributes and what others
+  added (``root``), and the two file formats of a database (``classic``, ``table``);
 - ``read``: a database (``database``), and files that may be damaged or come from elsewhere (``inspect``, ``reading``,
   and ``guarded``, which runs in a child process);
 - ``merge``: shards to one database;

@@ -16,17 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, judged, not_done
-from vindeby.assembly.merging import merge_options
-from vindeby.assembly.same_campaign import refuse_another_campaign
+from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError
 from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut, adopted_folder
-from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
-from vindeby.runner.resuming.run_lock import hold
-from vindeby.runner.task_space import TaskSpace
+from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
 from vindeby.store.disk.files import (
     Files,
     check_output,

@@ -1,7 +1,7 @@
 """The root attributes of a database: their checksum, the attributes of arrays, and which fields are vindeby's own.
 
-A checksum covers own fields only. The root attribute ``own_fields`` names them, so that a file which another program has
-written to can still be told apart from what was added to it. Only a checksum that is met decides.
+A checksum covers own fields only. The root attribute ``own_fields`` names them, so that a file which another program
+has written to can still be told apart from what was added to it. Only a checksum that is met decides.
 
 ``array_attributes`` keeps what is written beside each array for those who read the file through HDF5: its units, its
 long name. The store knows nothing of what the arrays mean: whoever merges says it, and later merges write it again. It

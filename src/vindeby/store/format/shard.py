@@ -10,7 +10,7 @@ temporary file beside its place, forced to the disk, read back and compared, ren
 directory is forced to the disk; only then is there a receipt. An fsync that failed is never tried again on the same
 file, because the kernel may have dropped the pages: the shard is written anew under another name. A copy that was
 renamed but not acknowledged may stay behind; equal records count once in a merge. A published shard is never opened for
-writing again. Writers need no lock: the name of a shard holds the machine, the process and a random token of the writer.
+writing again. Writers need no lock: the name of a shard holds the machine, the process and a random token.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from vindeby._version import __version__
@@ -90,6 +89,8 @@ def _fresh_name() -> str:
 
 
 def _hdf5_image(segments: Sequence[Segment]) -> tuple[bytes, list[int]]:
+
+    import h5py  # not needed to read a shard, and loading it takes as long as reading thousands of records
 
     places = []
     with h5py.File(_fresh_name(), "w", driver="core", backing_store=False, libver=("v110", "v110")) as file:

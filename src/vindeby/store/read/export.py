@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign.outline import Outline, outline_of, read_outline
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
-from vindeby.campaign.tasks import parse_key
+from vindeby.campaign.tasks import RESULT_ARRAYS, parse_key
 from vindeby.errors import CampaignError, DataError, InputError
 from vindeby.notebook import heading, progress_bar, table
 from vindeby.store.format.record import Attribute
