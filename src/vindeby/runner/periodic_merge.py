@@ -34,7 +34,7 @@ _CODE = (
 _TAIL = 4_000
 
 
-class MergeNowAndThen:
+class PeriodicMerger:
     """Starts a merge every so many seconds, and looks what became of it."""
 
     def __init__(

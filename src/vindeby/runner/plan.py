@@ -195,10 +195,16 @@ class Plan:
         if event.suspect is not None and event.suspect in held and self._ending is None:
             group = held.pop(event.suspect)
             self._fruitless = 0
-            self._blame(event.suspect, group, _cause(hand, event), now, out)
+            if event.by_itself:  # it failed in a process that had run others
+                self._suspects.append((event.suspect, group))
+            else:
+                self._blame(event.suspect, group, _cause(hand, event), now, out)
         elif not event.by_itself or (held and not hand.fruitful):
             self._fruitless += 1  # also one that retired and gives back everything it was given
-        self._deal_again(held)
+        if hand.delicate:  # a suspect that its worker left to a fresh process
+            (self._outsized if hand.alone else self._suspects).extend(held.items())
+        else:
+            self._assign_again(held)
         if self._ending is None and self._fruitless > max(FRUITLESS_DEATHS, 3 * self._slots):
             self._end(
                 Outcome.WORKERS,
@@ -210,7 +216,7 @@ class Plan:
             self._hands[event.worker] = _Hand()
             out.append(StartWorker(event.worker, min(1.0, 0.1 * max(0, self._fruitless - 2))))
 
-    def _deal_again(self, held: dict[int, int]) -> None:
+    def _assign_again(self, held: dict[int, int]) -> None:
         for task, group in reversed(held.items()):
             self._pending.setdefault(group, deque()).appendleft(task)
 

@@ -52,8 +52,8 @@ class PoolAbilities:
 class Work:
     """Tasks for a worker, each with its number, in this order.
 
-    ``careful``: publish what is finished before starting, and the result at once. ``alone``: no other task of the run
-    runs meanwhile, and ``memory_limit`` (bytes; None for no limit) is that of the worker for these tasks.
+    ``careful``: run in a fresh process, and publish the result at once. ``alone``: no other task of the run runs
+    meanwhile, and ``memory_limit`` (bytes; None for no limit) is that of the worker for these tasks.
     ``publish_at_end``: publish when the last of them is finished, without waiting for more results.
     """
 
@@ -108,7 +108,7 @@ class WorkerGone:
     failure: Failure
     """Why it went, and the end of its log; how much of that a pool knows, its abilities say."""
     by_itself: bool = False
-    """It was told to end, or retired: nobody is to blame."""
+    """It was asked to end, or retired: nobody is to blame, and a ``suspect`` is tried in a fresh process."""
     published: tuple[int, ...] = ()
     """Tasks assigned to it that are durable although it never reported them (``unreported.unreported_keys``)."""
     pid: int = 0

@@ -69,16 +69,6 @@ def memory_of(pid: int | str = "self") -> int:
     return int(fields[1]) * resource.getpagesize()
 
 
-def child_count() -> int:
-    """How many child processes this process has, those included that ended and were not waited for; 0 if not told."""
-    count = 0
-    with contextlib.suppress(OSError):
-        for path in Path("/proc/self/task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                count += len(path.read_text().split())
-    return count
-
-
 def total_memory() -> int | None:
     """The memory that we may use: the machine's, or less where a container or a job has a limit."""
     with contextlib.suppress(ValueError, OSError):

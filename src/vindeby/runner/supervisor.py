@@ -241,7 +241,7 @@ class Supervisor:
         slot, failure = event.worker, event.failure
         if not event.by_itself:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
-        if event.suspect is not None and event.suspect not in event.published:
+        if event.suspect is not None and event.suspect not in event.published:  # it is tried again
             self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
         if event.published:
             self._happened(protocol.Done(slot, event.published))

@@ -31,7 +31,7 @@ class Connection:
     client: Any
     most: int | None = None
     """More processes than this are not used; None for as many as there is room for."""
-    help_comes: Callable[[], bool] = lambda: False
+    jobs_pending: Callable[[], bool] = lambda: False
     """Are workers on their way, so that waiting for them makes sense?"""
     hopeless: Callable[[], str] = lambda: ""
     """Why none will come, and what to do about it, where that is known."""
@@ -82,7 +82,7 @@ def _connection(
     if isinstance(pool, SlurmJobs):
         keeper = stack.enter_context(pool.running(logs, say))
         client = stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False))
-        return Connection(client, workers, keeper.help_comes, keeper.hopeless)
+        return Connection(client, workers, keeper.jobs_pending, keeper.hopeless)
     if isinstance(pool, str | Path):
         return Connection(_to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack), workers)
     raise ArgumentError(

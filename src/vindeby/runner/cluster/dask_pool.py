@@ -85,12 +85,12 @@ class DaskPool:
         *,
         most: int | None = None,
         patience_s: float = 300.0,
-        help_comes: Callable[[], bool] = lambda: False,
+        jobs_pending: Callable[[], bool] = lambda: False,
         hopeless: Callable[[], str] = lambda: "",
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._run, self._session, self._most, self._say = run, session, most, say
-        self._patience_s, self._help_comes, self._hopeless = patience_s, help_comes, hopeless
+        self._patience_s, self._jobs_pending, self._hopeless = patience_s, jobs_pending, hopeless
         self._link = DaskLink(client, session, run)
         self._returned = ReturnedShards(run, session.options.lock, session.options.token)
         self._nodes: dict[str, Node] = {}
@@ -215,7 +215,7 @@ class DaskPool:
         now = time.monotonic()
         if not present and (why := self._hopeless()):
             self._give_up(why, remedy="")
-        elif present or self._help_comes():
+        elif present or self._jobs_pending():
             self._alone_since = now
         elif now - self._alone_since > self._patience_s:
             self._give_up(f"{reason}, for {self._patience_s:.0f} s")

@@ -77,7 +77,7 @@ class JobKeeper:
         self._over.set()
         self._thread.join()
 
-    def help_comes(self) -> bool:
+    def jobs_pending(self) -> bool:
         """Are jobs in the queue, so that waiting for workers makes sense?"""
         return not self.hopeless()
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.ma import MaskedArray  # now, as NumPy loads it late and a task may leave no descriptor for that
+from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
