@@ -1,13 +1,13 @@
 """The seam between a run and whatever does its work: processes of this machine, a cluster, threads of a test.
 
-A pool has slots, numbered from 0, each with at most one worker. The supervisor tells it which slots to fill and which
-tasks each worker gets, and hears events. Results never come back through a pool: a worker publishes them itself
+A pool has slots, numbered from 0, each with at most one worker. The supervisor says which slots to fill and which tasks
+each worker gets, and receives events. Results never come back through a pool: a worker publishes them itself
 (``task_executor.TaskExecutor``), and the pool reports which tasks are durable. A new backend is one class of this form;
 ``tests/contracts/test_pools.py`` holds it to everything that is written here.
 
 Rules for all pools:
 
-- No method waits for a worker; only ``wait`` waits, and no longer than it is told.
+- No method waits for a worker; only ``wait`` waits, and no longer than its timeout.
 - ``assign``, ``end`` and ``kill`` for a slot without a worker do nothing: its ``WorkerGone`` is on its way.
 - Every ``start`` is followed by exactly one ``WorkerGone``, whatever happens, unless the pool is closed first.
 - ``WorkerGone`` is the last event of a worker: what it reported before it went comes first.
@@ -116,7 +116,7 @@ class WorkerGone:
 
 @dataclass(frozen=True)
 class DiskTrouble:
-    """A worker cannot publish; an empty reason when that is over. ``waits``: it keeps trying until told to end."""
+    """A worker cannot publish; an empty reason when that is over. ``waits``: it keeps trying until asked to end."""
 
     worker: int
     reason: str

@@ -84,7 +84,7 @@ class Part:
         """From the command line."""
         number, _, of = text.partition("/")
         if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= 1_000_000):
-            raise ArgumentError(f"--part: {text!r} is no part; write 3/32 for the third of 32")
+            raise ArgumentError(f"--part: {text!r} is not a part; write 3/32 for the third of 32")
         return cls(int(number), int(of))
 
     def holds(self, number: int) -> bool:
@@ -268,7 +268,7 @@ def hold(
 ) -> Iterator[Lock]:
     """Hold the run directory, or this part's share; BusyError names who has it. The dead hold nothing.
 
-    ``take_over`` takes it away from whoever holds it, from those that it excludes, and from who merges.
+    ``take_over`` takes it away from the process that holds it, from those that it excludes, and from one that merges.
     """
     name = "run" if part is None else f"run-{part.number}-of-{part.of}"
     with directory.lock(name, take_over=take_over, say=say) as lock:

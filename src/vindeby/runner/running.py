@@ -327,7 +327,7 @@ class OtherPool:
                 most=connection.most,
                 patience_s=options.wait_for_workers_s,
                 jobs_pending=connection.jobs_pending,
-                hopeless=connection.hopeless,
+                no_jobs_reason=connection.no_jobs_reason,
                 say=say,
             )
 

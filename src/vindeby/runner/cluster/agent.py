@@ -55,7 +55,7 @@ class Lane:
     attended: int = 0
     _events: list[tuple[int, LaneEvent]] = field(default_factory=list)
     _count: int = 0
-    _told: int = 0
+    _answered: int = 0
 
     def take(self, number: int, order: Order) -> bool:
         """Note an order; whether it is new, as Dask may run a function twice."""
@@ -102,12 +102,12 @@ class Lane:
 
     @property
     def unheard(self) -> bool:
-        """Has it said something since the last answer, while nobody attends to it?"""
-        return self._count > self._told and not self.attended
+        """Has it said something since the last answer, while no task attends to it?"""
+        return self._count > self._answered and not self.attended
 
     def answer(self) -> Answer:
         """What the coordinator does not have yet."""
-        self.urgent, self._told = False, self._count
+        self.urgent, self._answered = False, self._count
         return Answer(tuple(self._events), not self.waiting_for, self.seconds)
 
 
@@ -217,9 +217,9 @@ class Agent:
         while self._calls:
             self._calls.popleft()(pool)
         events = pool.wait(_LOOK_S)
-        told = [(event, self._with_shards(event)) for event in events]
+        received = [(event, self._with_shards(event)) for event in events]
         with self._change:
-            for event, said in told:
+            for event, said in received:
                 for number in self._who(event):
                     for one in said:
                         self._lanes[number].hear(one)

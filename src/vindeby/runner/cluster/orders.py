@@ -108,5 +108,5 @@ class Look:
 
     seen: tuple[Seen, ...] = ()
     fallen: tuple[int, ...] = ()
-    """Lanes whose process went while nobody attended to them."""
+    """Lanes whose process went while no task attended to them."""
     agent_gone: bool = False

@@ -67,14 +67,14 @@ class Output:
             os.dup2(self._descriptor, number)
 
     def line(self, text: str) -> None:
-        """Write a line of our own; a disk that is full is no reason to fail a task."""
+        """Write a line of our own; a full disk does not fail a task."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with contextlib.suppress(OSError):
             os.write(self._descriptor, f"{stamp} {self.key} {text}\n".encode(errors="replace"))
 
 
 def _opened(path: str) -> int:
-    """The log, to append to; a disk that has no room for one is no reason not to work."""
+    """The log, to append to; nowhere if the disk has no room for it."""
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     except OSError:

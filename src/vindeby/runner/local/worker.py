@@ -1,6 +1,6 @@
 """A worker: one process that does task after task and publishes what it finds.
 
-Three threads: the main one computes; one publishes; one reads what the coordinator says and beats the heart. When the
+Three threads: the main one computes; one publishes; one receives messages and writes heartbeats. When the
 coordinator is gone, the process ends itself and everything it started; should it hang in C just then, the kernel
 does that (Linux), and the spawner in any case.
 
@@ -104,7 +104,7 @@ class Worker(ExecutorHooks):
         os.register_at_fork(after_in_child=channel.close)
 
     def run(self) -> int:
-        """Set up, work until told to end, publish the rest."""
+        """Set up, work until asked to end, publish the rest."""
         first, *early = _first_messages(self.channel)
         assert isinstance(first, Setup)
         self.setup = setup = first
@@ -124,7 +124,7 @@ class Worker(ExecutorHooks):
             self._retire_at = _RETIRE_AT * limit if fresh < _RETIRE_AT / 2 * limit else float("inf")
         self.channel.send(Ready(self.executor.writer))
         for message in early:
-            self._told(message)
+            self._received(message)
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         self._work()
         for descriptor in self._spare:
@@ -149,19 +149,19 @@ class Worker(ExecutorHooks):
         self.channel.send(Failed(self.number, task, failure))
 
     def _listen(self) -> None:
-        """Another thread: the heart, and the ear."""
+        """Another thread: sends heartbeats and receives messages."""
         poll = select.poll()
         poll.register(self.channel, select.POLLIN)
         try:
             while True:
                 if poll.poll(1000.0 * self.setup.heartbeat_s):
                     for message in self.channel.receive():
-                        self._told(message)
+                        self._received(message)
                 self.slot.beat()
-        except BaseException:  # noqa: BLE001 - the coordinator is gone, or this worker is deaf: no use either way
+        except BaseException:  # noqa: BLE001 - the coordinator is gone, or cannot be heard
             os.killpg(0, signal.SIGKILL)
 
-    def _told(self, message: object) -> None:
+    def _received(self, message: object) -> None:
         with self.change:
             if isinstance(message, Work):
                 self.queue.extend((number, task, message) for number, task in message.tasks)

@@ -30,7 +30,7 @@ MOST_DIMENSIONS = 16
 
 
 class InvalidResultError(TaskError):
-    """A method gave something that is no layout of the right size, or not finite."""
+    """A method gave something that is not a layout of the right size, or not finite."""
 
 
 @dataclass(frozen=True)
