@@ -92,7 +92,7 @@ class DaskPool:
         self._run, self._session, self._most, self._say = run, session, most, say
         self._patience_s, self._jobs_pending, self._no_jobs_reason = patience_s, jobs_pending, no_jobs_reason
         self._link = DaskLink(client, session, run)
-        self._returned = ReturnedShards(run, session.options.lock, session.options.token)
+        self._returned = ReturnedShards(run, session.setup.options.lock, session.setup.options.token)
         self._nodes: dict[str, Node] = {}
         self._known: dict[str, str] = {}
         """Dask workers that are being opened, are open, or were refused, by address."""
