@@ -22,9 +22,6 @@ from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.store.format.record import Attribute, Record
 
-OURS = ("farm_idx", "type_idx", "ss_seed", "n_turbines", "diameter", "farm", "turbine", "seconds", "version")
-"""Attributes that every record has, whatever the method."""
-
 MOST_DIMENSIONS = 16
 """Of an array in a result."""
 
