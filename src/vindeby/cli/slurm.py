@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import CampaignArgument, SeedsOption, SetOption, load_campaign
-from vindeby.cli.output import echo, say
-from vindeby.cli.run_options import OutputOption, RetryFailedOption
-from vindeby.cli.slurm_options import (
+from vindeby.cli.options import (
     AccountOption,
+    CampaignArgument,
     CoresOption,
     DirectiveOption,
     MemoryOption,
     NodesOption,
+    OutputOption,
     PartitionOption,
+    RetryFailedOption,
+    SeedsOption,
+    SetOption,
     TimeOption,
     given_options,
+    load_campaign,
 )
+from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
