@@ -21,7 +21,7 @@ from pathlib import Path
 
 from vindeby.assembly.done import judged, not_done
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import BusyError
 from vindeby.slurm_commands import still_there
 from vindeby.store.disk.events import read_failures

@@ -13,7 +13,7 @@ from typing import Any
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.zones_and_types import kinds_of, own_types, worth_of
+from vindeby.assembly.stored_turbines import kinds_of, own_types, worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError

@@ -22,10 +22,9 @@ from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.source import text_of
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, write
-from vindeby.campaign.sections.long_lists import PACKED
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.values import Name, OneOf, Section, Text, refusal
+from vindeby.campaign.sections.values import PACKED, Name, OneOf, Section, Text, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import CampaignError, InputError, Problem
 

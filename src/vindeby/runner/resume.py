@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, judge, not_done
-from vindeby.assembly.engine_names import engine_name
+from vindeby.assembly.energy import engine_name
 from vindeby.campaign import Campaign, Task, task_key
 from vindeby.errors import ArgumentError, BusyError, DataError
 from vindeby.runner.processes import node_and_job

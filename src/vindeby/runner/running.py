@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.done import Judge
-from vindeby.assembly.same_campaign import refuse_another_campaign
+from vindeby.assembly.merging import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.reading.code_files import search_path

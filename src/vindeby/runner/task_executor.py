@@ -18,8 +18,7 @@ import traceback
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck
-from vindeby.assembly.returned import ReturnedCheck
+from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck, ReturnedCheck
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, ShortfallError, VindebyError
 from vindeby.slurm_commands import InQueue, check_script, how_it_ended, in_queue
 

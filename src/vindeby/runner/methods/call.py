@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from vindeby.assembly.engine_names import engine_warning
+from vindeby.assembly.energy import engine_warning
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
 from vindeby.campaign.neighbours import Standing, neighbours_of
 from vindeby.campaign.reading.code_files import file_of, imported, is_installed

@@ -15,8 +15,8 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
-from vindeby.assembly.returned import RETURNS
-from vindeby.assembly.zones_and_types import largest_diameter_m, objective_gwh, zone_array
+from vindeby.assembly.physics import RETURNS
+from vindeby.assembly.stored_turbines import largest_diameter_m, objective_gwh, zone_array
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, TaskError

@@ -12,21 +12,128 @@ are evaluated, with the same draws. In a farm with a mix of types, a small share
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import pi
+from typing import NamedTuple
 
 import numpy as np
 
 from vindeby.layout.area.limits import Limits
+from vindeby.layout.arrays import FloatArray
+from vindeby.layout.climbing.simplified_farm import thinned
+from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.method import Result, start_for
-from vindeby.layout.moves.moving import can_move_one, is_cheaper_whole, mover_of
-from vindeby.layout.moves.swapping import Swaps, can_swap, exchange
-from vindeby.layout.moves.walk_loop import walk_kernel
-from vindeby.layout.moves.walk_plan import BATCH, Walk, draws
-from vindeby.layout.moves.walk_rules import allowed, temperature
-from vindeby.layout.moves.walk_stages import Stage
+from vindeby.layout.moves.carried_moves import can_carry
+from vindeby.layout.moves.moving import is_cheaper_whole, mover_of
+from vindeby.layout.moves.one_move import can_move_one
+from vindeby.layout.moves.steady_moves import is_steady
+from vindeby.layout.moves.walk_loop import Swaps, allowed, can_swap, exchange, temperature, walk_kernel
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["walk"]
+BATCH = 4096
+"""Draws made at a time; between two batches, sums that are carried on from move to move may be made anew."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How to walk: ``budget`` evaluations, moves of up to ``longest_m``.
+
+    The lengths of a share ``even`` of the moves are drawn evenly; the others go down to ``decades`` powers of
+    ten below the longest, each scale alike. Temperatures, ``hot`` at first and ``cold`` at the end, are fractions of
+    the mean energy of a turbine of the start; with ``of_losses``, of what wakes take from that.
+    """
+
+    budget: int
+    longest_m: float
+    even: float
+    decades: float
+    hot: float = 0.0
+    cold: float = 0.0
+    of_losses: bool = False
+
+    def at(self, problem: Problem, start: Layout) -> Walk:
+        """The same walk from a start, its temperatures as fractions of the mean energy of a turbine."""
+        if not self.of_losses:
+            return self
+        whole = problem.whole(start)
+        free = problem.farm.free_aep_at(whole.x, whole.y, whole.types)
+        loss = max(0.0, 1.0 - problem.aep(start) / free) if free > 0.0 else 0.0
+        return replace(self, hot=loss * self.hot, cold=loss * self.cold, of_losses=False)
+
+    def part(self, begin: float, end: float) -> Walk:
+        """The part of a walk from one share of its trials to another: its trials, at their temperatures."""
+        if (begin, end) == (0.0, 1.0):
+            return self
+        ratio = self.cold / self.hot if self.hot > 0.0 else 1.0
+        budget = round(self.budget * end) - round(self.budget * begin)
+        return replace(self, budget=budget, hot=self.hot * ratio**begin, cold=self.hot * ratio**end)
+
+
+def draws(many: int, seed: int, how: Walk) -> Callable[[], FloatArray]:
+    """Batches of moves: turbine, how far to the east and to the north, and what chance allows.
+
+    A batch is overwritten by the next one.
+    """
+    rng = np.random.default_rng(seed)
+    u, moves = np.empty((5, BATCH)), np.empty((BATCH, 4))
+
+    def draw() -> FloatArray:
+        rng.random(out=u)
+        length = np.where(u[3] < how.even, u[2], 10.0 ** (-how.decades * u[2]))
+        length *= how.longest_m
+        angle = 2.0 * pi * u[1]
+        np.floor(u[0] * many, out=moves[:, 0])
+        np.multiply(length, np.cos(angle), out=moves[:, 1])
+        np.multiply(length, np.sin(angle), out=moves[:, 2])
+        np.log(1.0 - u[4], out=moves[:, 3])
+        return moves
+
+    return draw
+
+
+DIRECTIONS, SPEEDS, LOCAL_SPEEDS = 120, 6, 8
+"""Of most trials; the last where the wind differs from place to place."""
+LAST = 0.1
+"""The share of the trials that is for all directions, where moves are carried on there."""
+FEW_SPEEDS = 8
+"""A farm with no more directions than these, and no more speeds than this, has few wind states already."""
+
+
+class Stage(NamedTuple):
+    """A share of the trials of a walk, and the problem in the wind states that they are made in."""
+
+    problem: Problem
+    share: float
+
+
+def stages_of(problem: Problem, wind: WindChoice) -> tuple[Stage, ...]:
+    """The stages of a walk, in order; one, the problem itself, where nothing is to be left out."""
+    few = _in_few_states(problem) if wind == "coarse-to-fine" else None
+    if few is None:
+        return (Stage(problem, 1.0),)
+    directions = len(problem.farm.states.direction)
+    if len(few.farm.states.direction) < directions:
+        last = thinned(problem, directions, _speeds(problem)) or problem
+        if can_carry(last.farm, problem.n_turbines + len(problem.neighbours.types)):
+            return (Stage(few, 1.0 - LAST), Stage(last, LAST))
+    return (Stage(few, 1.0),)
+
+
+def _in_few_states(problem: Problem) -> Problem | None:
+    """The problem of most trials; None where all states stay."""
+    farm = problem.farm
+    if farm.locality == "turned" or not can_move_one(farm.model):
+        return None
+    if farm.locality == "uniform" and is_steady(farm):
+        return None
+    many = len(farm.states.direction) > DIRECTIONS or farm.wind.most > FEW_SPEEDS
+    return thinned(problem, DIRECTIONS, _speeds(problem)) if many else None
+
+
+def _speeds(problem: Problem) -> int:
+    return SPEEDS if problem.farm.locality == "uniform" else LOCAL_SPEEDS
+
 
 DRAWS_PER_TRIAL = 100
 """After so many draws for each evaluation still allowed, there is no room to move in: the walk ends."""

@@ -1,39 +1,90 @@
-"""The same farm in fewer wind states: a cheap problem whose energy and slopes are near to those of all states.
+"""The same farm with other wind states or wider wakes: cheaper or smoother problems that lead to good layouts.
 
-**Directions.** Of neighbouring directions one stands for all, with their probabilities. An ``offset`` says which:
-with another offset the same number of other directions is used, so that a layout cannot settle between the
-directions of one choice. Opposite directions stay together, which the engine evaluates at once.
+**Wider wakes.** Narrow wakes make countless small optima: a turbine that stands in one cannot see past it. With wakes
+that grow faster downwind, their momentum kept, most of these are gone, and what is best there lies near what is good
+with the true ones (the idea of wake expansion continuation, Thomas, McOmber and Ning 2022, who scale widths and keep
+depths). A wake model says which of its constants its wakes grow with (``growth_constants``).
 
-**Speeds.** A few speeds stand for all. The probability of a speed that is left out is shared between the kept ones
-around it so that the mean power of a turbine alone stays what it was: ``p = (1 - s) p0 + s p1``. Below rated power
+**Fewer directions.** Of neighbouring directions one stands for all, with their probabilities. An ``offset`` says which:
+with another offset the same number of other directions is used, so that a layout cannot settle between the directions
+of one choice. Opposite directions stay together, which the engine evaluates at once.
+
+**Fewer speeds.** A few speeds stand for all. The probability of a speed that is left out is shared between the kept
+ones around it so that the mean power of a turbine alone stays what it was: ``p = (1 - s) p0 + s p1``. Below rated power
 with steady thrust, what a wake takes is in proportion to the power, so losses stay right as well. The speed that
 matters least to power and losses is left out first, then the next; the lowest and the highest stay.
 
-The states that are kept are states of the farm, with their own turbulence.
+**Time series.** A long one is first counted into a rose of whole degrees and whole metres per second, with its mean
+turbulence; a short one stays as it is.
 
-**Time series.** A long one is first counted into a rose of whole degrees and whole metres per second, in the same way
-with its mean turbulence; a short one stays whole.
+**Samples.** Groups of a few directions, spread over the rose, each direction in one group: the energies of all groups
+add up to that of the farm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.problem import FloatArray, Problem
-from vindeby.layout.with_wind import with_wind
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.problem import Problem
 from vindeby.units import LONG_SERIES
-from vindeby.wake import GriddedSite, Turbine, WindFarm, WindStates
+from vindeby.wake import GriddedSite, Site, Turbine, WakeModel, WindFarm, WindStates
 
-__all__ = ["direction_step", "thinned", "thinned_states"]
 
-IntArray = npt.NDArray[np.int64]
+def with_wind(farm: WindFarm, states: WindStates, model: WakeModel) -> WindFarm:
+    """The farm in these wind states, with wakes by this model."""
+    return WindFarm(
+        _with_states(farm, states),
+        farm.turbines,
+        model,
+        neighbours=farm.neighbours,
+        threads=farm.threads,
+        tabulate=farm.tabulated or farm.by_width,
+    )
+
+
+def _with_states(farm: WindFarm, states: WindStates) -> Site:
+    """A site that has these wind states, and the farm's local wind if there is any."""
+    same = _SameWind(states)
+    return replace(farm.site, rose=same) if isinstance(farm.site, GriddedSite) else same
+
+
+@dataclass(frozen=True, eq=False)
+class _SameWind:
+    """A site that has these wind states."""
+
+    wind: WindStates
+
+    def states(
+        self,
+        directions: npt.ArrayLike | None = None,  # noqa: ARG002  they were chosen before
+        speeds: npt.ArrayLike | None = None,  # noqa: ARG002
+    ) -> WindStates:
+        return self.wind
+
+
+def stages(widening: float) -> tuple[float, ...]:
+    """The factors of the growth, from this one down to 2 or less: each half of the one before."""
+    factors = []
+    while widening > 1.0:
+        factors.append(widening)
+        widening /= 2.0
+    return tuple(factors)
+
+
+def widened(problem: Problem, factor: float) -> Problem | None:
+    """The problem with wakes that grow ``factor`` times as fast; None for a model that names no growth constants."""
+    farm = problem.farm
+    model = farm.model.widened(factor)
+    return None if model is None else replace(problem, farm=with_wind(farm, farm.states, model))
+
 
 _DEFICITS = (0.05, 0.15, 0.3)
-"""Wakes whose losses few speeds should tell as all do."""
+"""Wake deficits whose losses should be the same in few speeds as in all."""
 
 
 def thinned(problem: Problem, directions: int, speeds: int, offset: int = 0) -> Problem | None:
@@ -166,3 +217,36 @@ def _shares(speed: FloatArray, power: FloatArray, kept: list[int]) -> FloatArray
         part = min(1.0, max(0.0, float(part)))
         shares[k, after - 1], shares[k, after] = 1.0 - part, part
     return shares
+
+
+MOST_GROUPS = 90
+
+
+def groups_of_directions(many: int, samples: int) -> list[IntArray]:
+    """Which of ``many`` directions belong to each group; more than ``samples`` where there would be too many groups."""
+    count = min(-(-many // samples), MOST_GROUPS)
+    return [np.arange(group, many, count) for group in range(count)]
+
+
+def sampled_farms(farm: WindFarm, samples: int, model: WakeModel) -> list[WindFarm]:
+    """The farm with another wake model, once for each group of about ``samples`` directions."""
+    return [
+        with_wind(farm, _only(farm.states, group), model)
+        for group in groups_of_directions(len(farm.states.direction), samples)
+    ]
+
+
+def _only(states: WindStates, directions: IntArray) -> WindStates:
+    """The wind states of these directions, with the probabilities that they have among all."""
+    counts = np.diff(states.first)[directions]
+    chosen = np.concatenate([np.arange(states.first[d], states.first[d + 1]) for d in directions])
+    several = states.step is None and len(set(counts.tolist())) == 1
+    return WindStates(
+        states.direction[directions],
+        np.cumsum([0, *counts.tolist()]),
+        states.speed[chosen],
+        states.probability[chosen],
+        states.turbulence[chosen],
+        (len(directions), int(counts[0])) if several else (len(chosen),),
+        None if states.step is None else np.arange(len(chosen)),
+    )
