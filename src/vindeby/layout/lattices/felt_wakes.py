@@ -16,6 +16,7 @@ import numpy.typing as npt
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.wind import turn
+from vindeby.wake.models.contract import Pair
 
 __all__ = ["POINTS", "Felt", "QuickWind", "make_list_felt", "new_felt", "power_left"]
 
@@ -88,7 +89,7 @@ def make_list_felt(model: WakeModel) -> Callable[..., int]:
         """The share of the wind that is missing so far downwind and aside."""
         if far <= ABREAST * diameter or aside >= reach(data, far, diameter, diameter, thrust, turbulence):
             return 0.0
-        return deficit(data, far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence)
+        return deficit(data, Pair(far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence))
 
     @scalar
     def list_felt(data, diameter, height, wind, east, north, felt):

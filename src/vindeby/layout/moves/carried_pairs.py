@@ -18,7 +18,7 @@ from vindeby.layout.moves.carried_steps import is_downwind
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.wind import Wind
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.models.contract import Pair, once_per_model
 
 __all__ = [
     "ROUGH",
@@ -105,7 +105,7 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
         inside, outside = 0.0, most
         while outside - inside > 1e-3 * most:
             middle = 0.5 * (inside + outside)
-            if deficit(data, far, middle, 0.0, hubs, diameter, rotor, thrust, turbulence) < ROUGH:
+            if deficit(data, Pair(far, middle, 0.0, hubs, diameter, rotor, thrust, turbulence)) < ROUGH:
                 outside = middle
             else:
                 inside = middle

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.models.contract import Pair
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = [
@@ -99,8 +100,8 @@ def make_fill_deficits(model: WakeModel) -> Callable[..., None]:
                 target = moves.type_index[listed[q]]
                 hub = machines.hub_height[target]
                 out[at + q] = deficit(
-                    data, moves.room.far[q], moves.room.aside[q], hub - height, hub + height, diameter,
-                    machines.diameter[target], ct, ti,
+                    data, Pair(moves.room.far[q], moves.room.aside[q], hub - height, hub + height, diameter,
+                    machines.diameter[target], ct, ti),
                 )  # fmt: skip
 
     return fill_deficits

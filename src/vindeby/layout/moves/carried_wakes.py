@@ -20,6 +20,7 @@ from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.models.contract import Pair
 
 __all__ = ["list_targets", "make_cast", "make_sum_up", "make_take_out"]
 
@@ -113,7 +114,8 @@ def make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
                 if ct != last or ti != last_turbulence:
                     last, last_turbulence = ct, ti
                     value = deficit(
-                        data, room.far[q], room.aside[q], hub - height, hub + height, diameter, rotor, ct, ti
+                        data,
+                        Pair(room.far[q], room.aside[q], hub - height, hub + height, diameter, rotor, ct, ti),
                     )
                 notes.deficit[first + k * count + q] = value
                 row[NEW + SUMMED, k] += term(value * scale(cast[new + SPEED, k], free.speed[k]))

@@ -9,6 +9,7 @@ from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.wind import clear
 from vindeby.wake.loops.wind_access import Locality, access_of, together_of
+from vindeby.wake.models.contract import Pair
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = [
@@ -57,7 +58,7 @@ def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[
         for k in range(free.size):
             if thrust[k] != last or turbulence[k] != last_turbulence:
                 last, last_turbulence = thrust[k], turbulence[k]
-                value = deficit(data, far, aside, rise, heights, diameter, rotor, last, last_turbulence)
+                value = deficit(data, Pair(far, aside, rise, heights, diameter, rotor, last, last_turbulence))
             summed[k] += sign * term(value * scale(speed[k], free[k]))
         return True
 

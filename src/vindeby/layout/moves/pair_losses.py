@@ -21,7 +21,7 @@ from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import Wind, turn
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.models.contract import Pair, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["PairLosses", "no_pair_losses", "pair_loss", "pair_losses_of"]
@@ -91,8 +91,8 @@ def _make_lost(model: WakeModel) -> Callable[..., float]:
             if ct != last or ti != last_turbulence:
                 last, last_turbulence = ct, ti
                 value = deficit(
-                    data, far, aside, hub - height, hub + height, machines.diameter[source],
-                    machines.diameter[target], ct, ti,
+                    data, Pair(far, aside, hub - height, hub + height, machines.diameter[source],
+                    machines.diameter[target], ct, ti),
                 )  # fmt: skip
             slowed = wind_speed(free, term(value * scale(free, free)))
             total += wind.weight[k] * (power[target, k] - curves_at(machines, target, slowed)[0])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.models.contract import PairSquares
+from vindeby.wake.models.contract import Pair, PairSquares
 from vindeby.wake.turbines.curves import COLUMNS
 
 __all__ = ["POINTS", "SteadyMoves", "is_downwind", "make_all_watts", "make_pair", "pair_squares_of"]
@@ -108,7 +108,7 @@ def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
             return 0.0
         rise = machines.hub_height[target] - machines.hub_height[source]
         heights = machines.hub_height[target] + machines.hub_height[source]
-        return term(deficit(data, far, aside, rise, heights, diameter, rotor, thrust[source], 0.0))
+        return term(deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust[source], 0.0)))
 
     return pair
 

@@ -27,6 +27,7 @@ from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.superposition import turbulence_in_wakes
 from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.models.contract import Pair
 from vindeby.wake.turbines.curves import curves_at
 
 __all__ = ["make_begin_unwaked", "make_pull", "make_renew"]
@@ -200,8 +201,8 @@ def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., f
             other, height = machines.hub_height[type_index[a]], machines.hub_height[type_index[b]]
             _, ct, _, ti = rows_of(state, d, b)
             plus = added(
-                data, far, aside, other - height, other + height, machines.diameter[type_index[b]],
-                machines.diameter[type_index[a]], ct[k], ti[k],
+                data, Pair(far, aside, other - height, other + height, machines.diameter[type_index[b]],
+                machines.diameter[type_index[a]], ct[k], ti[k]),
                 free_turbulence(wind, state, b, s),
             )  # fmt: skip
             most = max(most, plus)

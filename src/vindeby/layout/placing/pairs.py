@@ -9,6 +9,7 @@ from vindeby.layout.placing.state import NEW_CT, NEW_SCALE, NEW_TI, OLD_CT, OLD_
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.models.contract import Pair
 
 __all__ = ["Pairs", "make_pairs"]
 
@@ -30,7 +31,7 @@ def make_pairs(model: WakeModel) -> Pairs:
         rotor = machines.diameter[target] if target >= 0 else 0.0
         other, height = machines.hub_height[max(target, 0)], machines.hub_height[source]
         value = deficit(
-            data, far, aside, other - height, other + height, machines.diameter[source], rotor, thrust, turbulence
+            data, Pair(far, aside, other - height, other + height, machines.diameter[source], rotor, thrust, turbulence)
         )  # fmt: skip
         return term(value)
 

@@ -48,7 +48,6 @@ from vindeby.wake.loops.width_steps import (
     T,
     begin_walk,
     find_targets,
-    first_constants,
     last_needed,
     make_lines,
     make_near,
@@ -62,7 +61,7 @@ from vindeby.wake.loops.width_steps import (
     widths_of,
 )
 from vindeby.wake.loops.wind import BLOCK, DirectionWind, clear, count_up, turn_back, turn_into_wind
-from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
@@ -167,7 +166,7 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
 
     def step_walk(data, machines, facing, strips, end, speed, turbulence, power, u, summed, room):
         along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
-        constants = first_constants(data)
+        constants = data.constants
         clear(summed[:end])
         begin_walk(facing)
         for a in range(end):
@@ -192,8 +191,8 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
                     if room[T + j] > LARGEST_T:
                         other = room[HEIGHT + j]
                         room[VALUE + j] = near(
-                            data, room[FAR + j], room[ASIDE + j], other - height, other + height, diameter,
-                            2.0 * room[RADIUS + j], thrust, turbulence,
+                            data, Pair(room[FAR + j], room[ASIDE + j], other - height, other + height, diameter,
+                            2.0 * room[RADIUS + j], thrust, turbulence),
                         )  # fmt: skip
                     summed[target[j]] += room[VALUE + j]
 
@@ -250,14 +249,16 @@ def _make_add_wake(model: WakeModel) -> Callable[..., None]:
             if room[T + k] > LARGEST_T:
                 room[VALUE + k] = near(
                     data,
-                    far,
-                    aside,
-                    rise,
-                    heights,
-                    diameter,
-                    2.0 * radius,
-                    room[THRUST + k],
-                    states.turbulence[k],
+                    Pair(
+                        far,
+                        aside,
+                        rise,
+                        heights,
+                        diameter,
+                        2.0 * radius,
+                        room[THRUST + k],
+                        states.turbulence[k],
+                    ),
                 )
             summed[k] += room[VALUE + k]
 
@@ -277,7 +278,7 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
         most_turbulence, kept = 0.0, 0
         for k in range(states.speed.size):
             most_turbulence = max(most_turbulence, states.turbulence[k])
-        constants = first_constants(data)
+        constants = data.constants
         for a in range(end):
             clear(winds.summed[a, : states.speed.size])
         begin_walk(facing)
@@ -444,7 +445,7 @@ def _make_prepare(model: WakeModel) -> Callable[..., None]:
     @scalar
     def prepare(data, machines, source, states, u, room):
         """Thrust and numbers of the source's width again, and the slopes of these."""
-        diameter, constants = machines.diameter[source], first_constants(data)
+        diameter, constants = machines.diameter[source], data.constants
         for k in range(states.speed.size):
             thrust = room[THRUST + k] = curves_at(machines, source, u[k])[1]
             put_numbers(room, k, numbers_of(constants, diameter, thrust, states.turbulence[k]), diameter)
@@ -475,14 +476,16 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
             if room[T + k] > LARGEST_T:
                 value, of_far, of_aside, of_thrust, _ = near_slopes(
                     data,
-                    far,
-                    aside,
-                    rise,
-                    heights,
-                    diameter,
-                    2.0 * radius,
-                    room[THRUST + k],
-                    states.turbulence[k],
+                    Pair(
+                        far,
+                        aside,
+                        rise,
+                        heights,
+                        diameter,
+                        2.0 * radius,
+                        room[THRUST + k],
+                        states.turbulence[k],
+                    ),
                 )
                 room[FAR + k], room[ASIDE + k] = 2.0 * value * of_far, 2.0 * value * of_aside
                 room[OF_THRUST + k] = 2.0 * value * of_thrust

@@ -35,7 +35,7 @@ from vindeby.wake.loops.wind import (
     turn_into_wind,
 )
 from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, together_of
-from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
 FloatArray = npt.NDArray[np.float64]
@@ -170,7 +170,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
             if ct[a, k] != thrust or ti[a, k] != local:
                 thrust, local = ct[a, k], ti[a, k]
                 value, d_far, d_aside, d_ct, d_ti = slopes(
-                    data, far, aside, rise, heights, diameter, rotor, thrust, local
+                    data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local)
                 )
             factor = scale(u[a, k], free[k])
             of_scaled = term_back(shares.summed[b, k], value * factor)
@@ -186,7 +186,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
                 shares.ti[k] += of_value * d_ti
             if adds and shares.extra[b, k] != 0.0:
                 plus, p_far, p_aside, p_ct, p_ti = added_slopes(
-                    data, far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k], states.turbulence[k]
+                    data, Pair(far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k]), states.turbulence[k]
                 )  # fmt: skip
                 if plus == waked.extra[b, k] and plus > 0.0:
                     of_plus = shares.extra[b, k]
@@ -199,7 +199,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
                     shares.ti[k] += of_plus * p_ti
                     if is_local:
                         shares.free_ti[k] += of_plus * free_slope(
-                            data, far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k],
+                            data, Pair(far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k]),
                             states.turbulence[k],
                         )  # fmt: skip
         return of_far, of_aside
@@ -310,11 +310,11 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # 
                 for k in range(free.size):
                     if ct[a, k] != thrust or ti[a, k] != local:
                         thrust, local = ct[a, k], ti[a, k]
-                        value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, local)
+                        value = deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local))
                     waked.summed[b, k] += term(value * scale(u[a, k], free[k]))
                     if adds:
                         plus = added(
-                            data, far, aside, rise, heights, diameter, rotor, thrust, local, free_turbulence[k]
+                            data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local), free_turbulence[k]
                         )  # fmt: skip
                         waked.extra[b, k] = max(waked.extra[b, k], plus)
 
@@ -412,7 +412,7 @@ def _make_field(model: WakeModel) -> Callable[..., None]:
                 if far <= 0.0:
                     continue
                 value = deficit(
-                    data, far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i]
+                    data, Pair(far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i])
                 )  # fmt: skip
                 summed += term(value * scale(u[i], free))
             out[p] = wind_speed(free, summed) - blocked
@@ -444,7 +444,7 @@ def make_local_field(model: WakeModel, locality: Locality) -> Callable[..., None
                     continue
                 hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
                 value = deficit(
-                    data, far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i]
+                    data, Pair(far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i])
                 )  # fmt: skip
                 summed += term(value * scale(u[i], own.speed[0]))
             out[p] = wind_speed(out[p], summed)

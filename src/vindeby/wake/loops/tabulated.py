@@ -41,7 +41,7 @@ from vindeby.wake.loops.pair_tables import (
 )
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import BLOCK, clear, count_up, turn_back, turn_into_wind, wind_from
-from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 FloatArray = npt.NDArray[np.float64]
@@ -132,7 +132,7 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
         for k in range(turbulence.size):
             thrust = min(max(curves_at(machines, source, u[k])[1], 1e-12), 1.0 - 1e-12)
             value, d_far, d_aside, d_thrust, _ = slopes_of(
-                data, far, aside, rise, heights, diameter, rotor, thrust, turbulence[k]
+                data, Pair(far, aside, rise, heights, diameter, rotor, thrust, turbulence[k])
             )
             of_value = term_back(of_summed[k], value)
             of_far += of_value * d_far
@@ -287,7 +287,7 @@ def _make_add_outside(model: WakeModel) -> Callable[..., None]:
         turbulence, u, summed = states.turbulence, farm.u[source_at], farm.summed[target_at]
         for k in range(turbulence.size):
             thrust = curves_at(machines, source, u[k])[1]
-            value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence[k])
+            value = deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust, turbulence[k]))
             summed[k] += term(value)
 
     return add_outside
