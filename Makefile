@@ -7,13 +7,14 @@ PYTEST_ARGS ?=
 # Tests start thousands of processes; without kept bytecode each of them would compile every module that it loads.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run demo test lint format unit bench clean
+.PHONY: help run demo test test-all lint format bench clean
 
 help:
 	@echo "make run     set up, then run the main job on built-in data"
 	@echo "make demo    a small part of it, in a minute or two"
-	@echo "make test    set up, then all gates: format, lint, types, layers, tests"
-	@echo "make lint    the gates without the tests"
+	@echo "make test    set up, then format, lint, types, layers and the tests to run before a commit"
+	@echo "make test-all  the same with every test, also those of clusters, crashes, browsers and pages"
+	@echo "make lint    the checks without the tests"
 	@echo "make format  put the code into its format"
 	@echo "make bench   the benchmarks of docs/benchmarks.md"
 	@echo "make clean   remove .venv and everything that was built"
@@ -38,16 +39,18 @@ demo: .venv/base
 	$(BIN)/vindeby run energy-island-quick -o demo.h5
 	$(BIN)/vindeby show demo.h5 --picture map -o demo.png
 
-test: lint unit
+# What a person runs before a commit: none of the costly kinds of tests, but one of each kind.
+test: lint
+	$(BIN)/pytest -n $(JOBS) -q -m "core or not (oracle or cluster or crash or browser or docs or slow)" $(PYTEST_ARGS)
+
+test-all: lint
+	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS)
 
 lint: .venv/stamp
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-
-unit: .venv/stamp
-	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS)
 
 format: .venv/stamp
 	$(BIN)/ruff format .

@@ -1,4 +1,4 @@
-"""A random search for a minimum of the Rastrigin function; nothing in it knows of vindeby."""
+"""A random search for a minimum of the Rastrigin function; it does not depend on vindeby."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ def rastrigin(x: np.ndarray) -> float:
 
 
 def minimise(task: Any) -> dict[str, Any]:
-    """The best point found, and its value; the seed of the task decides the start and every step."""
+    """Return the best point found and its value; the seed of the task determines the start and every step."""
     random = np.random.default_rng(task.seed)
     x = random.uniform(-5.12, 5.12, task.parameters["dimensions"])
     value = rastrigin(x)

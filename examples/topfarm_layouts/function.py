@@ -1,4 +1,4 @@
-"""Calls the script's function, unchanged, with the farm, the turbine, the wind and the seed that a campaign gives."""
+"""Call the unchanged function of the script with the farm, turbine, wind and seed of a campaign task."""
 
 from typing import Any
 

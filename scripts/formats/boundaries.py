@@ -13,7 +13,7 @@ from formats.check import Check, number, same
 from shapely import LineString, Polygon
 
 from vindeby.campaign import Campaign
-from vindeby.interop.geo.projecting import TOLERANCE_M
+from vindeby.interop.geo.crs import TOLERANCE_M
 
 GEOJSON, SHAPEFILE = "boundary_borssele.geojson", "boundary_borssele_shp.zip"
 CAMPAIGN = """\

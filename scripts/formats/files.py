@@ -18,7 +18,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.errors import VindebyError
 from vindeby.interop import ForeignFileWarning, read_site, read_turbine
-from vindeby.interop.site_files.formats import read_site_file
+from vindeby.interop.formats import read_site_file
 
 VALUES = 1e-10
 SLOPES = 0.02

@@ -15,7 +15,7 @@ from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
 from vindeby.interop import windio
-from vindeby.interop.windio.parts import read_quantities
+from vindeby.interop.windio import read_quantities
 from vindeby.wake import WindFarm
 
 EXACT, AVERAGED = 1e-10, 1e-6

@@ -13,7 +13,7 @@ from vindeby.assembly import physics_checks, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.store.format.record import Record
 
-pytestmark = [needs_pywake]
+pytestmark = [pytest.mark.oracle, needs_pywake]
 pytest.importorskip("h5netcdf", reason="h5netcdf writes the files of these tests")
 
 X, Y, SECTORS = np.linspace(0.0, 4000.0, 4), np.linspace(0.0, 3000.0, 5), np.arange(0.0, 360.0, 90.0)

@@ -23,6 +23,8 @@ from vindeby.assembly import physics_checks, pipeline_of, problem_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.store.format.record import Record
 
+pytestmark = pytest.mark.oracle
+
 OWN, THEIRS = (10, 195, 121), (2, 80, 70)
 BESIDE = [[4600.0, 300.0], [4700.0, 1400.0], [-900.0, 800.0], [1500.0, 1200.0]]
 KINDS = ["own", "theirs", "theirs", "theirs"]

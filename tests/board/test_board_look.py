@@ -16,7 +16,10 @@ from tests.results.examples import campaign, events, publish, set_aside
 from vindeby.campaign import Campaign
 from vindeby.plots.style import contrast
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: apt-get install chromium)")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: apt-get install chromium)"),
+]
 
 COLOURS = """(name) => {
   const cell = document.querySelector("#matrix td"), before = cell.className;

@@ -23,7 +23,10 @@ FLAGS = [
 ]  # fmt: skip
 SLOW = 60_000
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: apt-get install chromium)")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: apt-get install chromium)"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ BROKEN: dict[str, Broken] = {
     "missing diameter": _with(
         "rotor_diameter_m: 126, ", "", "turbines[0].generic.rotor_diameter_m", "add it"
     ),
-    "no amount": _with("capacity_mw: 30\n", "", "farms[0]", "farm 'north' is not said", "give n_turbines or"),
+    "no amount": _with("capacity_mw: 30\n", "", "farms[0]", "farm 'north' is missing", "give n_turbines or"),
     "two amounts": _with("capacity_mw: 30", "capacity_mw: 30\nn_turbines: 6", "exclude each other", ":22:"),
     "two descriptions": _with(
         f"    generic: {_FIVE}",

@@ -64,9 +64,3 @@ def changed(path: str, value: Any) -> dict[str, Any]:
         holder = holder[step]
     holder[last] = value
     return data
-
-
-def with_first_gradient(data: dict[str, Any]) -> dict[str, Any]:
-    """A campaign above with the parameters that gradient had by default in the first version, written out."""
-    data["method"][1] = {"gradient": {"max_iterations": 500, "wind": "all", "memory": 0}}
-    return data

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.campaign.broken_wake_models import BROKEN_WAKE_MODELS
-from tests.campaign.examples import changed, with_first_gradient
+from tests.campaign.examples import changed
 from tests.campaign.test_broken_files import check
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
@@ -50,11 +50,6 @@ def test_defaults_that_are_written_out_leave_the_fingerprint_as_it_is(plain: obj
     assert one.fingerprints() == other.fingerprints()
 
 
-def test_fingerprints_from_before_jensen_had_options_are_still_those() -> None:
-    campaign = Campaign.from_data(with_first_gradient(changed("wake", {"jensen": {"k": 0.05}})))
-    assert campaign.fingerprints()["farm0_t0_s0"] == EARLIER
-
-
 @pytest.mark.parametrize(
     "wake",
     [
@@ -68,6 +63,3 @@ def test_every_option_of_a_wake_model_changes_the_fingerprint_and_survives_stori
     campaign = Campaign.from_data(changed("wake", wake))
     assert campaign.fingerprints() != plain.fingerprints()
     assert Campaign.loads(campaign.dumps()).fingerprints() == campaign.fingerprints()
-
-
-EARLIER = "9eb85a4a8ee3450c44405849bd04e35c179f0422ba5baa552a0ad4130fa8ffb2"

@@ -12,6 +12,8 @@ import pytest
 from tests.evaluation.studies import TYPES, evaluated, results, series
 from vindeby.store.format.record import Record
 
+pytestmark = pytest.mark.oracle
+
 RATED_W = (2e6, 4e6)
 
 

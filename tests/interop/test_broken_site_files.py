@@ -51,8 +51,8 @@ TEXTS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "series back in time": ("a.csv", SERIES.replace("T01", "T00"), {}, "the time"),
     "series without direction": ("a.csv", SERIES.replace("wd", "x"), {}, "no column of wind direction"),
     "series without turbulence": ("a.csv", SERIES.replace(",ti", ",x"), {}, "turbulence_intensity is miss"),
-    "an unknown option": ("a.tab", TAB, TI | {"hight": 80.0}, "hight is no option of a tab file"),
-    "an unknown suffix": ("a.dat", TAB, TI, "does not tell it"),
+    "an unknown option": ("a.tab", TAB, TI | {"hight": 80.0}, "hight is not an option of a tab file"),
+    "an unknown suffix": ("a.dat", TAB, TI, "does not show it"),
     "an unknown format": ("a.tab", TAB, TI | {"format": "wasp"}, "format is not known"),
     "a binary file": ("a.tab", "\0\1\2", TI, "is not a text file"),
 }  # fmt: skip

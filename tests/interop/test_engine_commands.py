@@ -20,6 +20,8 @@ from vindeby.campaign import Campaign
 from vindeby.cli.app import build
 from vindeby.plots.layout import prepare
 
+pytestmark = pytest.mark.oracle
+
 MODEL = """
 from pathlib import Path
 

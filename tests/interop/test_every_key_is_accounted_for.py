@@ -22,8 +22,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.reading.source import load
 from vindeby.campaign.reading.yaml_text import field_name
 from vindeby.errors import VindebyError
-from vindeby.interop.site_files.formats import read_site_file
-from vindeby.interop.turbine_files.formats import read_turbine_file
+from vindeby.interop.formats import read_site_file, read_turbine_file
 from vindeby.interop.windio.system import read_system
 
 KEY = "surplus"

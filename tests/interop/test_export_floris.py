@@ -19,6 +19,8 @@ from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import export
 from vindeby.results.result_set import ResultSet
 
+pytestmark = pytest.mark.oracle
+
 
 def exported(folder: Path, asked: Campaign, key: str | None) -> tuple[Path, list[str]]:
     results = ResultSet(database(folder / "layouts.h5", asked))

@@ -19,6 +19,8 @@ from vindeby.interop.export.exporting import Options, export
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.results.result_set import ResultSet
 
+pytestmark = pytest.mark.oracle
+
 SCHEMA = "plant/wind_energy_system"
 SYSTEM = "wind_energy_system.yaml"
 SERIES = {

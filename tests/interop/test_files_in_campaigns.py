@@ -18,6 +18,8 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.checks.survey import survey
 from vindeby.errors import CampaignError
 
+pytestmark = pytest.mark.oracle
+
 CAMPAIGN = """\
 name: files
 farms: [{name: square, boundary: [[0, 0], [1000, 0], [1000, 1000], [0, 1000]]}]
@@ -156,7 +158,7 @@ BROKEN = {
         "7: site.table.turbulence_intensity: must be less than 1",
     ),
     "a table beside it": ("t.wtg", "t.wtg, table: {}", "4: turbines[0].table: is given beside file"),
-    "an unknown key": ("t.wtg", "t.wtg, hub: 80", "4: turbines[0].hub: is no option of a wtg file"),
+    "an unknown key": ("t.wtg", "t.wtg, hub: 80", "4: turbines[0].hub: is not an option of a wtg file"),
     "another mode": ("t.wtg", "t.wtg, mode: 3", "4: turbines[0].mode: is no table of the file (got 3)"),
 }
 

@@ -17,6 +17,8 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.reading.source import load
 from vindeby.errors import ArgumentError, CampaignError, InputError
 
+pytestmark = pytest.mark.oracle
+
 DIRECTIONS, SPEEDS = [0.0, 90.0, 180.0, 270.0], [0.0, 6.0, 9.0, 12.0]
 PROBABILITY = (np.arange(1.0, 17.0).reshape(4, 4) / 136.0).tolist()
 TABLE = {

@@ -25,7 +25,7 @@ from tests.interop.geo_files import (
     write_vector,
 )
 from vindeby.errors import CampaignError, InputError
-from vindeby.interop.geo import bounded_files
+from vindeby.interop.geo import vector_files
 
 BOW_TIE = shapely.Polygon([(8.0, 55.0), (8.1, 55.1), (8.1, 55.0), (8.0, 55.1)])
 METRES = shapely.box(5e5, 57e5, 5.1e5, 57.1e5)
@@ -263,7 +263,7 @@ def test_archives_do_not_lead_out_nor_unpack_without_end(
     with zipfile.ZipFile(tmp_path / "a.zip", "a") as archive:
         archive.writestr("../../evil.shp", b"")
     assert "leads out of the archive" in refused(tmp_path, {"file": "a.zip"})
-    monkeypatch.setattr(bounded_files, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(vector_files, "MAX_BYTES", 100_000)
     with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.shp", bytes(1_000_000))
     assert (tmp_path / "b.zip").stat().st_size < 10_000

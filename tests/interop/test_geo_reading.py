@@ -29,8 +29,7 @@ from tests.interop.geo_files import (
 )
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
-from vindeby.interop.geo.crs import utm_zone
-from vindeby.interop.geo.projecting import TOLERANCE_M
+from vindeby.interop.geo.crs import TOLERANCE_M, utm_zone
 
 FORMATS = ("a.geojson", "a.json", "a.shp", "a.zip", "a.gpkg", "a.kml", "a.gdb")
 UTM_32 = pyproj.Transformer.from_crs("EPSG:4326", "EPSG:32632", always_xy=True)

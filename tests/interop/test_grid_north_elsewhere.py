@@ -14,6 +14,8 @@ from vindeby.assembly import site_of, wind_farm
 from vindeby.errors import ArgumentError
 from vindeby.interop import to_pywake
 
+pytestmark = pytest.mark.oracle
+
 CONVERGENCE = 2.0
 SERIES = {
     "time_series": {

@@ -16,6 +16,8 @@ from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError, InputError
 from vindeby.interop import to_pywake
 
+pytestmark = pytest.mark.oracle
+
 SERIES = {
     "time_series": {
         "wind_speed": [6.0, 9.0, 12.0, 7.5, 0.0],

@@ -26,6 +26,8 @@ from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop import from_pywake, to_pywake
 
+pytestmark = pytest.mark.oracle
+
 TABULAR = PowerCtTabular(SPEED, POWER_KW, "kW", CT)
 FIVE = WindTurbine("five", 126.0, 90.0, TABULAR)
 OWN = {"bastankhah-2014": {"k": 0.0324555}}

@@ -11,7 +11,7 @@ import shapely
 from tests.interop.geo_files import CAMPAIGN, refused, write_geojson
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
-from vindeby.interop.geo import projecting
+from vindeby.interop.geo import crs
 
 
 @pytest.mark.parametrize("field", ["site.file", "turbines.0.file", "farms.0.boundary.file"])
@@ -23,6 +23,6 @@ def test_a_file_cannot_be_overridden(tmp_path: Path, field: str) -> None:
 
 
 def test_edges_that_need_too_many_points_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projecting, "_MOST_IN_A_RING", 20)
+    monkeypatch.setattr(crs, "_MOST_IN_A_RING", 20)
     write_geojson(tmp_path / "a.geojson", shapely.box(8.0, 55.0, 9.0, 55.5))
     assert "its edges would need more than 20 points" in refused(tmp_path, boundary={"file": "a.geojson"})

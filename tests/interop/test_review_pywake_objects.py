@@ -12,6 +12,8 @@ from tests.interop.site_examples import dataset
 from vindeby.errors import ArgumentError
 from vindeby.interop import from_pywake
 
+pytestmark = pytest.mark.oracle
+
 PLACES = {"x": [0.0, 1000.0], "y": [0.0, 1000.0]}
 
 

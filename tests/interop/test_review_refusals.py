@@ -67,7 +67,7 @@ def written(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-@pytest.mark.filterwarnings("ignore::vindeby.interop.files.ForeignFileWarning")
+@pytest.mark.filterwarnings("ignore::vindeby.interop.formats.ForeignFileWarning")
 @pytest.mark.parametrize("name", SITES)
 def test_a_site_is_refused(tmp_path: Path, name: str) -> None:
     file, text, options, told = SITES[name]

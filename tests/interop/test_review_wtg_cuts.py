@@ -10,7 +10,7 @@ from tests.interop.test_review_refusals import WTG
 from vindeby.interop import read_turbine
 
 
-@pytest.mark.filterwarnings("ignore::vindeby.interop.files.ForeignFileWarning")
+@pytest.mark.filterwarnings("ignore::vindeby.interop.formats.ForeignFileWarning")
 def test_the_curve_is_the_tables_up_to_where_it_is_cut(tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole.wtg", tmp_path / "cut.wtg"
     middle = '<DataPoint WindSpeed="12" PowerOutput="2000000" ThrustCoEfficient="0.5"/>'

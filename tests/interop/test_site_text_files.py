@@ -20,7 +20,9 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import Site
 from vindeby.errors import CampaignError
 from vindeby.interop import ForeignFileWarning, read_site
-from vindeby.interop.site_files.formats import read_site_file
+from vindeby.interop.formats import read_site_file
+
+pytestmark = pytest.mark.oracle
 
 needs_floris = pytest.mark.skipif(
     importlib.util.find_spec("floris") is None,

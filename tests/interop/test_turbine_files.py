@@ -13,7 +13,9 @@ from tests.interop.site_examples import written
 from tests.physics.oracle import needs_pywake
 from vindeby.errors import InputError
 from vindeby.interop import ForeignFileWarning, read_turbine
-from vindeby.interop.turbine_files.formats import read_turbine_file
+from vindeby.interop.formats import read_turbine_file
+
+pytestmark = pytest.mark.oracle
 
 WTG = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -141,7 +143,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "a list": ("t.yaml", "- 1\n", "is not a mapping"),
     "a tag": ("t.yaml", "!!python/object/apply:os.system [ls]\n", "t.yaml:1"),
     "a table of curves": ("t.csv", "wind_speed,power,ct\n3,0,0\n", "write table: {file: ..., rotor_diameter_m"),
-    "another suffix": ("t.json", "{}", "does not tell it"),
+    "another suffix": ("t.json", "{}", "does not show it"),
 }  # fmt: skip
 
 

@@ -26,6 +26,8 @@ from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.interop.windio import read_system
 
+pytestmark = pytest.mark.oracle
+
 X, Y = (SYSTEM["wind_farm"]["layouts"][0]["coordinates"][axis] for axis in "xy")
 K = 0.0324555
 

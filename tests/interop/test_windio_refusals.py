@@ -20,7 +20,7 @@ from tests.interop.windio_examples import (
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
 from vindeby.interop.windio import read_system, read_turbine
-from vindeby.interop.windio.files import MOST_INCLUDES
+from vindeby.interop.windio.nodes import MOST_INCLUDES
 
 POLYGON = "site.boundaries.polygons.0"
 WIND = "site.energy_resource.wind_resource"

@@ -11,8 +11,7 @@ import xarray
 
 from tests.interop.windio_examples import ROSE, SERIES, SIX_SECTORS, WEIBULL, changed, write
 from vindeby.errors import CampaignError
-from vindeby.interop.windio import Notes, read_resource
-from vindeby.interop.windio.parts import read_quantities
+from vindeby.interop.windio import Notes, read_quantities, read_resource
 
 
 def site_of(folder: Path, resource: Any, notes: Notes | None = None, hub: float = 90.0) -> dict[str, Any]:

@@ -13,8 +13,10 @@ from tests.interop import site_examples as examples
 from tests.physics.oracle import needs_pywake
 from vindeby.errors import CampaignError
 from vindeby.interop import ForeignFileWarning, read_site
-from vindeby.interop.site_files.formats import read_site_file
+from vindeby.interop.formats import read_site_file
 from vindeby.wake import Turbine, WindFarm
+
+pytestmark = pytest.mark.oracle
 
 X, Y = np.array([10.0, 730.0, 250.0]), np.array([20.0, 950.0, 600.0])
 HUB_M = 80.0

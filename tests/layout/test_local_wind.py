@@ -16,6 +16,8 @@ from vindeby.layout.moves.moving import mover_of
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import GriddedSite, Turbine, UniformSite, WindFarm, WindGrid
 
+pytestmark = pytest.mark.oracle
+
 FloatArray = npt.NDArray[np.float64]
 
 DIRECTIONS, SPEEDS = (10.0, 75.0, 160.0, 250.0, 305.0), (7.0, 11.0)

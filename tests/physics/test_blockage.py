@@ -25,6 +25,8 @@ from vindeby.layout import Gradient, RandomSearch, SmartStart
 from vindeby.wake import UniformSite, WindFarm, model_named
 from vindeby.wake.models import WakeModel
 
+pytestmark = pytest.mark.oracle
+
 
 def blocked(name: str) -> WakeModel:
     return model_named(name).with_blockage("self-similar-2020")

@@ -12,6 +12,8 @@ from vindeby import wake
 from vindeby.assembly import site_of, wind_farm
 from vindeby.campaign import Campaign
 
+pytestmark = pytest.mark.oracle
+
 CAMPAIGN = Campaign.load("energy-island")
 FIFTEEN_MW = 5
 

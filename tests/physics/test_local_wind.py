@@ -38,6 +38,8 @@ from vindeby.wake import (
     WindGrid,
 )
 
+pytestmark = pytest.mark.oracle
+
 MODELS = ("bastankhah-2014", "niayifar-2016", "nygaard-2022", "jensen", "iea37")
 STATES = {"wd": DIRECTIONS, "ws": SPEEDS}
 

@@ -20,6 +20,8 @@ from vindeby.assembly import problem_of
 from vindeby.campaign import Campaign
 from vindeby.layout import Layout
 
+pytestmark = pytest.mark.oracle
+
 SECTORS = [
     {"direction": 30 * index, "a": a, "k": k, "frequency": frequency}
     for index, (a, k, frequency) in enumerate(zip(WEIBULL_A, WEIBULL_K, FREQUENCY, strict=True))

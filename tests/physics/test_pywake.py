@@ -22,7 +22,7 @@ from tests.physics.oracle import (
 )
 from vindeby.wake import MODELS, Neighbours, TimeSeriesSite, Turbine, UniformSite, WeibullSite, WindFarm
 
-pytestmark = needs_pywake
+pytestmark = [pytest.mark.oracle, needs_pywake]
 
 FILE_FORMATS = 60 if os.environ.get("VINDEBY_FULL") == "1" else 10
 SMALL, LARGE = (10, 195, 121), (15, 240, 150)

@@ -21,7 +21,7 @@ from tests.physics.oracle import (
 from vindeby.errors import ArgumentError
 from vindeby.wake import TimeSeriesSite, Turbine, TurbulenceTable, WeibullSite, WindFarm
 
-pytestmark = needs_pywake
+pytestmark = [pytest.mark.oracle, needs_pywake]
 
 SIZE = (10, 195, 121)
 SECTORS = np.arange(12) * 30.0

@@ -11,6 +11,8 @@ from scipy.stats import ncx2
 from tests.physics.oracle import needs_pywake, pywake_generic, pywake_model, simulate, spread_out
 from vindeby.wake import TimeSeriesSite, Turbine, WindFarm
 
+pytestmark = pytest.mark.oracle
+
 SIZES = ((10, 195, 121), (11, 205, 128), (12, 214, 133), (13, 223, 139), (14, 231, 144), (15, 240, 150))
 RATED = np.array([mw * 1e6 for mw, _, _ in SIZES])
 

@@ -14,6 +14,8 @@ from vindeby.errors import ArgumentError
 from vindeby.wake import TimeSeriesSite, UniformSite, WindFarm
 from vindeby.wake.models import jensen, turbopark_2020
 
+pytestmark = pytest.mark.oracle
+
 
 @needs_pywake
 @pytest.mark.parametrize(

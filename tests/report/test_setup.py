@@ -66,6 +66,7 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.mark.browser
 def test_every_column_of_the_results_is_seen_at_1280_pixels(tmp_path: Path, browser: Browser) -> None:
     data = campaign(seeds=3, farm="a-tender-area-far-from-shore").to_data()
     data["turbines"][0]["name"] = "generic-15mw-with-a-long-name"
@@ -81,6 +82,7 @@ def test_every_column_of_the_results_is_seen_at_1280_pixels(tmp_path: Path, brow
     page.close()
 
 
+@pytest.mark.browser
 def test_a_report_fits_a_phone_and_its_keys_lead_to_their_layout(made: Path, browser: Browser) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", offline=True)
     page = context.new_page()

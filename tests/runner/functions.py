@@ -20,6 +20,12 @@ import shapely
 from vindeby.runner import CallTask
 
 
+def without_wind(task: Any) -> dict[str, Any]:
+    """Numbers that depend on the seed and nothing else."""
+    layout = np.random.default_rng(task.seed).uniform(size=(2, 3))
+    return {"layout": layout, "extra": layout[:, :1] * 2, "note": "fine"}
+
+
 def good(task: CallTask) -> dict[str, Any]:
     """A layout that keeps the rules, on points of a grid that depend on the seed and nothing else."""
     area = task.boundary.shape()

@@ -11,7 +11,7 @@ import pytest
 import vindeby
 from tests.campaign.examples import small
 from tests.command import vindeby as command
-from vindeby.assembly import wake_model_of
+from vindeby.assembly import wake_model_of, wind_farm_of
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
 
@@ -87,7 +87,7 @@ def test_a_model_of_the_users_own_is_run_in_workers_and_computed_again(folder: P
     with vindeby.open("out.h5") as database:
         record = database["farm0_t0_s0"]
     assert str(record.attributes["engine"]).startswith("vindeby mymodel:cone (code ")
-    assert asked.wind_farm(0, 0).aep(*record.layout) == pytest.approx(float(record.aep), rel=1e-12)
+    assert wind_farm_of(asked, 0, 0).aep(*record.layout) == pytest.approx(float(record.aep), rel=1e-12)
     Path("mymodel.py").write_text(MODEL.replace("0.2 * pair.thrust", "0.3 * pair.thrust"))
     edited = campaign({"python": "mymodel:cone", "options": {"k": 0.07}})
     kept = vindeby.run(edited, "out.h5")

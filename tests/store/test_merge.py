@@ -14,6 +14,7 @@ from vindeby.errors import ArgumentError, BusyError, DataError, InputError
 from vindeby.store.disk.locks.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
+from vindeby.store.format.seal import FORMAT_VERSION
 from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
@@ -43,7 +44,7 @@ def test_shards_become_one_database_and_are_deleted(run: RunDirectory, file_form
         assert file.attrs["successful_configs"] == 12
         assert file.attrs["total_configs"] == 20
         assert file.attrs["campaign"] == "name: x"
-        assert file.attrs["format_version"] == 2
+        assert file.attrs["format_version"] == FORMAT_VERSION
 
 
 def test_shards_can_be_kept(run: RunDirectory) -> None:

@@ -11,6 +11,8 @@ from tests.physics.oracle import FREQUENCY, WEIBULL_A, WEIBULL_K, needs_pywake
 from vindeby.errors import ArgumentError
 from vindeby.wake import Site, TableSite, UniformSite, WeibullSite
 
+pytestmark = pytest.mark.oracle
+
 TURBULENCE = tuple(0.05 + 0.01 * sector for sector in range(12))
 SPEEDS = (8.0, 9.0, 10.0)
 SHARE = (0.2, 0.5, 0.3)

@@ -11,6 +11,8 @@ from tests.physics.oracle import FREQUENCY, WEIBULL_A, WEIBULL_K, needs_pywake, 
 from vindeby.errors import ArgumentError
 from vindeby.wake import TableSite, TimeSeriesSite, UniformSite, WeibullSite
 
+pytestmark = pytest.mark.oracle
+
 
 @needs_pywake
 @pytest.mark.parametrize("interpolation", ["linear", "nearest"])

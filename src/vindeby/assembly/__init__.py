@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vindeby.assembly.wind import turbine_of as turbine_of
     from vindeby.assembly.wind import wake_model_of as wake_model_of
     from vindeby.assembly.wind import wind_farm as wind_farm
+    from vindeby.assembly.wind import wind_farm_of as wind_farm_of
 
 _HOMES = {
     "physics_checks": "physics",
@@ -30,6 +31,7 @@ _HOMES = {
     "turbine_of": "wind",
     "wake_model_of": "wind",
     "wind_farm": "wind",
+    "wind_farm_of": "wind",
 }
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "turbine_of",
     "wake_model_of",
     "wind_farm",
+    "wind_farm_of",
 ]
 
 

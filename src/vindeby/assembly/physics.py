@@ -34,7 +34,6 @@ from vindeby.assembly.zones_and_types import (
     own_types,
 )
 from vindeby.campaign import Campaign, task_key
-from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.store.format.record import Record
@@ -84,7 +83,7 @@ def physics_checks(
     """The checks for ``store.validate``: each says, in words, what is wrong with a record."""
     if campaign is None:
         return [check_plain]
-    if (names := returned_arrays(campaign)) is not None:
+    if (names := campaign.returned_arrays) is not None:
         return [check_key, ReturnedCheck(names)]
     return [check_plain, CampaignCheck(campaign, deep=deep)]
 

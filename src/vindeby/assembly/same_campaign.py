@@ -67,10 +67,10 @@ def _may_be_edited(text: str, campaign: Campaign) -> bool:
 
 def is_edited(former: Campaign, campaign: Campaign) -> bool:
     """Is it the same campaign with other parameters: the same name, a farm and a type in common?"""
-    return (
-        former.name == campaign.name
-        and _in_common(former.farms, campaign.farms)
-        and _in_common(former.turbines, campaign.turbines)
+    if former.name != campaign.name or former.is_about_wind != campaign.is_about_wind:
+        return False
+    return not campaign.is_about_wind or (
+        _in_common(former.farms, campaign.farms) and _in_common(former.turbines, campaign.turbines)
     )
 
 

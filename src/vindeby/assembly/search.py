@@ -7,7 +7,7 @@ from vindeby.assembly.standing import around
 from vindeby.assembly.wind import wind_farm
 from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Boundary, Campaign, Circle, Farm
-from vindeby.campaign.checks.search_wind import turbulence_speeds
+from vindeby.campaign.refusals import turbulence_speeds
 from vindeby.campaign.sections.method import (
     Annealing,
     Auto,

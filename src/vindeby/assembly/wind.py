@@ -22,7 +22,7 @@ from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.wake_model import WakeModel
-from vindeby.errors import InputError
+from vindeby.errors import ArgumentError, InputError
 from vindeby.wake.models.contract import wrong_slope
 
 
@@ -114,7 +114,7 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 given.power_w,
                 given.ct,
                 thrust_wind_speed=given.ct_wind_speed,
-                outside=given.outside or "hold",
+                outside=given.outside,
             )
         case Cubic() as given:
             return wake.Turbine.cubic(
@@ -127,7 +127,7 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 cut_out=given.cut_out,
                 thrust_coefficient=given.ct,
                 thrust_wind_speed=given.ct_wind_speed,
-                outside=given.outside or "hold",
+                outside=given.outside,
             )
 
 
@@ -192,6 +192,26 @@ def wind_farm(
         neighbours=wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None,
         threads=threads,
     )
+
+
+def wind_farm_of(campaign: Campaign, farm: str | int = 0, turbine: str | int = 0) -> wake.WindFarm:
+    """What layouts of a farm are worth, in the campaign's wind, wakes and neighbours: a ``vindeby.WindFarm``.
+
+    Farm and turbine type are named, or numbered from 0; a farm that mixes types has those of its mix.
+    """
+    number = _number("farm", farm, [one.name for one in campaign.farms])
+    kind = _number("turbine type", turbine, [one.name for one in campaign.turbines])
+    mix = campaign.mix_of(campaign.farms[number])
+    return wind_farm(campaign, kind if mix is None else [one for one, _ in mix], number)
+
+
+def _number(kind: str, given: str | int, names: Sequence[str]) -> int:
+    """Which farm or type a name or a number means."""
+    if given in names:
+        return names.index(str(given))
+    if isinstance(given, int) and 0 <= given < len(names):
+        return given
+    raise ArgumentError(f"the campaign has no {kind} {given!r}; it has: {', '.join(names)}")
 
 
 def farm_to_look_at(

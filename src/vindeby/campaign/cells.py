@@ -1,91 +1,96 @@
 """The cells of a campaign: each farm with each turbine type, or once where the farm has a mix of types.
 
-What decides a cell's results is digested in parts: what all share, the area, the turbine, the counts. A farm
-without zones and without a mix is digested as it was before there were any.
+A cell's identity is a digest of everything that decides its results, with parts that many cells share digested once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.neighbours import neighbours_identities
-from vindeby.campaign.tasks import Cell, digest
-
-if TYPE_CHECKING:
-    from vindeby.campaign.campaign import Campaign
-    from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.objective import Objective
+from vindeby.campaign.tasks import RESULT_REVISION, Cell, digest
 
 
-def cells_of(campaign: Campaign, common: str) -> Iterator[Cell]:
-    """All cells, in the order of farm and type; ``common`` is the digest of what they share."""
+def cells_of(campaign: CampaignFields) -> Iterator[Cell]:
+    """All cells, in the order of farm and type; a campaign about a function without wind has a single one."""
+    shared: dict[str, Any] = {
+        "revision": RESULT_REVISION,
+        "method": [step.identity() for step in campaign.method],
+    }
+    cases = _case_digests(campaign)
+    if not campaign.is_about_wind:
+        yield Cell(0, 0, n_turbines=0, spacing_m=0.0, identity=digest(shared), cases=cases)
+        return
+    common = digest({**shared, "site": campaign.site.identity(), "wake": campaign.wake.identity()})
     types = [digest(turbine.identity()) for turbine in campaign.turbines]
     beside = neighbours_identities(campaign)
     for farm_idx, farm in enumerate(campaign.farms):
-        area = digest(_area(farm))
-        around = beside[farm_idx]
+        place = {"common": common, "area": digest(_area(farm)), "around": beside[farm_idx]}
         mix = campaign.mix_of(farm)
         if mix is not None:
-            yield _mixed_cell(campaign, farm_idx, mix, common, area, around, types)
+            yield _cell(campaign, farm_idx, mix, place, types, cases)
             continue
         for type_idx, turbine in enumerate(campaign.turbines):
-            count = campaign.turbine_count(farm, turbine)
-            zones = farm.zone_counts(turbine.rated_power_mw)
-            spacing_m = campaign.min_spacing.in_metres(turbine.rotor_diameter_m)
-            decides: list[Any] = [common, area, types[type_idx], count, spacing_m]
-            # Left out where there are none: older campaigns had neither.
-            decides += [part for part in (zones, around) if part]
-            fewest = campaign.fewest_turbines(farm)
-            if fewest is not None:
-                decides.append({"fewest": fewest, **_objective(campaign, [type_idx])})
-            yield Cell(farm_idx, type_idx, count, spacing_m, digest(decides), zones, fewest_turbines=fewest)
+            counts = ((type_idx, campaign.turbine_count(farm, turbine)),)
+            yield _cell(campaign, farm_idx, counts, place, types, cases)
+
+
+def _case_digests(campaign: CampaignFields) -> dict[int, str]:
+    """By seed, what tells its case from others; empty where the method lists no cases."""
+    cases = next((step.call.cases for step in campaign.method if step.call is not None), None) or ()
+    return {seed: digest(case)[:32] for seed, case in zip(campaign.seeds, cases, strict=False)}
 
 
 def _area(farm: Farm) -> dict[str, Any]:
     """What of a farm's area and of the search in it decides a result."""
     if farm.zones is None:
         return farm.boundary.identity()
-    search = {"search": "in-turn", "rounds": farm.rounds or 1} if farm.search == "in-turn" else {}
+    search = {"search": farm.search or "together", "rounds": farm.rounds or 1}
     return {"zones": [zone.boundary.identity() for zone in farm.zones], **search}
 
 
-def _objective(campaign: Campaign, kinds: list[int]) -> dict[str, Any]:
-    """What tells counts apart: the bare energy, that of each turbine, or that less a cost of each type."""
-    objective = campaign.objective
-    if objective is None or not objective.tells_counts_apart:
-        return {}
-    if objective.turbine_cost_gwh is None:
-        return {"objective": objective.maximise}
-    return {"costs": [objective.cost_gwh(campaign.turbines[kind].name) for kind in kinds]}
-
-
-def _mixed_cell(
-    campaign: Campaign,
+def _cell(
+    campaign: CampaignFields,
     farm_idx: int,
-    mix: tuple[tuple[int, int], ...],
-    common: str,
-    area: str,
-    around: str | None,
+    counts: tuple[tuple[int, int], ...],
+    place: Mapping[str, Any],
     types: list[str],
+    cases: Mapping[int, str],
 ) -> Cell:
+    """The cell of a farm with these types and numbers of turbines; ``place`` is what all cells of the farm share."""
     farm = campaign.farms[farm_idx]
-    zones = farm.zone_counts(1.0)
-    spacings = {
-        kind: campaign.min_spacing.in_metres(campaign.turbines[kind].rotor_diameter_m) for kind, _ in mix
-    }
-    by_zone = [campaign.in_order(zone.fixed_mix()) for zone in farm.zones or () if zone.mix is not None]
-    ranges = campaign.mix_ranges_of(farm)
+    is_mixed = campaign.mix_of(farm) is not None
+    turbines = [campaign.turbines[kind] for kind, _ in counts]
+    spacings = [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in turbines]
+    zones = farm.zone_counts(turbines[0].rated_power_mw)
+    zone_mixes = [campaign.in_order(zone.fixed_mix()) for zone in farm.zones or () if zone.mix is not None]
+    fewest, ranges = campaign.fewest_turbines(farm), campaign.mix_ranges_of(farm)
     decides: dict[str, Any] = {
-        "common": common,
-        "area": area,
-        "types": [[types[kind], count, spacings[kind]] for kind, count in mix],
+        **place,
+        "mixed": is_mixed,
+        "types": [[types[kind], count, m] for (kind, count), m in zip(counts, spacings, strict=True)],
         "zones": zones,
-        "by_zone": [[[types[kind], count] for kind, count in one] for one in by_zone],
-        "around": around,
+        "zone_mixes": [[[types[kind], count] for kind, count in mix] for mix in zone_mixes],
+        "fewest": fewest,
+        "ranges": ranges,
     }
-    if ranges:
-        decides |= {"ranges": ranges, **_objective(campaign, [kind for kind, _ in mix])}
-    count = sum(number for _, number in mix)
+    if fewest is not None or ranges:
+        objective = campaign.objective or Objective()
+        costs = [objective.cost_gwh(turbine.name) for turbine in turbines]
+        decides["objective"] = {"maximise": objective.maximise, "costs": costs}
     return Cell(
-        farm_idx, mix[0][0], count, max(spacings.values()), digest(decides), zones, mix, mix_ranges=ranges
+        farm_idx,
+        type_idx=counts[0][0],
+        n_turbines=sum(count for _, count in counts),
+        spacing_m=max(spacings),
+        identity=digest(decides),
+        zones=zones,
+        mix=counts if is_mixed else (),
+        fewest_turbines=fewest,
+        mix_ranges=ranges,
+        cases=cases,
     )

@@ -20,6 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from vindeby.campaign.campaign import Campaign
+from vindeby.campaign.fields import ABOUT_WIND
 from vindeby.campaign.sections.values import OneOf, Section, section_of
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -39,7 +40,10 @@ _A_CALL = {
 }
 _CALLS_A_FUNCTION = {
     "description": "A function of one's own that says what it returns, and may have nothing to do with wind.",
-    "properties": {"method": {"anyOf": [_A_CALL, {"type": "array", "contains": _A_CALL}]}},
+    "properties": {
+        "method": {"anyOf": [_A_CALL, {"type": "array", "contains": _A_CALL}]},
+        **dict.fromkeys(ABOUT_WIND, False),
+    },
     "required": ["name", "method", "seeds"],
 }
 

@@ -39,8 +39,8 @@ def outline_of(campaign: Campaign) -> Outline:
     """What of a campaign is needed to count its results."""
     return Outline(
         campaign.name,
-        tuple(farm.name for farm in campaign.farms),
-        tuple(turbine.name for turbine in campaign.turbines),
+        tuple(farm.name for farm in campaign.farms) or ("all",),
+        tuple(turbine.name for turbine in campaign.turbines) or ("function",),
         campaign.seeds,
         campaign.cells(),
     )

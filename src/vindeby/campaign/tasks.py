@@ -70,8 +70,10 @@ class Cell:
         return str(self.n_turbines) if few is None else f"{few} to {self.n_turbines}"
 
     def label(self, types: Sequence[str]) -> str:
-        """The name of its turbine type, or those of its mix, such as ``iea10+iea15``."""
-        return "+".join(types[kind] for kind, _ in self.mix) or types[self.type_idx]
+        """The name of its turbine type, or those of its mix, such as ``iea10+iea15``; ``function`` without any."""
+        return "+".join(types[kind] for kind, _ in self.mix) or (
+            types[self.type_idx] if types else "function"
+        )
 
     def tasks(self, seeds: Iterable[int]) -> Iterator[Task]:
         """One task for each seed, in their order."""

@@ -48,11 +48,11 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "farms": len(campaign.farms),
         "types": len(campaign.turbines),
         "seeds": len(campaign.seeds),
-        "site": campaign.site.about,
+        "site": campaign.site.about if campaign.is_about_wind else None,
         "crs": campaign.crs,
         "middles_deg": _middles(campaign),
         "grid_convergence_deg": campaign.site.grid_convergence_deg,
-        "wake": campaign.wake.title,
+        "wake": campaign.wake.title if campaign.is_about_wind else None,
         "objective": None if campaign.objective is None else campaign.objective.title,
         "method": [step.chosen[0] for step in campaign.method],
         "neighbours": [{"beside": where, "what": what} for where, what in _neighbours(campaign)],
@@ -64,15 +64,16 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
 def _print(campaign: Campaign, found: Survey) -> None:
     from rich.console import Console
 
-    from vindeby.campaign.no_wind import returned_arrays
-
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
     console.print(
         f"{one_line(campaign.name)}: {campaign.counts}",
         markup=False,
     )
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
-    if returned_arrays(campaign) is None:
+    if not campaign.is_about_wind:
+        console.print(f"search {steps}", markup=False)
+        return
+    if campaign.returned_arrays is None:
         console.print(f"wind: {one_line(campaign.site.about)}", markup=False, soft_wrap=True)
     console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
     if campaign.objective is not None:
@@ -92,7 +93,7 @@ def _print(campaign: Campaign, found: Survey) -> None:
 
 
 def _neighbours(campaign: Campaign) -> list[tuple[str, str]]:
-    from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
+    from vindeby.campaign.neighbours import neighbours_in_words
 
     return neighbours_in_words(campaign)
 

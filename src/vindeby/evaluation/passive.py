@@ -22,7 +22,7 @@ def passive(turbine: Turbine) -> Turbine:
             "table": description.model_copy(update={"ct": (0.0,) * len(description.ct)})
         }
     elif isinstance(description, Cubic):
-        update = {"ct": 0.0, "ct_wind_speed": None, "outside": None}
+        update = {"ct": 0.0, "ct_wind_speed": None, "outside": "hold"}
         changed = {"cubic": description.model_copy(update=update)}
     else:
         changed = {"generic": None, "table": _tabulated(turbine, description)}

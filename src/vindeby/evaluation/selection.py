@@ -12,9 +12,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from vindeby.campaign.neighbours import SAME_PLACE_M
 from vindeby.campaign.reading.problems import show
 from vindeby.campaign.reading.yaml_text import Document, Path, field_name
+from vindeby.campaign.refusals import SAME_PLACE_M
 from vindeby.campaign.sections.time_series import TimeSeries
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import CampaignError, DataError, Problem

@@ -9,18 +9,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vindeby.interop.files import ForeignFileWarning as ForeignFileWarning
-    from vindeby.interop.files import read_site as read_site
-    from vindeby.interop.files import read_turbine as read_turbine
-    from vindeby.interop.pywake_objects.from_pywake import from_pywake as from_pywake
-    from vindeby.interop.pywake_objects.to_pywake import to_pywake as to_pywake
+    from vindeby.interop.formats import ForeignFileWarning as ForeignFileWarning
+    from vindeby.interop.formats import read_site as read_site
+    from vindeby.interop.formats import read_turbine as read_turbine
+    from vindeby.interop.pywake_objects import from_pywake as from_pywake
+    from vindeby.interop.pywake_objects import to_pywake as to_pywake
 
 _HOMES = {
-    "ForeignFileWarning": "vindeby.interop.files",
-    "from_pywake": "vindeby.interop.pywake_objects.from_pywake",
-    "read_site": "vindeby.interop.files",
-    "read_turbine": "vindeby.interop.files",
-    "to_pywake": "vindeby.interop.pywake_objects.to_pywake",
+    "ForeignFileWarning": "vindeby.interop.formats",
+    "from_pywake": "vindeby.interop.pywake_objects",
+    "read_site": "vindeby.interop.formats",
+    "read_turbine": "vindeby.interop.formats",
+    "to_pywake": "vindeby.interop.pywake_objects",
 }
 __all__ = [
     "ForeignFileWarning",

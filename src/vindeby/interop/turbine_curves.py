@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.units import AIR_DENSITY_KG_M3, w_to_kw
 from vindeby.wake import Turbine
 
 FloatArray = NDArray[np.float64]
@@ -56,3 +57,37 @@ def _without_first_constant(points: Points) -> Points:
         and points.thrust[0] == points.thrust[1]
     )
     return Points(*(column[1:] for column in points)) if same else points
+
+
+HIGHEST = 100.0
+"""m/s; no wind is faster."""
+CALM = 1e-6
+"""m/s; below it there is no power, even where the first value of a curve holds."""
+
+
+def floris_turbine(turbine: Turbine, name: str) -> dict[str, Any]:
+    """The definition that ``turbine_type`` of FLORIS takes, without losses by tilt and yaw.
+
+    FLORIS goes by the name, so it must tell apart the types of a farm.
+    """
+    speed, power, thrust = (column.tolist() for column in curve_points(turbine))
+    if speed[0] > CALM:
+        speed, power, thrust = [0.0, CALM, *speed], [0.0, power[0], *power], [thrust[0], thrust[0], *thrust]
+    if speed[-1] < HIGHEST:
+        speed, power, thrust = [*speed, HIGHEST], [*power, power[-1]], [*thrust, thrust[-1]]
+    return {
+        "turbine_type": name,
+        "hub_height": turbine.hub_height_m,
+        "rotor_diameter": turbine.rotor_diameter_m,
+        "TSR": 8.0,
+        "operation_model": "cosine-loss",
+        "power_thrust_table": {
+            "ref_air_density": AIR_DENSITY_KG_M3,
+            "ref_tilt": 0.0,
+            "cosine_loss_exponent_yaw": 1.88,
+            "cosine_loss_exponent_tilt": 1.88,
+            "wind_speed": speed,
+            "power": [w_to_kw(value) for value in power],
+            "thrust_coefficient": thrust,
+        },
+    }

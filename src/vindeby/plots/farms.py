@@ -27,6 +27,8 @@ def _campaign_of(result_set: ResultSet) -> Campaign:
         raise DataError(
             f"{result_set.path}: no campaign is kept with it, so areas are not known; give --campaign FILE"
         )
+    if not result_set.campaign.is_about_wind:
+        raise DataError(f"{result_set.path}: its campaign is about a function without wind, and has no farms")
     return result_set.campaign
 
 

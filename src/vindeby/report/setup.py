@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.neighbour_survey import neighbours_in_words
+from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.sections.turbulence import turbulence_text
 from vindeby.errors import DataError
 from vindeby.plots.layout import layout_map
@@ -52,7 +52,7 @@ def _best_layout(result_set: ResultSet) -> str:
 
 
 def _wind(result_set: ResultSet) -> str:
-    if result_set.campaign is None:
+    if result_set.campaign is None or not result_set.campaign.is_about_wind:
         return ""
     return picture(
         lambda dark: rose(result_set, dark=dark), "how often the wind comes from where, and how fast"
@@ -61,6 +61,9 @@ def _wind(result_set: ResultSet) -> str:
 
 def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
     """Wind, wake model, method and size of a campaign, in a few words each."""
+    method = ("method", "; then ".join(_with_parameters(*step.chosen) for step in campaign.method))
+    if not campaign.is_about_wind:
+        return [method, ("seeds", f"{len(campaign.seeds):,}")]
     kind, site = campaign.site.chosen
     wind = f"probability {site.title}" if kind == "table" else site.title
     low, high = site.speed_range
@@ -73,7 +76,7 @@ def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
         *beside,
         ("wind", f"{wind}, {speeds}, turbulence intensity {turbulence_text(site.turbulence_intensity)}"),
         ("wake model", _wake(campaign)),
-        ("method", "; then ".join(_with_parameters(*step.chosen) for step in campaign.method)),
+        method,
         ("least distance", f"{spacing:g} {'D' if unit == 'diameters' else 'm'}"),
         ("seeds", f"{len(campaign.seeds):,} for each farm and type"),
     ]

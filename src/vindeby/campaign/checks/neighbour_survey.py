@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -10,29 +9,12 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.neighbours import Standing, groups_of, neighbours_of, standing_in, types_of
-from vindeby.campaign.sections.neighbours import NeighbourGroup
+from vindeby.campaign.neighbours import Standing, groups_of, neighbours_of, types_of
 from vindeby.campaign.tasks import Cell
 from vindeby.text import plural
 
 _DEGREES_NOT_METRES = 360.0
 _DISC_SEGMENTS = 64
-
-
-def neighbours_in_words(campaign: Campaign) -> list[tuple[str, str]]:
-    """For each group, beside what it stands and what it is, e.g. ``all farms``, ``east.csv: 12 x v80 (2 MW)``."""
-    lines = [("all farms", _words(campaign, group)) for group in campaign.neighbours or ()]
-    for farm in campaign.farms:
-        lines += [(f"farm {farm.name}", _words(campaign, group)) for group in farm.neighbours or ()]
-    return lines
-
-
-def _words(campaign: Campaign, group: NeighbourGroup) -> str:
-    counts = Counter(one.turbine.name for one in standing_in(group, campaign.turbines))
-    ratings = {one.turbine.name: one.turbine.rated_power_mw for one in standing_in(group, campaign.turbines)}
-    types = ", ".join(f"{count} x {name} ({ratings[name]:g} MW)" for name, count in counts.items())
-    source = f" from {group.source}" if group.name and group.source else ""
-    return f"{group.label}{source}: {types}" if group.name or group.source else types
 
 
 def free_area(campaign: Campaign, cell: Cell, area: BaseGeometry) -> BaseGeometry:

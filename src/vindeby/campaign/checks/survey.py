@@ -76,6 +76,8 @@ class Survey:
 
 def survey(campaign: Campaign) -> Survey:
     """Count what the campaign would run and look for what cannot work."""
+    if not campaign.is_about_wind:
+        return Survey((), ())
     shapes = [farm.boundary.shape() for farm in campaign.farms]
     cells = campaign.cells()
     rows = tuple(_row(campaign, cell, shapes[cell.farm_idx]) for cell in cells)

@@ -20,9 +20,9 @@ from vindeby.campaign.reading.yaml_text import Document
 _GRIDDED_FILE = ("vindeby.store.read.gridded_file", "read_gridded_file")
 _GEOGRAPHIC_FILES = ("vindeby.interop.geo.campaign_files", "with_geographic_files")
 _STORED_LAYOUT = ("vindeby.assembly.stored_layout", "read_stored_layout")
-_SITE_FILE = ("vindeby.interop.site_files.formats", "read_site_file")
-_TURBINE_FILE = ("vindeby.interop.turbine_files.formats", "read_turbine_file")
-_WINDIO = ("vindeby.interop.windio.document", "windio_document")
+_SITE_FILE = ("vindeby.interop.formats", "read_site_file")
+_TURBINE_FILE = ("vindeby.interop.formats", "read_turbine_file")
+_WINDIO = ("vindeby.interop.windio.system", "windio_document")
 
 
 class StoredLayout(Protocol):

@@ -62,11 +62,6 @@ class Gradient(Section):
     memory: Annotated[int, Strict(), Field(ge=0, le=100)] = 10
     """How many last steps tell of the curvature."""
 
-    def identity(self) -> dict[str, Any]:
-        """What decides a result; all wind states without a memory was the only way before there was a choice."""
-        first = self.wind == "all" and self.memory == 0
-        return self.model_dump(exclude={"wind", "memory"} if first else None)
-
 
 class RandomSearch(Section):
     """Relocation of single turbines at random, kept where AEP rises; ``wind`` says in which wind states."""
@@ -77,10 +72,6 @@ class RandomSearch(Section):
     """The longest move in metres; anywhere if not given."""
     wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
     """In which wind states."""
-
-    def identity(self) -> dict[str, Any]:
-        """What decides a result; all wind states was the only way before there was a choice."""
-        return self.model_dump(exclude_none=True, exclude={"wind"} if self.wind == "all" else None)
 
 
 class Annealing(Section):
@@ -95,10 +86,6 @@ class Annealing(Section):
     """At first, as a share of AEP; from the wake loss if not given."""
     wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
     """In which wind states."""
-
-    def identity(self) -> dict[str, Any]:
-        """What decides a result; all wind states was the only way before there was a choice."""
-        return self.model_dump(exclude_none=True, exclude={"wind"} if self.wind == "all" else None)
 
 
 class Hopping(Section):
@@ -182,10 +169,6 @@ class Call(Section):
         """Whether the campaign's wake model should give the same energy; vindeby's own functions compute with it."""
         return self.energy is None and self.returns is None and not self.function.startswith("vindeby.")
 
-    def identity(self) -> dict[str, Any]:
-        """What decides the results of all seeds."""
-        return self.model_dump(exclude_none=True, exclude={"cases", "context", "energy"})
-
     @classmethod
     def short_form(cls) -> dict[str, Any] | None:
         """The function alone."""
@@ -216,22 +199,9 @@ class Step(NamedOneOf):
     call: Call | None = None
 
     def identity(self) -> dict[str, Any]:
-        """What decides a result, for fingerprints."""
-        if self.call is not None:
-            return {"call": self.call.identity()}
-        if self.gradient is not None:
-            return {"gradient": self.gradient.identity()}
-        if self.random_search is not None:
-            return {"random-search": self.random_search.identity()}
-        if self.annealing is not None:
-            return {"annealing": self.annealing.identity()}
-        return self.model_dump(by_alias=True, exclude_none=True)
-
-    @property
-    def begins_coarse(self) -> bool:
-        """Whether it searches in few wind states before all, where there are many."""
-        name, given = self.chosen
-        return name in {"auto", "stochastic-gradient"} or getattr(given, "wind", "all") == "coarse-to-fine"
+        """What decides the results of all seeds."""
+        not_deciding = {"call": {"cases", "context", "energy"}}
+        return self.model_dump(by_alias=True, exclude_none=True, exclude=not_deciding)
 
     @model_validator(mode="before")
     @classmethod

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Strict
+from pydantic import Strict
 
 from vindeby.campaign.sections.values import refusal
 
 SUM_TOLERANCE = 0.01
 """Rounded figures sum to 1 within this; a sum further off is a mistake."""
 
-Normalise = Annotated[Annotated[bool, Strict()] | None, AfterValidator(lambda given: given or None)]
-"""Whether probabilities are divided by their sum; ``false`` is the same as not said."""
+Normalise = Annotated[bool, Strict()]
+"""Whether probabilities are divided by their sum."""
 
 
-def refuse_bad_sum(total: float, what: str, at: str, normalise: bool | None) -> None:
+def refuse_bad_sum(total: float, what: str, at: str, normalise: bool) -> None:
     """Refuse probabilities far from 1 in sum, or ones that cannot be divided by their sum."""
     if normalise and total > 0.0:
         return

@@ -23,7 +23,6 @@ from vindeby.campaign.sections.values import (
     OneOf,
     Positive,
     Section,
-    computing,
     refusal,
 )
 from vindeby.text import plural
@@ -80,7 +79,7 @@ class Weibull(Section):
     """The step between wind directions in degrees."""
     interpolation: Interpolation = "linear"
     """Between the middles of the sectors."""
-    normalise: Normalise = None
+    normalise: Normalise = False
     """Divide the frequencies by their sum."""
 
     @property
@@ -163,7 +162,7 @@ class ProbabilityTable(Section):
     """One row for each direction, one entry for each speed."""
     interpolation: Interpolation = "nearest"
     """Used where a search step looks at other directions than the table's own."""
-    normalise: Normalise = None
+    normalise: Normalise = False
     """Divide the probabilities by their sum."""
 
     @property
@@ -270,10 +269,6 @@ class Site(OneOf):
         other = "linear" if how == "nearest" else "nearest"
         return f"interpolation {how}{over}{own} (`interpolation: {other}` beside `file` changes it)"
 
-    def for_wind_farm(self) -> Any:
-        """The same wind as ``vindeby.WindFarm`` computes with it, which takes either."""
-        return computing("wind_of")(self.stated)
-
     @property
     def is_searched_coarsely(self) -> bool:
         """Whether layouts are searched for in fewer directions than their energy is stated in."""
@@ -288,18 +283,13 @@ class Site(OneOf):
         return self.model_copy(update={"weibull": fine})
 
     def identity(self) -> dict[str, Any]:
-        """What decides a result. An interpolation that is the default is left out: older campaigns had no other."""
+        """The wind, whichever file it came from."""
         key, given = self.chosen
-        local: dict[str, Any] = {} if self.local is None else {"local": self.local.identity()}
-        if self.grid_convergence_deg:
-            local["grid_convergence_deg"] = self.grid_convergence_deg
-        if self.is_searched_coarsely:
-            local["stated_step"] = STATED_STEP
-        if isinstance(given, TimeSeries | States):
-            return {key: given.identity(), **local}
-        default = type(given).model_fields["interpolation"].default
-        left_out = {"interpolation"} if given.interpolation == default else None
-        return {key: given.model_dump(by_alias=True, exclude_none=True, exclude=left_out), **local}
+        return {
+            key: given.identity(),
+            "local": None if self.local is None else self.local.identity(),
+            "grid_convergence_deg": self.grid_convergence_deg or 0.0,
+        }
 
     @model_validator(mode="after")
     def _one_distribution(self) -> Self:

@@ -99,7 +99,7 @@ class States(_StateByState):
 
     probability: Probabilities
     """The probability of each state."""
-    normalise: Normalise = None
+    normalise: Normalise = False
     """Divide the probabilities by their sum."""
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from vindeby import units
 from vindeby.campaign.sections.file_source import FileSource
@@ -16,7 +16,6 @@ from vindeby.campaign.sections.values import (
     OneOf,
     Positive,
     Section,
-    computing,
     refusal,
 )
 
@@ -24,10 +23,8 @@ _RATING_TOLERANCE = 0.2
 """Curves with losses or a power boost are this near to their rating; other units or another turbine are not."""
 
 ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5)]
-Outside = Annotated[
-    Literal["hold", "zero"] | None, AfterValidator(lambda given: None if given == "hold" else given)
-]
-"""Outside a table: ``hold`` its first and last values, the same as not said, or ``zero``."""
+Outside = Literal["hold", "zero"]
+"""Outside a table: ``hold`` its first and last values, or ``zero``."""
 
 
 class Generic(Section):
@@ -75,7 +72,7 @@ class Table(Section):
     """Thrust coefficients."""
     ct_wind_speed: Increasing | None = None
     """The wind speeds of ct, where they differ from wind_speed."""
-    outside: Outside = None
+    outside: Outside = "hold"
     """Outside the wind speeds: hold the first and last values, or zero."""
 
     @property
@@ -167,7 +164,7 @@ class Cubic(Section):
     """The thrust coefficient, or a list of them."""
     ct_wind_speed: Increasing | None = None
     """The wind speeds of a list of ct, in m/s."""
-    outside: Outside = None
+    outside: Outside = "hold"
     """Outside these wind speeds: hold the first and last values, or zero."""
 
     @model_validator(mode="after")
@@ -192,8 +189,8 @@ class Cubic(Section):
                 raise refusal("a curve needs two points or more", remedy="tabulate it", at=("ct_wind_speed",))
             _refuse_length(self, "ct", "ct_wind_speed", self.ct_wind_speed)
             return self
-        for name in ("ct_wind_speed", "outside"):
-            if getattr(self, name) is not None:
+        for name, default in (("ct_wind_speed", None), ("outside", "hold")):
+            if getattr(self, name) != default:
                 raise refusal("has a meaning only where ct is a list", remedy="leave it out", at=(name,))
         return self
 
@@ -228,10 +225,6 @@ class Turbine(OneOf):
     cubic: Cubic | None = None
     source: FileSource | None = None
     """The file of another tool that the turbine was read from, if any."""
-
-    def for_wind_farm(self) -> Any:
-        """The same type as a ``vindeby.Turbine``; ``vindeby.WindFarm`` takes either."""
-        return computing("turbine_of")(self)
 
     @property
     def description(self) -> Generic | Table | Cubic:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, model_validator
@@ -24,6 +23,10 @@ class Section(BaseModel):
     def short_form(cls) -> dict[str, Any] | None:
         """What may be written instead of the mapping, as a JSON schema."""
         return None
+
+    def identity(self) -> dict[str, Any]:
+        """What of this section decides a result, as plain data for fingerprints."""
+        return self.model_dump(by_alias=True, exclude_none=True)
 
     def __str__(self) -> str:
         return repr(self)
@@ -77,12 +80,6 @@ def section_of(part: type[Section], name: str) -> type[Section] | None:
 def _needs(part: type[Section], name: str) -> bool:
     section = section_of(part, name)
     return section is not None and any(field.is_required() for field in section.model_fields.values())
-
-
-def computing(name: str) -> Callable[..., Any]:
-    """What of ``vindeby.assembly`` makes objects that compute; it stands above this part, so imports go one way."""
-    made: Callable[..., Any] = getattr(importlib.import_module("vindeby.assembly.wind"), name)
-    return made
 
 
 def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -> PydanticCustomError:

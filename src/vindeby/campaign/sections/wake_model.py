@@ -54,14 +54,6 @@ class Jensen(Section):
     rotor: Rotor = "overlap"
     """What of a rotor must be in the wake."""
 
-    def identity(self) -> dict[str, Any]:
-        """What decides a result. Defaults of fields that older campaigns did not have are left out."""
-        given = self.model_dump()
-        for name in ("induction", "rotor"):
-            if given[name] == type(self).model_fields[name].default:
-                del given[name]
-        return given
-
 
 class Turbopark2020(Section):
     """TurbOPark with a top-hat wake, which widens with the turbulence in it."""
@@ -157,13 +149,6 @@ class WakeModel(NamedOneOf):
     def knows_local_wind(self) -> bool:
         """Whether it says what becomes of wakes where the free wind differs from place to place."""
         return self.cumulative_curl is None and self.floris is None
-
-    def identity(self) -> dict[str, Any]:
-        """What decides a result, for fingerprints. Blockage that is not asked for is left out."""
-        key, model = self.chosen
-        exclude = {"code"} if self.named_code and not self.named_code.code else None
-        identity = {key: model.identity() if isinstance(model, Jensen) else model.model_dump(exclude=exclude)}
-        return identity if self.blockage is None else {**identity, "blockage": self.blockage}
 
     @model_validator(mode="before")
     @classmethod

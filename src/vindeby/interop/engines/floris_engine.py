@@ -17,7 +17,7 @@ from vindeby.assembly.foreign_farm import Layout
 from vindeby.campaign.sections.engine import FlorisEngine
 from vindeby.errors import ArgumentError, InputError, TaskError
 from vindeby.interop.engines.loading import need_floris
-from vindeby.interop.floris_turbine import floris_turbine
+from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.wake import Turbine, WindStates
 
 FloatArray = npt.NDArray[np.float64]

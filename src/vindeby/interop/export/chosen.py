@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.outline import Outline, outline_of
 from vindeby.campaign.tasks import Cell, task_key
 from vindeby.errors import ArgumentError, DataError, ShortfallError
@@ -87,7 +86,7 @@ class Chosen:
     def needs_wind(self, purpose: str) -> Campaign:
         """The campaign, where a format holds wind, wakes and layouts; a function without wind has none of them."""
         campaign = self.needs_campaign(purpose)
-        if returned_arrays(campaign) is not None:
+        if campaign.returned_arrays is not None:
             raise ArgumentError(
                 f"{self.database}: {purpose} writes wind, wakes and layouts, but this campaign is of a function that "
                 "has none of them; export it as netcdf, zarr, parquet or csv"

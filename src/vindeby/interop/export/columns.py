@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.interop.common import library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.store.format.rows import Segment, array_field
 from vindeby.store.read.export.axes import axes_of
@@ -177,3 +182,50 @@ def _free(name: str, columns: dict[str, Any]) -> str:
     while name in columns:
         name = f"record_{name}"
     return name
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+_NOT_KNOWN = {"zone": -1}
+"""Whole numbers that stand for no value."""
+
+
+def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:
+    """Write the columns; an unknown value is an empty field.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*(_field_texts(name, column) for name, column in columns.items()), strict=True))
+
+
+def _field_texts(name: str, column: NDArray[Any]) -> list[str]:
+    if column.dtype.kind == "f":
+        return ["" if math.isnan(value) else repr(value) for value in column.tolist()]
+    if column.dtype.kind == "b":
+        return ["true" if value else "false" for value in column.tolist()]
+    if np.issubdtype(column.dtype, np.integer):
+        return ["" if value == _NOT_KNOWN.get(name) else str(value) for value in column.tolist()]
+    return [f"'{text}" if text.startswith(_FORMULA) else text for text in map(str, column.tolist())]
+
+
+def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
+    """Write the columns; an unknown zone is null, an unknown number NaN."""
+    pyarrow = library("pyarrow", "interop", "export --to parquet")
+    parquet = library("pyarrow.parquet", "interop", "export --to parquet")
+    fields, arrays = [], []
+    for name, column in columns.items():
+        values: Any = column
+        if column.dtype.kind in "OU":
+            values = pyarrow.array([str(text) for text in column.tolist()], pyarrow.string())
+        elif name == "zone":
+            values = pyarrow.array(column, mask=column < 0)
+        else:
+            values = pyarrow.array(column)
+        unit = {"units": UNITS[name]} if name in UNITS else None
+        fields.append(pyarrow.field(name, values.type, metadata=unit))
+        arrays.append(values)
+    schema = pyarrow.schema(fields, metadata=dict(metadata))
+    parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), str(path))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError
-from vindeby.interop.export.libraries import library
+from vindeby.interop.common import library
 
 FloatArray = NDArray[np.float64]
 WGS84 = "OGC:CRS84"

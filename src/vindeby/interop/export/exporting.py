@@ -10,7 +10,7 @@ from pathlib import Path
 from vindeby._version import __version__
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen, Selection, choose
-from vindeby.interop.export.folder_mark import is_marked
+from vindeby.interop.export.folders import is_marked
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.output_file import new_file, new_folder
 
@@ -102,9 +102,7 @@ def _writer(file_format: str, chosen: Chosen, options: Options) -> Callable[[Pat
 
 
 def _dataset_writer(file_format: str, chosen: Chosen, crs: str | None) -> Callable[[Path], None]:
-    from vindeby.interop.export.gridded import dataset
-    from vindeby.interop.export.netcdf import write_netcdf
-    from vindeby.interop.export.zarr_folder import write_zarr
+    from vindeby.interop.export.gridded import dataset, write_netcdf, write_zarr
 
     write = write_netcdf if file_format == "netcdf" else write_zarr
     data = dataset(chosen, crs)
@@ -112,9 +110,7 @@ def _dataset_writer(file_format: str, chosen: Chosen, crs: str | None) -> Callab
 
 
 def _table_writer(file_format: str, chosen: Chosen, rows: str) -> Callable[[Path], None]:
-    from vindeby.interop.export.columns import result_columns, turbine_columns
-    from vindeby.interop.export.csv_file import write_csv
-    from vindeby.interop.export.parquet import write_parquet
+    from vindeby.interop.export.columns import result_columns, turbine_columns, write_csv, write_parquet
 
     columns = turbine_columns(chosen) if rows == "turbines" else result_columns(chosen)
     if rows == "turbines" and (without := chosen.without_layouts()):
@@ -131,6 +127,6 @@ def _table_writer(file_format: str, chosen: Chosen, rows: str) -> Callable[[Path
 
 
 def _recogniser(file_format: str) -> Callable[[Path], bool]:
-    from vindeby.interop.export.zarr_folder import is_zarr_export
+    from vindeby.interop.export.gridded import is_zarr_export
 
     return is_zarr_export if file_format == "zarr" else partial(is_marked, file_format=file_format)

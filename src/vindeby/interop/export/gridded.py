@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
+from vindeby.errors import StorageError
 from vindeby.evaluation.as_campaign import call_of
 from vindeby.evaluation.dataset import by_combination
+from vindeby.interop.common import library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in, turbine_types, zones_in
-from vindeby.interop.export.libraries import library
 from vindeby.store.read.export.by_task import TASK, dataset_by_task
 
 NOT_ASKED, MISSING, DONE = 0, 1, 2
@@ -152,3 +157,37 @@ def _missing_places(chosen: Chosen) -> list[tuple[int, int, int]]:
     missing = set(chosen.missing)
     tasks = () if chosen.campaign is None else chosen.campaign.tasks()
     return [(task.farm_idx, task.type_idx, task.seed) for task in tasks if task.key in missing]
+
+
+_ENGINES = {"netCDF4": "netcdf4", "h5netcdf": "h5netcdf"}
+
+
+def write_netcdf(path: Path, data: Any) -> None:
+    """Write a dataset as one netCDF-4 file."""
+    found = [engine for name, engine in _ENGINES.items() if importlib.util.find_spec(name) is not None]
+    if not found:
+        library("netCDF4", "interop", "export --to netcdf")
+    try:
+        data.to_netcdf(path, engine=found[0], format="NETCDF4")
+    except RuntimeError as error:  # of the HDF5 library, which does not say what the system said
+        raise StorageError(
+            f"{path.parent}: cannot write: {error}; make room there, or choose another place with -o"
+        ) from None
+
+
+def write_zarr(path: Path, data: Any) -> None:
+    """Write a dataset as a folder with consolidated metadata."""
+    library("zarr", "interop", "export --to zarr")
+    # xarray has another name for the option where it knows only the library zarr 2.
+    known = inspect.signature(data.to_zarr).parameters
+    option = "zarr_format" if "zarr_format" in known else "zarr_version"
+    data.to_zarr(path, mode="w", consolidated=True, **{option: 2})
+
+
+def is_zarr_export(path: Path) -> bool:
+    """Whether a folder is a Zarr store that vindeby wrote."""
+    try:
+        attributes = json.loads((path / ".zattrs").read_text())
+    except (OSError, ValueError):
+        return False
+    return isinstance(attributes, dict) and str(attributes.get("source", "")).startswith("vindeby ")

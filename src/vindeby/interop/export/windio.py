@@ -10,21 +10,259 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
-from vindeby.assembly.wind import turbine_of
-from vindeby.campaign import Campaign, Turbine
+from vindeby import wake
+from vindeby.assembly.wind import site_of, turbine_of
+from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign.sections.boundary import Boundary, Circle, Exclusion
+from vindeby.campaign.sections.normalising import SUM_TOLERANCE
+from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import task_key
+from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in
 from vindeby.interop.export.earth import Projection
-from vindeby.interop.export.folder_mark import write_mark
-from vindeby.interop.export.windio_resource import resource
-from vindeby.interop.export.windio_site import site_areas
-from vindeby.interop.export.windio_wakes import analysis
-from vindeby.interop.export.yaml_file import Include, write_yaml
+from vindeby.interop.export.folders import Include, write_mark, write_yaml
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.store.format.rows import Segment, array_field
 from vindeby.units import mw_to_w
+
+_SQUARES = {"superposition_model": {"ws_superposition": "Squared"}}
+_LINEAR = {"superposition_model": {"ws_superposition": "Linear"}}
+_INDUCTION = {"madsen": "Madsen", "momentum": "1D"}
+
+
+def analysis(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
+    """The words, or None where windIO has none for this model; and what they leave out."""
+    found, notes = _wakes(model)
+    if found is None:
+        return None, notes
+    if model.blockage is not None:
+        found["blockage_model"] = {"name": "SelfSimilarityDeficit2020"}
+    return found, notes
+
+
+def _wakes(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
+    key, given = model.chosen
+    match key:
+        case "nygaard-2022":
+            words = {**_deficit("TurbOPark", slope=given.a, ceps=0.25, use_effective_ws=False), **_SQUARES}
+            return {**words, "axial_induction_model": "1D"}, [
+                "windIO has no words for the mirrored wakes and the rotor average of nygaard-2022"
+            ]
+        case "jensen":
+            words = {**_deficit("Jensen", constant=given.k, use_effective_ws=False), **_SQUARES}
+            return {**words, "axial_induction_model": _INDUCTION[given.induction]}, []
+        case "bastankhah-2014":
+            return {
+                **_deficit("Bastankhah2014", constant=given.k, ceps=0.2, use_effective_ws=True),
+                **_LINEAR,
+            }, []
+        case "niayifar-2016":
+            words = {
+                **_deficit("Bastankhah2014", given.a0, given.a1, ceps=0.2, use_effective_ws=True),
+                **_LINEAR,
+            }
+            return {**words, "turbulence_model": {"name": "CrespoHernandez"}}, []
+        case "bastankhah-2016":
+            words = _deficit("Bastankhah2016", given.ka, given.kb, use_effective_ws=False)
+            words["wind_deficit_model"]["wake_expansion_coefficient"]["free_stream_ti"] = True
+            return {**words, **_SQUARES}, []
+    return None, [f"windIO has no words for the wake model {key}: the file does not name one"]
+
+
+def _deficit(name: str, slope: float = 0.0, constant: float | None = None, **more: Any) -> dict[str, Any]:
+    """The deficit model; its width grows by k_a times the turbulence intensity plus k_b.
+
+    windIO's schema calls k_b the factor of the turbulence, but the files and the programs that compute with them have
+    it the other way round (WIFA, and the reference plants).
+    """
+    expansion = {"k_a": slope} if constant is None else {"k_a": slope, "k_b": constant}
+    return {"wind_deficit_model": {"name": name, "wake_expansion_coefficient": expansion, **more}}
+
+
+def site_areas(farm: Farm, crs: str | None) -> tuple[dict[str, Any], list[str]]:
+    """The areas of a farm, or of all its zones; and what a reader must know of them."""
+    boundaries = [farm.boundary] if farm.zones is None else [zone.boundary for zone in farm.zones]
+    notes = []
+    if len(boundaries) == 1 and boundaries[0].circle is not None:
+        areas: dict[str, Any] = {"boundaries": {"circle": _circle(boundaries[0].circle, crs)}}
+    else:
+        rings = [ring for boundary in boundaries for ring in _rings(boundary)]
+        areas = {"boundaries": {"polygons": [_polygon(ring, crs) for ring in rings]}}
+    holes = [hole for boundary in boundaries for hole in boundary.exclusions]
+    if holes:
+        areas["exclusions"] = _exclusions(holes, crs)
+    if holes and "polygons" in areas["exclusions"]:
+        notes.append(
+            "windIO 2.1 forbids every key in the polygons of exclusions, x and y too, when it validates strictly; "
+            "a file with them passes windIO.validate(..., restrictive=False)"
+        )
+    if farm.zones is not None:
+        notes.append(
+            f"farm {farm.name!r} has zones, which windIO does not have: their areas are its polygons"
+        )
+    return areas, notes
+
+
+def _rings(boundary: Boundary) -> list[Any]:
+    if boundary.circle is None:
+        return list(boundary.rings)
+    return [tuple(_outline(boundary.circle.shape()))]
+
+
+def _outline(shape: BaseGeometry) -> list[tuple[float, float]]:
+    (part,) = shapely.get_parts(shape)
+    return [(float(x), float(y)) for x, y in part.exterior.coords[:-1]]
+
+
+def _exclusions(holes: list[Exclusion], crs: str | None) -> dict[str, Any]:
+    """One circle as such; several, or polygons beside them, as polygons, since windIO has one or the other."""
+    if len(holes) == 1 and holes[0].circle is not None:
+        return {"circle": _circle(holes[0].circle, crs)}
+    return {"polygons": [_polygon(_outline(hole.shape()), crs) for hole in holes]}
+
+
+def _polygon(ring: Any, crs: str | None) -> dict[str, Any]:
+    x, y = np.array(ring, np.float64).T.tolist()
+    return {"x": x, "y": y, **({"crs": crs} if crs else {})}
+
+
+def _circle(circle: Circle, crs: str | None) -> dict[str, Any]:
+    x, y = circle.center
+    return {"center": {"x": x, "y": y, **({"crs": crs} if crs else {})}, "radius": circle.radius_m}
+
+
+_LARGEST_TABLE = 1_000_000
+_PURPOSE = "windIO"
+
+
+def resource(chosen: Chosen, campaign: Campaign) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The energy resource, and which directions and wind speeds (or times) the energy was computed with."""
+    if campaign.site.local is not None:
+        raise ArgumentError(
+            f"{chosen.database}: the wind of this campaign differs from place to place (site.local), which export to "
+            f"{_PURPOSE} does not write; export the layouts to csv or netcdf instead"
+        )
+    site = site_of(campaign)
+    if isinstance(site, wake.TimeSeriesSite):
+        wind, bins = _steps(chosen, campaign, site)
+    elif isinstance(site, wake.WeibullSite) and not _has_own_directions(site.turbulence_intensity):
+        wind, bins = _weibull(chosen, site)
+    else:
+        wind, bins = _table(chosen, site.states())
+    return {"name": f"{campaign.name} (energy resource)", "wind_resource": wind}, bins
+
+
+def _data(values: Any, *dims: str) -> dict[str, Any]:
+    return {"data": np.asarray(values, np.float64).tolist(), "dims": list(dims)}
+
+
+def _runs(directions: NDArray[np.float64], speeds: NDArray[np.float64]) -> dict[str, Any]:
+    return {
+        "directions_run": {"specific_values": directions.tolist()},
+        "wind_speeds_run": {"specific_values": speeds.tolist()},
+    }
+
+
+def _has_own_directions(turbulence: Any) -> bool:
+    return isinstance(turbulence, wake.TurbulenceTable) and turbulence.wind_directions is not None
+
+
+def _weibull(chosen: Chosen, site: wake.WeibullSite) -> tuple[dict[str, Any], dict[str, Any]]:
+    states = site.states()
+    frequency = np.atleast_1d(np.asarray(site.frequency, np.float64))
+    wind: dict[str, Any] = {
+        "wind_direction": (np.arange(len(frequency)) * (360.0 / len(frequency))).tolist(),
+        "sector_probability": _data(frequency, "wind_direction"),
+        "weibull_a": _data(site.weibull_a, "wind_direction"),
+        "weibull_k": _data(site.weibull_k, "wind_direction"),
+    }
+    turbulence = site.turbulence_intensity
+    if isinstance(turbulence, wake.TurbulenceTable):
+        wind["wind_speed"] = np.asarray(turbulence.wind_speeds, np.float64).tolist()
+        wind["turbulence_intensity"] = _data(turbulence.values, "wind_speed")
+    else:
+        wind["turbulence_intensity"] = _data(turbulence)
+    chosen.notes.append(
+        f"windIO does not say how a Weibull rose is joined between sectors; this campaign's energy is of "
+        f"{site.interpolation} interpolation, at the directions and wind speeds under run_configuration"
+    )
+    return wind, _runs(states.direction, states.speed[: states.shape[1]])
+
+
+def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Joint probabilities of direction and wind speed, with the turbulence of each."""
+    order = np.argsort(states.direction, kind="stable")  # those that are turned to grid north begin elsewhere
+    directions, speeds = states.direction[order], states.speed[: states.shape[1]]
+    probability = states.probability.reshape(states.shape)[order]
+    axes = ("wind_direction", "wind_speed")
+    wind = {
+        "wind_direction": directions.tolist(),
+        "wind_speed": speeds.tolist(),
+        "probability": _data(probability, *axes),
+        "turbulence_intensity": _data(states.turbulence.reshape(states.shape)[order], *axes),
+    }
+    if abs(probability.sum() - 1.0) > SUM_TOLERANCE:
+        chosen.notes.append(
+            f"the wind is written as probabilities that sum to {probability.sum():.6g}, those of the wind speeds of "
+            "this campaign; some tools refuse a sum that is not 1, or divide by it"
+        )
+    return wind, _runs(directions, speeds)
+
+
+def _steps(
+    chosen: Chosen, campaign: Campaign, site: wake.TimeSeriesSite
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A time series; one with weights, or a list of states, as joint probabilities: windIO has no weights."""
+    if site.weight is not None:
+        return _joint(chosen, site)
+    series = campaign.site.time_series
+    count = len(np.asarray(site.wind_speed))
+    times = list(series.times) if series is not None and series.times else list(range(count))
+    turbulence = np.broadcast_to(np.asarray(site.turbulence_intensity, np.float64), (count,))
+    wind = {
+        "time": times,
+        "wind_direction": _data(site.wind_direction, "time"),
+        "wind_speed": _data(site.wind_speed, "time"),
+        "turbulence_intensity": _data(turbulence, "time"),
+    }
+    return wind, {"times_run": {"all_occurences": True}}
+
+
+def _joint(chosen: Chosen, site: wake.TimeSeriesSite) -> tuple[dict[str, Any], dict[str, Any]]:
+    states = site.states()
+    per_direction = np.diff(states.first)
+    direction = np.repeat(states.direction, per_direction)
+    speeds, column = np.unique(states.speed, return_inverse=True)
+    row = np.repeat(np.arange(len(states.direction)), per_direction)
+    shape = (len(states.direction), len(speeds))
+    if shape[0] * shape[1] > _LARGEST_TABLE:
+        raise ArgumentError(
+            f"{chosen.database}: windIO has no weights for a time series, and a table of {shape[0]:,} directions x "
+            f"{shape[1]:,} wind speeds is too large; leave the weights out, or round directions and wind speeds"
+        )
+    probability, turbulence = np.zeros(shape), np.full(shape, np.nan)
+    np.add.at(probability, (row, column), states.probability)
+    turbulence[row, column] = states.turbulence
+    if not np.array_equal(turbulence[row, column], states.turbulence):
+        raise ArgumentError(
+            f"{chosen.database}: two states have the same direction and wind speed, but not the same turbulence "
+            f"intensity (at {direction[0]:g} degrees for example); windIO has no weights that would tell them apart"
+        )
+    turbulence = np.where(np.isnan(turbulence), np.nanmean(turbulence), turbulence)
+    axes = ("wind_direction", "wind_speed")
+    wind = {
+        "wind_direction": states.direction.tolist(),
+        "wind_speed": speeds.tolist(),
+        "probability": _data(probability, *axes),
+        "turbulence_intensity": _data(turbulence, *axes),
+    }
+    return wind, _runs(states.direction, speeds)
+
 
 SYSTEM = "wind_energy_system.yaml"
 

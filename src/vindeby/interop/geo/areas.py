@@ -13,8 +13,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.geometry import closing_gap_m
-from vindeby.interop.geo.layer import Feature
-from vindeby.interop.geo.naming import Named
+from vindeby.interop.geo.features import Feature, Named
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -21,15 +21,12 @@ from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import ArgumentError, CampaignError, Problem
 from vindeby.interop.geo.areas import Area, FloatArray, area_of, points_of
-from vindeby.interop.geo.bounded_files import read_bytes
 from vindeby.interop.geo.common_system import CommonSystem, Piece
 from vindeby.interop.geo.crs import crs_of
-from vindeby.interop.geo.farms import farms_of
+from vindeby.interop.geo.features import Layer, Named, farms_of, known_types, put_types
 from vindeby.interop.geo.geojson import read_geojson
-from vindeby.interop.geo.layer import Layer
-from vindeby.interop.geo.naming import Named
-from vindeby.interop.geo.positions import known_types, put_types
 from vindeby.interop.geo.vector_files import (
+    read_bytes,
     read_file_geodatabase,
     read_geopackage,
     read_kml,

@@ -12,11 +12,22 @@ from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 from vindeby.interop.geo.areas import Area, FloatArray
-from vindeby.interop.geo.axis_order import looks_swapped
-from vindeby.interop.geo.common_crs import chosen_crs, degrees_of, extent_of, refuse_unsuitable
-from vindeby.interop.geo.crs import between, crs_from_text, local_frame, name_of, same_crs
-from vindeby.interop.geo.naming import Named
-from vindeby.interop.geo.projecting import TOLERANCE_M, projected, projected_area
+from vindeby.interop.geo.crs import (
+    TOLERANCE_M,
+    between,
+    chosen_crs,
+    crs_from_text,
+    degrees_of,
+    extent_of,
+    local_frame,
+    looks_swapped,
+    name_of,
+    projected,
+    projected_area,
+    refuse_unsuitable,
+    same_crs,
+)
+from vindeby.interop.geo.features import Named
 from vindeby.text import plural
 
 if TYPE_CHECKING:

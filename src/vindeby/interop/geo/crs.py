@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vindeby.errors import ArgumentError
-from vindeby.interop.geo.naming import Named
+from vindeby.interop.geo.areas import Area, FloatArray
+from vindeby.interop.geo.features import Named
+
+if TYPE_CHECKING:
+    from pyproj import CRS, Transformer
 
 try:
     import pyproj
@@ -16,8 +23,6 @@ try:
 except ImportError:  # pragma: no cover  (the extra is installed where tests run)
     raise ArgumentError("geographic files need pyproj: pip install 'vindeby[geo]'") from None
 
-if TYPE_CHECKING:
-    from pyproj import CRS, Transformer
 
 LONGITUDE_LATITUDE = "OGC:CRS84"
 _NAME = re.compile(r"(?:[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}|urn:ogc:def:crs:[A-Za-z]+:[0-9.]*:[0-9A-Za-z]+)")
@@ -167,3 +172,189 @@ def utm_zone(longitude: float, latitude: float) -> CRS | None:
         return None
     zone = math.floor(((longitude + 180.0) % 360.0) / 6.0) + 1
     return pyproj.CRS.from_epsg((32600 if latitude >= 0.0 else 32700) + zone)
+
+
+TOLERANCE_M = 1.0
+_MOST_IN_AN_EDGE = 4096
+_MOST_IN_A_RING = 1_000_000
+_ROUNDED_DECIMALS = 4
+"""Projected coordinates are kept to 0.1 mm: what lies below differs between versions of PROJ."""
+
+
+def projected(points: FloatArray, transformer: Transformer) -> FloatArray:
+    """Points of shape (n, 2) in the other system."""
+    x, y = transformer.transform(points[:, 0], points[:, 1])
+    moved = np.column_stack([x, y])
+    if not np.isfinite(moved).all():
+        bad = points[~np.isfinite(moved).all(axis=1)][0]
+        raise ArgumentError(f"the position ({bad[0]:g}, {bad[1]:g}) cannot be projected")
+    return moved
+
+
+def projected_area(area: Area, transformer: Transformer, *, corners_only: bool) -> tuple[Area, int]:
+    """An area in the other system, and how many vertices were put into its edges."""
+    dense = [
+        [ring if corners_only else densified(ring, transformer) for ring in rings]
+        for rings in (area.rings, area.holes)
+    ]
+    added = sum(len(ring) for rings in dense for ring in rings) - len(area.coordinates)
+    outer, holes = (tuple(_rounded(projected(ring, transformer)) for ring in rings) for rings in dense)
+    return Area(outer, holes), added
+
+
+def densified(ring: FloatArray, transformer: Transformer) -> FloatArray:
+    """A ring with vertices put into its edges, evenly, until each bends by less than the tolerance between two."""
+    parts = np.ones(len(ring), np.int64)
+    following = np.roll(ring, -1, axis=0)
+    while True:
+        bend = _bend(ring, following, parts, transformer)
+        short = (bend > TOLERANCE_M) & (parts < _MOST_IN_AN_EDGE)
+        if not short.any():
+            break
+        # The bend falls with the square of the number of parts.
+        wanted = np.ceil(parts * np.sqrt(bend / TOLERANCE_M)).astype(np.int64)
+        parts = np.where(short, np.clip(wanted, parts + 1, _MOST_IN_AN_EDGE), parts)
+        if parts.sum() > _MOST_IN_A_RING:
+            told = (
+                f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept to {TOLERANCE_M:g} m"
+            )
+            raise ArgumentError(
+                f"{told}; is it the right file? edges: straight-in-metres projects corners only"
+            )
+    return np.concatenate(
+        [
+            start + (end - start) * (np.arange(count) / count)[:, None]
+            for start, end, count in zip(ring, following, parts.tolist(), strict=True)
+        ]
+    )
+
+
+def _bend(start: FloatArray, end: FloatArray, parts: np.ndarray, transformer: Transformer) -> FloatArray:
+    """For each edge, how far its parts come off the straight line between their ends (m).
+
+    The middle and both quarters of the first, the middle and the last part are looked at.
+    """
+    worst = np.zeros(len(start))
+    for first in (np.zeros_like(parts), parts // 2, parts - 1):
+        at = [
+            start + (end - start) * ((first + share) / parts)[:, None]
+            for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+        ]
+        a, *inner, b = (projected(points, transformer) for points in at)
+        along = b - a
+        length = np.maximum(np.hypot(*along.T), 1e-9)
+        for points in inner:
+            off = points - a
+            worst = np.maximum(worst, np.abs(along[:, 0] * off[:, 1] - along[:, 1] * off[:, 0]) / length)
+    return worst
+
+
+def _rounded(points: FloatArray) -> FloatArray:
+    return np.round(points, _ROUNDED_DECIMALS)
+
+
+_FARTHEST_FROM_MERIDIAN = 6.0
+"""Degrees of longitude; there, lengths in a UTM zone are wrong by 0.5 % at the equator and 0.2 % at 50 degrees."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Longitudes and latitudes, west to east; past 180 where they cross that meridian."""
+
+    west: float
+    east: float
+    south: float
+    north: float
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Longitude and latitude of the middle; longitude from -180 to 180."""
+        longitude = (self.west + self.east) / 2
+        return (longitude + 180.0) % 360.0 - 180.0, (self.south + self.north) / 2
+
+
+def degrees_of(points: FloatArray, crs: CRS) -> FloatArray:
+    """Points as longitude and latitude."""
+    return projected(points, to_degrees(crs))
+
+
+def extent_of(points: FloatArray) -> Extent:
+    """What longitudes and latitudes span, the short way round."""
+    longitude, latitude = points[:, 0], points[:, 1]
+    shifted = np.mod(longitude, 360.0)
+    if np.ptp(shifted) < np.ptp(longitude):
+        longitude = shifted
+    west, east = float(longitude.min()), float(longitude.max())
+    return Extent(west, east, float(latitude.min()), float(latitude.max()))
+
+
+def chosen_crs(used: Sequence[CRS], extent: Extent) -> tuple[CRS, list[str]]:
+    """The system of a campaign that states none, from those of its files; and what is to be said about it."""
+    distinct = [
+        crs for index, crs in enumerate(used) if not any(same_crs(crs, other) for other in used[:index])
+    ]
+    metric = [crs for crs in distinct if is_in_metres(crs)]
+    notes: list[str] = []
+    if len(metric) == 1:
+        frame = local_frame(metric[0], *extent.middle)
+        if frame.is_true_to_scale:
+            return metric[0], notes
+        notes.append(
+            f"{name_of(metric[0])} is not true to scale here: lengths are {frame.scale[0]:.3f} of the true ones to the "
+            f"north and {frame.scale[1]:.3f} to the east; it is not taken for metres"
+        )
+    return _utm(extent), notes
+
+
+def _utm(extent: Extent) -> CRS:
+    longitude, latitude = extent.middle
+    zone = utm_zone(longitude, latitude)
+    if zone is None:
+        told = f"the middle of all data, ({longitude:.4g}, {latitude:.4g}), lies in no UTM zone"
+        raise ArgumentError(f"{told}; say the system with crs: EPSG:CODE for the campaign")
+    meridian = (int(str(zone.to_epsg())[-2:]) - 30.5) * 6.0
+    middle = (extent.west + extent.east) / 2
+    meridian += 360.0 * round((middle - meridian) / 360.0)
+    off = max(abs(extent.west - meridian), abs(extent.east - meridian))
+    if off > _FARTHEST_FROM_MERIDIAN:
+        raise ArgumentError(
+            f"the data reach {off:.3g} degrees from the middle meridian of {name_of(zone)}, the zone of their "
+            "middle; is longitude first in every file? Make a campaign of each region, or give crs: EPSG:CODE"
+        )
+    return zone
+
+
+def refuse_unsuitable(crs: CRS, extent: Extent) -> None:
+    """Refuse a stated system that cannot stand for metres where the data are."""
+    if not is_in_metres(crs):
+        raise ArgumentError(
+            f"{name_of(crs)} is no system of metres to the east and north; use UTM, for example"
+        )
+    frame = local_frame(crs, *extent.middle)
+    if not frame.is_true_to_scale:
+        told = (
+            f"{name_of(crs)} is not true to scale where the data are: {frame.scale[0]:.3f} of the true length"
+        )
+        raise ArgumentError(f"{told}; use the UTM zone there")
+
+
+_FAR_DEGREES = 10.0
+_NEAR_DEGREES = 3.0
+
+
+def looks_swapped(points: FloatArray, others: Sequence[FloatArray]) -> bool:
+    """Whether longitudes and latitudes would lie near most of the others only the other way round."""
+    if np.abs(points).max() > 90.0:  # the other way round they would be no latitudes
+        return False
+    middle = np.median(points, axis=0)
+    around = [np.median(other, axis=0) for other in others]
+    votes = [
+        _apart(middle, one) > _FAR_DEGREES and _apart(middle[::-1], one) < _NEAR_DEGREES for one in around
+    ]
+    return 2 * sum(votes) > len(votes)
+
+
+def _apart(one: FloatArray, other: FloatArray) -> float:
+    """Roughly, in degrees of a great circle."""
+    east = (one[0] - other[0] + 180.0) % 360.0 - 180.0
+    return float(np.hypot(east * np.cos(np.radians(other[1])), one[1] - other[1]))

@@ -15,8 +15,7 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby.errors import CampaignError
 from vindeby.interop.geo.crs import LONGITUDE_LATITUDE, crs_from_text, stated_crs
-from vindeby.interop.geo.layer import MOST_FEATURES, Feature, Layer
-from vindeby.interop.geo.naming import Named
+from vindeby.interop.geo.features import MOST_FEATURES, Feature, Layer, Named
 
 if TYPE_CHECKING:
     from pyproj import CRS

@@ -1,1 +1,77 @@
-"""Sites and turbines of vindeby as PyWake objects, and back."""
+"""Sites and turbines of vindeby as PyWake objects (``to_pywake``), and back (``from_pywake``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vindeby.campaign import Campaign
+from vindeby.errors import ArgumentError
+from vindeby.interop.engines.loading import need_pywake
+from vindeby.wake import Site, Turbine
+
+
+class PyWakeInput(NamedTuple):
+    """What PyWake is called with: ``Model(found.site, found.wind_turbines)(x, y, **found.arguments)``."""
+
+    site: Any
+    wind_turbines: Any
+    arguments: dict[str, Any]
+    """The wind states: ``wd`` and ``ws``; for a time series also ``time`` and ``TI``."""
+
+
+def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] | None = None) -> PyWakeInput:
+    """PyWake's site and turbines with the same wind and curves as a campaign, or as a site and turbines of vindeby.
+
+    The types of a campaign's turbines are their places in its list. A time series is no PyWake site: its steps are in
+    ``arguments``, and a step's weight is not (PyWake counts all steps alike). ArgumentError says what cannot be
+    converted.
+    """
+    need_pywake()
+    from vindeby.assembly import site_of, turbine_of
+    from vindeby.interop.pywake_objects.sites import pywake_site
+    from vindeby.interop.pywake_objects.turbines import wind_turbines_of
+
+    if isinstance(campaign, Campaign):
+        site, own = site_of(campaign), [turbine_of(turbine) for turbine in campaign.turbines]
+    elif turbines is None:
+        raise ArgumentError("to_pywake needs a Campaign, or a site and turbines")
+    else:
+        site, own = campaign, [turbines] if isinstance(turbines, Turbine) else list(turbines)
+    return PyWakeInput(pywake_site(site), wind_turbines_of(own), _arguments(site))
+
+
+def _arguments(site: Site) -> dict[str, Any]:
+    states = site.states()
+    if states.step is None:
+        return {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
+    order = np.argsort(states.step)
+    direction = np.repeat(states.direction, np.diff(states.first))
+    # PyWake takes a plain list as one value for each turbine where there are as many turbines as steps.
+    turbulence = states.turbulence[order].reshape(1, -1, 1)
+    return {"wd": direction[order], "ws": states.speed[order], "time": True, "TI": turbulence}
+
+
+def from_pywake(
+    site: Any = None, wind_turbines: Any = None, *, turbulence_intensity: float | None = None
+) -> dict[str, Any]:
+    """The sections ``site`` and ``turbines`` of a campaign, as plain data for ``Campaign.from_data`` or a YAML file.
+
+    ``site`` is an ``XRSite`` or a site made of one (``UniformSite``, ``UniformWeibullSite``, ...), also over a grid;
+    ``wind_turbines`` a ``WindTurbine`` or ``WindTurbines`` with tabulated curves. ``turbulence_intensity`` is for sites
+    that have none. What a campaign cannot say is refused (ArgumentError), with what and why.
+    """
+    need_pywake()
+    from vindeby.interop.pywake_objects.sites import site_section
+    from vindeby.interop.pywake_objects.turbines import turbine_sections
+
+    if site is None and wind_turbines is None:
+        raise ArgumentError("from_pywake needs a site, wind turbines, or both")
+    sections: dict[str, Any] = {}
+    if site is not None:
+        sections["site"] = site_section(site, turbulence_intensity)
+    if wind_turbines is not None:
+        sections["turbines"] = turbine_sections(wind_turbines)
+    return sections

@@ -8,9 +8,103 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from py_wake.wind_turbines import WindTurbine, WindTurbines
-from py_wake.wind_turbines.power_ct_functions import PowerCtFunction, PowerCtTabular
+from py_wake.wind_turbines.power_ct_functions import (
+    CubePowerSimpleCt,
+    DensityCompensation,
+    DensityScale,
+    PowerCtFunction,
+    PowerCtFunctionList,
+    PowerCtTabular,
+    SimpleYawModel,
+)
 
+from vindeby.errors import ArgumentError
+from vindeby.units import w_to_mw
 from vindeby.wake import Turbine
+
+_WITHOUT_EFFECT = (SimpleYawModel, DensityScale, DensityCompensation)
+"""They change a curve only where a call gives a yaw angle, a tilt or an air density, which a campaign does not."""
+
+
+def turbine_sections(wind_turbines: Any) -> list[dict[str, Any]]:
+    """One entry for each type; ArgumentError says which cannot be converted and why."""
+    if not isinstance(wind_turbines, WindTurbines):
+        raise ArgumentError(
+            f"a {type(wind_turbines).__name__} is no WindTurbine or WindTurbines of PyWake; several types are "
+            "WindTurbines.from_WindTurbine_lst([...])"
+        )
+    function = wind_turbines.powerCtFunction
+    types = wind_turbines.types()
+    functions = [function]
+    if isinstance(function, PowerCtFunctionList):
+        if function.key != "type":
+            raise ArgumentError(
+                f"the power curve depends on {function.key!r}; a campaign has one curve for each turbine type: "
+                "make a WindTurbine of each"
+            )
+        functions = function.windTurbineFunction_lst
+    return [
+        _section(
+            str(wind_turbines.name(kind)), wind_turbines.diameter(kind), wind_turbines.hub_height(kind), one
+        )
+        for kind, one in zip(types, functions, strict=True)
+    ]
+
+
+def _section(name: str, diameter: Any, hub_height: Any, function: Any) -> dict[str, Any]:
+    size = {"rotor_diameter_m": float(diameter), "hub_height_m": float(hub_height)}
+    for model in getattr(function, "model_lst", ()):
+        if not isinstance(model, _WITHOUT_EFFECT):
+            raise _refused(name, f"its curve has the additional model {type(model).__name__}")
+    if isinstance(function, PowerCtTabular):
+        if function.method != "linear":
+            raise _refused(name, f"its curve is interpolated by {function.method}, and a campaign's linearly")
+        power, ct = function.power_ct_tab
+        return {"name": name, "table": _table(size, function.ws_tab, power * function.power_scale, ct)}
+    if isinstance(function, CubePowerSimpleCt) and function.ct_idle is None:
+        rated_w = function.power_rated * function.power_scale
+        speeds = (function.ws_cutin, function.ws_rated, function.ws_cutout)
+        return {"name": name, "cubic": _cubic(size, rated_w, speeds, function.ct)}
+    if isinstance(function, PieceCurves):
+        return {"name": name, **_of_pieces(size, function.turbine)}
+    raise _refused(name, f"its curve is a {type(function).__name__}, a function and not a table")
+
+
+def _refused(name: str, why: str) -> ArgumentError:
+    return ArgumentError(
+        f"turbine {name}: {why}; make a table of it: "
+        'WindTurbine(name, diameter, hub_height, PowerCtTabular(ws, wt.power(ws), "W", wt.ct(ws)))'
+    )
+
+
+def _table(size: dict[str, float], speed: Any, watts: Any, ct: Any) -> dict[str, Any]:
+    return {
+        **size,
+        "wind_speed": [float(value) for value in speed],
+        "power_kw": [float(value) / 1000.0 for value in watts],
+        "ct": [float(value) for value in ct],
+    }
+
+
+def _cubic(size: dict[str, float], rated_w: float, speeds: tuple[float, ...], ct: float) -> dict[str, Any]:
+    names = ("cut_in", "rated_speed", "cut_out")
+    wind = {name: float(speed) for name, speed in zip(names, speeds, strict=True)}
+    return {"rated_power_mw": w_to_mw(float(rated_w)), **size, **wind, "ct": float(ct)}
+
+
+def _of_pieces(size: dict[str, float], turbine: Turbine) -> dict[str, Any]:
+    """A curve that came from vindeby: the cubic turbine, or straight lines with jumps."""
+    start, power, thrust = turbine.start, turbine.power, turbine.thrust
+    if power[:, 2:].any():
+        constant = not thrust[:, 1].any() and len({*thrust[:, 0].tolist()}) == 1
+        if len(start) != 4 or not constant or power[1, :3].any():
+            raise _refused(turbine.name, "its curve is cubic, with a thrust that is not constant")
+        speeds = (float(start[1]), float(start[2]), float(np.nextafter(start[3], 0.0)))
+        return {"cubic": _cubic(size, float(power[2, 0]), speeds, float(thrust[0, 0]))}
+    ends = np.nextafter(start[1:], 0.0)
+    points = np.unique(np.concatenate([start, ends]))
+    return {"table": _table(size, points, turbine.power_at(points), turbine.thrust_coefficient_at(points))}
+
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.interop.file_reading import refuse
+from vindeby.interop.common import refuse
 from vindeby.store.read.gridded_file import GriddedFile
 
 FloatArray = npt.NDArray[np.float64]

@@ -8,16 +8,240 @@ keeps the interpolation in its objects, not in files.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from vindeby.interop.file_reading import FileContent, Options, as_float, refuse, refuse_option
-from vindeby.interop.site_files.direction_table import step_notes, table_section
-from vindeby.interop.site_files.weibull_options import WEIBULL as WEIBULL_OPTIONS
-from vindeby.interop.site_files.weibull_options import given
-from vindeby.interop.site_files.xrsite_variables import FloatArray, Variable, Variables, read_variables
+from vindeby.campaign.reading.yaml_text import not_used, unused
+from vindeby.interop.common import FileContent, Options, as_float, read_bytes, refuse, refuse_option
+from vindeby.interop.site_files.classic_netcdf import SIGNATURE, read_classic
+from vindeby.interop.site_files.options import WEIBULL as WEIBULL_OPTIONS
+from vindeby.interop.site_files.options import given, step_notes, table_section
+from vindeby.interop.site_files.wasp import between, place_on
+from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
+
+FloatArray = npt.NDArray[np.float64]
+
+ORDER = ("x", "y", "h", "wd", "ws")
+_PYWAKE_ORDER = ("i", "x", "y", "h", "time", "wd", "ws")
+_READ = ("P", "Weibull_A", "Weibull_k", "Sector_frequency", "TI", "Speedup", "Turning")
+_IGNORED = {"TI_std": "the spread of the turbulence intensity", "Elevation": "the elevation of the ground"}
+_OTHER_WIND = {"WS": "ws", "WD": "wd"}
+_OTHER_NAMES = _OTHER_WIND | {
+    "wind_speed": "ws", "wind_direction": "wd", "sector": "wd", "height": "h",
+    "weibull_a": "Weibull_A", "weibull_k": "Weibull_k", "A": "Weibull_A", "k": "Weibull_k",
+    "sector_probability": "Sector_frequency", "sector_frequency": "Sector_frequency", "wdfreq": "Sector_frequency",
+    "probability": "P", "turbulence_intensity": "TI",
+}  # fmt: skip
+"""Names of windIO, foxes, windkit and NEWA; WS and WD only where they are axes."""
+
+
+class Variable(NamedTuple):
+    """Numbers over axes that stand in the order of ``ORDER``."""
+
+    axes: tuple[str, ...]
+    values: FloatArray
+
+
+class Variables:
+    """What a file has of what PyWake reads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.axes: dict[str, FloatArray] = {}
+        self.variables: dict[str, Variable] = {}
+        self.notes: list[str] = []
+        self.repeats_north = False
+        self.falling: set[str] = set()
+        """Axes that fall in the file, and are turned round here with the values over them."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.variables
+
+    def __getitem__(self, name: str) -> Variable:
+        return self.variables[name]
+
+    def axis(self, name: str) -> FloatArray:
+        """The coordinates of an axis."""
+        return self.axes[name]
+
+    @property
+    def sectors(self) -> int:
+        """The number of direction sectors; 1 where nothing depends on direction."""
+        return len(self.axes["wd"]) if "wd" in self.axes else 1
+
+    def over(self, variable: Variable, axes: tuple[str, ...]) -> FloatArray:
+        """A variable over exactly these axes, repeated along those that it does not depend on."""
+        lengths = [len(self.axes[axis]) if axis in self.axes else 1 for axis in axes]
+        shape = [len(self.axes[axis]) if axis in variable.axes else 1 for axis in axes]
+        if "ws" in axes and "ws" not in variable.axes:
+            lengths[axes.index("ws")] = 1
+        return np.array(np.broadcast_to(variable.values.reshape(shape), lengths))
+
+
+def read_variables(path: Path, options: Options) -> Variables:
+    """Read a netCDF file, of the classic form or of version 4."""
+    names = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
+    file = _file(path, (*names, *_OTHER_NAMES))
+    found = Variables(path)
+    arrays = _at_height(found, _by_pywakes_names(found, file.arrays), options)
+    if "Turning" in arrays:
+        axes, values = arrays["Turning"]
+        arrays["Turning"] = axes, _half_turns(values, single="Turning" in file.single_precision)
+    _take_axes(found, arrays)
+    for name in _READ:
+        if name in arrays:
+            found.variables[name] = _in_order(found, name, *arrays[name])
+    for name, what in _IGNORED.items():
+        if name in arrays:
+            found.notes.append(f"{name}, {what}, is ignored")
+    known = {(name,) for name in (*names, *ORDER)}
+    found.notes += not_used(unused(dict.fromkeys((*arrays, *file.others), True), known))
+    for name, axis in _OTHER_WIND.items():
+        _refuse_other_wind(found, arrays, name, axis)
+    return found
+
+
+_Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
+
+
+def _by_pywakes_names(found: Variables, arrays: _Arrays) -> _Arrays:
+    """Variables and axes that have names of windIO, foxes, windkit or NEWA by those of PyWake, where that is clear."""
+    names: dict[str, str] = {}
+    for name, (axes, _) in arrays.items():
+        own = _OTHER_NAMES.get(name)
+        if (
+            own is not None
+            and own not in {*arrays, *names.values()}
+            and (name not in _OTHER_WIND or axes == (name,))
+        ):
+            names[name] = own
+    found.notes += [f"{name} is read as PyWake's {own}" for name, own in names.items() if own not in ORDER]
+    return {
+        names.get(name, name): (tuple(names.get(axis, axis) for axis in axes), values)
+        for name, (axes, values) in arrays.items()
+    }
+
+
+def _at_height(found: Variables, arrays: _Arrays, options: Options) -> _Arrays:
+    """What depends on height but not on the place, at one height: linear between those of the file."""
+    names = [name for name, (axes, _) in arrays.items() if "h" in axes and "x" not in axes and name != "h"]
+    if not names:
+        if options.get("height") is not None:
+            refuse_option("height", "goes with heights in a file without x and y only", "leave it out")
+        return arrays
+    order = np.argsort(arrays["h"][1])
+    levels = arrays["h"][1][order]
+    at = place_on(options, "height", levels)
+    found.notes.append(f"taken at a height of {at:g} m")
+    for name in names:
+        axes, values = arrays[name]
+        rows = np.moveaxis(values, axes.index("h"), 0)[order]
+        arrays[name] = tuple(axis for axis in axes if axis != "h"), between(rows, levels, at)
+    return arrays
+
+
+def _file(path: Path, names: Iterable[str]) -> GriddedFile:
+    """The variables of these names."""
+    if path.is_file() and _is_classic(path):
+        return read_classic(path, read_bytes(path), tuple(names))
+    return read_gridded_file(path, tuple(sorted({name.lower() for name in names})))
+
+
+def _is_classic(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
+
+
+def _half_turns(degrees: FloatArray, *, single: bool) -> FloatArray:
+    """Between -180 and 180, rounded as in PyWake, which computes this in the precision of the file."""
+    kept = degrees.astype(np.float32) if single else degrees
+    return np.asarray((kept + 180) % 360 - 180, np.float64)
+
+
+def _take_axes(found: Variables, arrays: _Arrays) -> None:
+    used = {axis for name in _READ if name in arrays for axis in arrays[name][0]} | {"ws"}
+    for axis in sorted(used):
+        if axis not in ORDER:
+            words = {"i": "by the number of a turbine", "time": "by time"}.get(axis, "over another axis")
+            refuse(found.path, f"has values {words} ({axis})", f"values may be over {', '.join(ORDER)}")
+        if axis not in arrays:
+            continue  # the wind speeds may be left out
+        own, values = arrays[axis]
+        if own != (axis,) or not np.isfinite(values).all() or not len(values):
+            refuse(found.path, f"has an axis {axis} that is not a list of numbers", "correct it")
+        if axis in ("x", "y", "h") and len(values) > 1 and (np.diff(values) < 0.0).all():
+            found.falling.add(axis)
+            values = values[::-1]
+        found.axes[axis] = _sectors(found, values) if axis == "wd" else values
+    if "ws" in found.axes and (np.diff(found.axes["ws"]) <= 0.0).any():
+        refuse(found.path, "has wind speeds that do not increase", "sort the axis ws")
+
+
+def _sectors(found: Variables, directions: FloatArray) -> FloatArray:
+    """The centres of the sectors, which must be even and begin at north."""
+    found.repeats_north = len(directions) > 1 and bool(directions[-1] == 360.0)
+    centres = directions[:-1] if found.repeats_north else directions
+    even = np.arange(len(centres)) * (360.0 / len(centres))
+    if np.abs(centres - even).max() > 1e-6:
+        index = int(np.argmax(np.abs(centres - even) > 1e-6))
+        refuse(
+            found.path,
+            f"has {len(centres)} directions, number {index + 1} at {centres[index]:g}, not at {even[index]:g} degrees",
+            "give even sectors from 0 clockwise, as PyWake needs them; 360 may repeat 0",
+        )
+    return np.asarray(even)
+
+
+def _in_order(found: Variables, name: str, axes: tuple[str, ...], values: FloatArray) -> Variable:
+    by_position = tuple(axis for axis in _PYWAKE_ORDER if axis in axes)
+    if axes != by_position:
+        found.notes.append(
+            f"{name} is over ({', '.join(axes)}) and is read by these names; PyWake goes by position and would take "
+            f"its axes for ({', '.join(by_position)})"
+        )
+    values = values.transpose([axes.index(axis) for axis in by_position])
+    values = np.flip(values, tuple(at for at, axis in enumerate(by_position) if axis in found.falling))
+    if not np.isfinite(values).all():
+        refuse(
+            found.path,
+            f"has {int((~np.isfinite(values)).sum())} gaps in {name}",
+            "fill them, or crop the grid",
+        )
+    if ("x" in axes) != ("y" in axes) or ("h" in axes and "x" not in axes):
+        refuse(
+            found.path, f"has {name} over ({', '.join(axes)})", "give x and y together, and h only with them"
+        )
+    if found.repeats_north and "wd" in by_position:
+        values = _without_360(found, name, values, by_position.index("wd"))
+    return Variable(by_position, np.array(values, order="C"))
+
+
+def _without_360(found: Variables, name: str, values: FloatArray, place: int) -> FloatArray:
+    first, last = np.take(values, 0, axis=place), np.take(values, -1, axis=place)
+    if not np.array_equal(first, last):
+        refuse(
+            found.path, f"has {name} that differs between 0 and 360 degrees, which are the same", "correct it"
+        )
+    return np.delete(values, -1, axis=place)
+
+
+def _refuse_other_wind(found: Variables, arrays: _Arrays, name: str, axis: str) -> None:
+    """WS and WD replace the wind speed and direction in PyWake; only ones that change nothing are understood."""
+    if name not in arrays:
+        return
+    axes, values = arrays[name]
+    own = found.axes.get(axis)
+    if axes == (axis,) and own is not None and np.array_equal(values, own):
+        return
+    what = "wind speeds" if name == "WS" else "wind directions"
+    refuse(
+        found.path, f"has {name}, which replaces the {what} of all states", "give Speedup or Turning instead"
+    )
+
 
 OPTIONS = WEIBULL_OPTIONS | {"turned_wakes", "height"}
 _WEIBULL = {"Sector_frequency": "frequency", "Weibull_A": "a", "Weibull_k": "k"}
@@ -33,7 +257,7 @@ _AXES = {"x": "x", "y": "y", "h": "height", "wd": "wind_directions"}
 _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 
 
-def read(path: Path, options: Options) -> FileContent:
+def read_xrsite(path: Path, options: Options) -> FileContent:
     """The site as a section of a campaign, with local wind where the file has grids."""
     found = read_variables(path, options)
     over_direction, over_position = _interpolations(options)

@@ -1,28 +1,53 @@
 """windIO 2: a wind energy system and its parts, read into the sections of a campaign.
 
-``read_system`` reads a whole system; ``parts`` has readers of a site, a resource, a turbine or a wind farm alone.
+``read_system`` reads a whole system; the other functions read a part from a file of its own.
 """
 
 from __future__ import annotations
 
-from vindeby.interop.windio.farm import Layout as Layout
-from vindeby.interop.windio.farm import WindFarms as WindFarms
-from vindeby.interop.windio.notes import Notes as Notes
-from vindeby.interop.windio.parts import read_boundary as read_boundary
-from vindeby.interop.windio.parts import read_resource as read_resource
-from vindeby.interop.windio.parts import read_turbine as read_turbine
-from vindeby.interop.windio.parts import read_wind_farm as read_wind_farm
-from vindeby.interop.windio.system import System as System
-from vindeby.interop.windio.system import read_system as read_system
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from vindeby.interop.windio import farm, resource, turbine
+from vindeby.interop.windio.nodes import Notes, open_root
+from vindeby.interop.windio.system import System, read_system
 
 __all__ = [
-    "Layout",
     "Notes",
     "System",
-    "WindFarms",
     "read_boundary",
+    "read_quantities",
     "read_resource",
     "read_system",
     "read_turbine",
     "read_wind_farm",
 ]
+
+
+def read_boundary(path: str | Path, notes: Notes | None = None) -> dict[str, Any] | None:
+    """The boundary of a site file, as a campaign file has it; None where it has none."""
+    return farm.read_boundary(open_root(Path(path)), notes or Notes())
+
+
+def read_resource(
+    path: str | Path, hub_heights: Sequence[float] = (), notes: Notes | None = None
+) -> dict[str, Any]:
+    """The wind of a resource or site file, as the section ``site`` of a campaign; what is missing is in ``notes``."""
+    notes = notes or Notes()
+    return resource.read_resource(open_root(Path(path)), notes).site(hub_heights, notes)
+
+
+def read_quantities(path: str | Path, notes: Notes | None = None) -> resource.Resource:
+    """What a resource file holds, as arrays over named axes, even where no campaign could use it."""
+    return resource.read_resource(open_root(Path(path)), notes or Notes())
+
+
+def read_turbine(path: str | Path, notes: Notes | None = None) -> dict[str, Any]:
+    """A turbine type, as a campaign file has it."""
+    return turbine.read_turbine(open_root(Path(path)), notes or Notes())
+
+
+def read_wind_farm(path: str | Path, notes: Notes | None = None) -> farm.WindFarms:
+    """The turbine types and layouts of a wind farm file, which may hold several farms."""
+    return farm.read_farms(open_root(Path(path)), notes or Notes())

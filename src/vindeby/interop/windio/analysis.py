@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vindeby.interop.windio.nodes import Node
-from vindeby.interop.windio.notes import Notes
+from vindeby.interop.windio.nodes import Node, Notes
 
 _UNSAID = "nygaard-2022"
 _SUMS = {

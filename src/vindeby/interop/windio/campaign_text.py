@@ -14,7 +14,7 @@ from typing import Any
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack, put_back, set_aside
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.interop.windio.farm import Layout
-from vindeby.interop.windio.notes import Missing
+from vindeby.interop.windio.nodes import Missing
 from vindeby.interop.windio.system import System
 from vindeby.printable import one_line
 

@@ -2,15 +2,99 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from vindeby.campaign.sections.amount import MAX_TURBINES
-from vindeby.interop.windio.coordinates import points
-from vindeby.interop.windio.nodes import Node
-from vindeby.interop.windio.notes import Notes
+from vindeby.interop.windio.nodes import Node, Notes
 from vindeby.interop.windio.turbine import printable_name, read_turbine
-from vindeby.text import listed
+from vindeby.text import listed, plural
+
+_DEGREES = re.compile(r"(longlat|latlong|EPSG:+4326\b|EPSG:+4258\b|OGC:CRS84)", re.IGNORECASE)
+_FARTHEST_M = 1e8
+_REMEDY = "give an x and a y for each point; write decimals with a point, since commas separate numbers"
+
+
+def points(node: Node, notes: Notes) -> list[list[float]]:
+    """The points of ``{x: [...], y: [...]}``."""
+    x = node.need("x", "give lists x and y").numbers()
+    y = node.need("y", "give lists x and y").numbers()
+    if len(x) != len(y):
+        node.refuse(f"x has {len(x)} numbers and y has {len(y)}", _REMEDY)
+    if max(map(abs, [*x, *y])) > _FARTHEST_M:
+        node.refuse("has a point that is no place in metres", "give coordinates in metres, UTM for example")
+    _note_crs(node, notes)
+    return [[east, north] for east, north in zip(x, y, strict=True)]
+
+
+def _note_crs(node: Node, notes: Notes) -> None:
+    crs = node.get("crs")
+    if crs is None:
+        return
+    text = crs.text()
+    if _DEGREES.search(text) or "+units=km" in text or "+units=us-ft" in text:
+        crs.refuse("is not in metres", "project the coordinates first, to UTM for example", text)
+    note = f"the coordinate system is {text}; coordinates are taken as they are"
+    systems = [one for one in notes.taken if one.startswith("the coordinate system is")]
+    if not systems:
+        notes.taken.append(note)
+    elif systems[0] != note:
+        first = systems[0].removeprefix("the coordinate system is ").partition(";")[0]
+        crs.refuse(f"differs from the coordinate system that stands elsewhere, {first}", "use one", text)
+
+
+Ring = list[list[float]]
+_FORMS = "give polygons, a list of {x, y}, or circle, {center: {x, y}, radius}"
+
+
+def read_boundary(site: Node, notes: Notes) -> dict[str, Any] | None:
+    """The boundary as a campaign file has it; None where the site has none."""
+    node = site.get("boundaries")
+    excluded = _exclusions(site, notes)
+    if node is None:
+        return None
+    rings, circle = _areas(node, notes)
+    if circle is not None:
+        boundary: dict[str, Any] = {"circle": circle}
+        told = f"circle of {circle['radius_m']:g} m"
+    elif len(rings) == 1:
+        boundary, told = {"polygon": rings[0]}, f"polygon of {plural(len(rings[0]), 'vertex')}"
+    else:
+        boundary, told = {"polygons": rings}, f"{len(rings)} polygons"
+    if excluded:
+        boundary["exclusions"] = excluded
+        told += f", {plural(len(excluded), 'exclusion')}"
+    notes.taken.append(f"boundary: {told.replace('vertexs', 'vertices')}")
+    return boundary
+
+
+def _areas(node: Node, notes: Notes) -> tuple[list[Ring], dict[str, Any] | None]:
+    polygons, circle = node.get("polygons"), node.get("circle")
+    if polygons is not None and circle is not None:
+        node.refuse("gives polygons and circle, which exclude each other", "give one of them")
+    if circle is not None:
+        return [], _circle(circle)
+    if polygons is None:
+        node.refuse("has neither polygons nor circle", _FORMS)
+    entries = polygons.entries()
+    if not entries:
+        polygons.refuse("the list is empty", _FORMS)
+    return [points(entry, notes) for entry in entries], None
+
+
+def _circle(node: Node) -> dict[str, Any]:
+    center = node.need("center", "give center: {x, y} and radius")
+    x, y = center.need("x").number(), center.need("y").number()
+    return {"center": [x, y], "radius_m": node.need("radius", "give the radius in metres").positive(1e8)}
+
+
+def _exclusions(site: Node, notes: Notes) -> list[Any]:
+    node = site.get("exclusions")
+    if node is None:
+        return []
+    rings, circle = _areas(node, notes)
+    return [*rings, *([] if circle is None else [{"circle": circle}])]
 
 
 @dataclass

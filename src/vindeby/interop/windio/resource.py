@@ -7,15 +7,321 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from vindeby.interop.windio.nodes import Node
-from vindeby.interop.windio.notes import Notes
-from vindeby.interop.windio.probability import read_probability
-from vindeby.interop.windio.quantities import COORDINATES, Quantities, Quantity, read_quantities
-from vindeby.interop.windio.sectors import with_north_once
-from vindeby.interop.windio.series import read_series
-from vindeby.interop.windio.weibull import WEIBULL, read_weibull
+from vindeby.campaign.reading.times import find_time_problem
+from vindeby.campaign.sections.local_wind import AXES
+from vindeby.campaign.sections.normalising import SUM_TOLERANCE
+from vindeby.interop.windio.nodes import Missing, Node, Notes
+from vindeby.interop.windio.quantities import (
+    COORDINATES,
+    Quantities,
+    Quantity,
+    are_even,
+    read_quantities,
+    refuse_uneven,
+    with_north_once,
+)
 from vindeby.text import listed
+
+_NAME = "turbulence_intensity"
+_REMEDY = "give it as a fraction, e.g. 0.08"
+
+
+def usable(found: Quantities, field: str, notes: Notes) -> Quantity | None:
+    """The turbulence intensity, if there is one between 0 and 1; noted as missing under ``field`` otherwise."""
+    given = found.get(_NAME)
+    if given is None:
+        notes.missing.append(Missing(field, "turbulence_intensity is not in the file", _REMEDY))
+        return None
+    low, high = float(given.values.min()), float(given.values.max())
+    if not (low > 0.0 and high < 1.0):
+        shown = f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}"
+        why = f"turbulence_intensity is {shown} in the file, no fraction that a wake model may take"
+        notes.missing.append(Missing(field, why, _REMEDY))
+        return None
+    return given
+
+
+def of_rose(found: Quantities, field: str, notes: Notes) -> Any:
+    """A number or a table by wind direction, wind speed or both; None where it is missing."""
+    given = usable(found, field, notes)
+    if given is None:
+        return None
+    if not given.axes:
+        return float(given.values)
+    if not set(given.axes) <= {"wind_direction", "wind_speed"}:
+        given.refuse(f"depends on {', '.join(given.axes)}", "give it by wind_direction and wind_speed")
+    axes = [axis for axis in ("wind_direction", "wind_speed") if axis in given.axes]
+    table = {f"{axis}s": found.axis(axis).tolist() for axis in axes}
+    return {**table, "values": given.over(*axes).tolist()}
+
+
+def of_steps(found: Quantities, field: str, notes: Notes) -> Any:
+    """A number, or one per step; None where it is missing."""
+    given = usable(found, field, notes)
+    if given is None:
+        return None
+    return float(given.values) if not given.axes else given.over("time").tolist()
+
+
+def at_states(found: Quantities, field: str, shape: tuple[int, int], notes: Notes) -> Any:
+    """A number, or one per state of a table of directions and wind speeds, row by row; None where it is missing."""
+    given = usable(found, field, notes)
+    if given is None:
+        return None
+    if not given.axes:
+        return float(given.values)
+    if not set(given.axes) <= {"wind_direction", "wind_speed"}:
+        given.refuse(f"depends on {', '.join(given.axes)}", "give it by wind_direction and wind_speed")
+    if set(given.axes) == {"wind_direction", "wind_speed"}:
+        return given.over("wind_direction", "wind_speed").ravel().tolist()
+    column = given.values[:, None] if given.axes == ("wind_direction",) else given.values[None, :]
+    return np.broadcast_to(column, shape).ravel().tolist()
+
+
+def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
+    """The section ``site`` of a resource with steps in time."""
+    series: dict[str, Any] = {}
+    for name in ("wind_direction", "wind_speed"):
+        given = found.get(name)
+        if given is None:
+            found.node.refuse(f"{name} is missing", "give time, wind_speed and wind_direction")
+        low, high = float(given.values.min()), float(given.values.max())
+        if low < 0.0 or (name == "wind_direction" and high > 360.0):
+            told = "is not between 0 and 360" if name == "wind_direction" else "is negative"
+            given.refuse(told, "correct it", low if low < 0.0 else high)
+        series[name] = given.over("time").tolist()
+    turbulence = of_steps(found, "site.time_series.turbulence_intensity", notes)
+    if turbulence is not None:
+        series["turbulence_intensity"] = turbulence
+    weight = found.get("probability")
+    if weight is not None:
+        series["weight"] = weight.over("time").tolist()
+        notes.chosen.append("probability by time is the weight of a step")
+    period = _put_times(found, series, notes)
+    _note_operating(found, notes)
+    notes.taken.append(f"wind: time series of {len(series['wind_speed'])} steps{period}")
+    return {"time_series": series}
+
+
+def _put_times(found: Quantities, series: dict[str, Any], notes: Notes) -> str:
+    if found.times is None:
+        notes.ignored.append("time: numbers, not times; the steps are taken in their order")
+        return ""
+    if problem := find_time_problem(found.times):
+        found.node.need("time").refuse(
+            f"entry {problem.entry} {problem.message}", problem.remedy, found.times[problem.entry]
+        )
+    series["times"] = found.times
+    return f", {found.times[0]} to {found.times[-1]}"
+
+
+def _note_operating(found: Quantities, notes: Notes) -> None:
+    operating = found.get("operating")
+    if operating is not None:
+        off = int(np.count_nonzero(operating.values == 0.0))
+        notes.ignored.append(
+            f"operating: {off} of {operating.values.size} entries say that a turbine stands still; here all run"
+        )
+
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def read_probability(found: Quantities, notes: Notes) -> dict[str, Any]:
+    """The section ``site`` of a resource with probabilities."""
+    given = found.by_name["probability"]
+    if not set(given.axes) <= {"wind_direction", "wind_speed"}:
+        given.refuse(
+            f"depends on {', '.join(given.axes)}",
+            "give it by wind_direction and wind_speed, for the whole site",
+        )
+    directions, speeds = found.axis("wind_direction"), found.axis("wind_speed")
+    for axis, points in (("wind_direction", directions), ("wind_speed", speeds)):
+        if axis not in given.axes and len(points) > 1:
+            given.refuse(f"does not depend on {axis}, which has {len(points)} values", "correct dims")
+    axes = [axis for axis in ("wind_direction", "wind_speed") if axis in given.axes]
+    table = given.over(*axes).reshape(len(directions), len(speeds))
+    table = joint(found, table, notes)
+    order = np.argsort(speeds, kind="stable")
+    if len(np.unique(speeds)) < len(speeds):
+        found.by_name["wind_speed"].refuse("has a wind speed twice", "list each once")
+    found = Quantities(
+        {name: one.taken("wind_speed", order) for name, one in found.by_name.items()}, found.times, found.node
+    )
+    return _site(found, directions, speeds[order], table[:, order], notes)
+
+
+def joint(found: Quantities, table: FloatArray, notes: Notes) -> FloatArray:
+    """The joint probabilities, whichever kind the file has; one row per direction."""
+    given, sectors = found.by_name["probability"], found.get("sector_probability")
+    if table.min() < 0.0:
+        given.refuse("has a negative value", "give fractions of the year", float(table.min()))
+    total, rows = float(table.sum()), table.sum(axis=1)
+    conditional = len(rows) > 1 and bool(np.all(np.abs(rows - 1.0) <= SUM_TOLERANCE))
+    if conditional and sectors is not None:
+        shares = sectors.over("wind_direction")
+        table = table * shares[:, None]
+        notes.chosen.append(
+            f"probability sums to 1 in each sector ({total:.6f} in all): it is that of a wind speed within its sector, "
+            f"and is multiplied by sector_probability; then it sums to {table.sum():.8f}"
+        )
+        total = float(table.sum())
+    elif sectors is not None:
+        notes.ignored.append(
+            "sector_probability: the probabilities are those of direction and speed together"
+        )
+    if conditional and sectors is None:
+        given.refuse(
+            f"sums to 1 in each sector, {total:.6g} in all, and there is no sector_probability",
+            "add sector_probability, or give joint probabilities that sum to 1",
+        )
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        given.refuse(f"the probabilities sum to {total:.6g}, not to 1", "give fractions of the year")
+    notes.taken.append(
+        f"wind: probabilities of {table.shape[0]} directions x {table.shape[1]} speeds that sum to {total:.8f}; they "
+        "are not divided by it"
+    )
+    return table
+
+
+def _site(
+    found: Quantities, directions: FloatArray, speeds: FloatArray, table: FloatArray, notes: Notes
+) -> dict[str, Any]:
+    """A table where the directions go evenly around, a list of states otherwise."""
+    if are_even(directions):
+        turbulence = of_rose(found, "site.table.turbulence_intensity", notes)
+        rose: dict[str, Any] = {} if turbulence is None else {"turbulence_intensity": turbulence}
+        rose |= {"wind_directions": directions.tolist(), "wind_speeds": speeds.tolist()}
+        return {"table": {**rose, "probability": table.tolist()}}
+    turbulence = at_states(found, "site.states.turbulence_intensity", table.shape, notes)
+    states: dict[str, Any] = {
+        "wind_direction": np.repeat(directions, len(speeds)).tolist(),
+        "wind_speed": np.tile(speeds, len(directions)).tolist(),
+        "probability": table.ravel().tolist(),
+    }
+    if turbulence is not None:
+        states["turbulence_intensity"] = turbulence
+    notes.chosen.append("the wind directions are not evenly around, so that the wind is a list of states")
+    return {"states": states}
+
+
+WEIBULL = ("weibull_a", "weibull_k", "sector_probability")
+_TURBULENCE = "site.weibull.turbulence_intensity"
+_GRID_NAMES = {"sector_probability": "sector_frequency", "wind_direction": "wind_directions"}
+_USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
+
+
+def read_weibull(found: Quantities, notes: Notes) -> dict[str, Any]:
+    """The section ``site`` of a resource with Weibull distributions."""
+    for name in WEIBULL:
+        if found.get(name) is None:
+            found.node.refuse(f"{name} is missing", f"give {', '.join(WEIBULL)}")
+    frequency = found.by_name["sector_probability"]
+    if found.depends_on("x", *WEIBULL) or found.depends_on("y", *WEIBULL):
+        return _on_a_grid(found, notes)
+    if frequency.axes != ("wind_direction",):
+        told = ", ".join(frequency.axes) or "nothing"
+        frequency.refuse(f"depends on {told}, not on wind_direction", "give it by wind_direction")
+    total = float(frequency.values.sum())
+    refuse_uneven(found, total)
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        frequency.refuse(f"the frequencies sum to {total:.6g}, not to 1", "give fractions of the year")
+    notes.taken.append(f"wind: Weibull, {len(frequency.values)} sectors, frequencies that sum to {total:.8f}")
+    directions = found.axis("wind_direction")
+    columns = [_by_sector(found.by_name[name], len(directions)) for name in WEIBULL]
+    weibull: dict[str, Any] = {"interpolation": "linear"}
+    turbulence = of_rose(found, _TURBULENCE, notes)
+    _put_speeds(weibull, turbulence, notes)
+    if turbulence is not None:
+        weibull["turbulence_intensity"] = turbulence
+    weibull["sectors"] = [
+        {"direction": direction, "a": a, "k": k, "frequency": share}
+        for direction, a, k, share in zip(
+            directions.tolist(), *(column.tolist() for column in columns), strict=True
+        )
+    ]
+    notes.chosen.append("sectors are joined linearly between their centres, as in PyWake's XRSite")
+    return {"weibull": weibull}
+
+
+def _by_sector(given: Quantity, count: int) -> FloatArray:
+    """One value per sector; a single number holds in all of them."""
+    if not given.axes:
+        return np.full(count, float(given.values))
+    return given.over("wind_direction")
+
+
+def _put_speeds(weibull: dict[str, Any], turbulence: Any, notes: Notes) -> None:
+    """The wind speeds to compute with: those of PyWake, as far as the turbulence is known at them."""
+    known = turbulence.get("wind_speeds") if isinstance(turbulence, dict) else None
+    speeds = [speed for speed in _USUAL_SPEEDS if known is None or known[0] <= speed <= known[-1]]
+    told = "3 to 25 m/s by 1, as in PyWake"
+    if len(speeds) < len(_USUAL_SPEEDS):
+        if not speeds:
+            speeds = list(known or [])
+        told = f"{speeds[0]:g} to {speeds[-1]:g} m/s, where the turbulence intensity is known"
+        weibull["wind_speeds"] = speeds
+    notes.chosen.append(
+        f"wind speeds: {told}; a wind_speed beside Weibull parameters is only the axis of turbulence"
+    )
+
+
+def _on_a_grid(found: Quantities, notes: Notes) -> dict[str, Any]:
+    """Distributions that differ from place to place."""
+    axes = {axis for name in WEIBULL for axis in found.by_name[name].axes}
+    if axes - {"x", "y", "height", "wind_direction"}:
+        found.by_name["weibull_a"].refuse(
+            f"depends on {', '.join(sorted(axes))}", "use x, y, height, wind_direction"
+        )
+    frequency = found.by_name["sector_probability"]
+    if "wind_direction" not in frequency.axes:
+        frequency.refuse("does not depend on wind_direction", "give it by wind_direction")
+    total = float(frequency.values.sum(axis=frequency.axes.index("wind_direction")).mean())
+    refuse_uneven(found, total)
+    found = _sorted(found)
+    grid: dict[str, Any] = {}
+    taken = list(WEIBULL)
+    weibull: dict[str, Any] = {"interpolation": "linear"}
+    turbulence = usable(found, _TURBULENCE, notes)
+    if turbulence is not None and not turbulence.axes:
+        weibull["turbulence_intensity"] = float(turbulence.values)
+    elif turbulence is not None:
+        if "wind_speed" in turbulence.axes:
+            turbulence.refuse(
+                "depends on wind_speed beside a grid of places", "give it by place or as a number"
+            )
+        taken.append("turbulence_intensity")
+        weibull["turbulence_intensity"] = float(turbulence.values.mean())  # that of the grid holds instead
+    for axis in ("x", "y", "height", "wind_direction"):
+        if any(axis in found.by_name[name].axes for name in taken):
+            grid[_GRID_NAMES.get(axis, axis)] = found.axis(axis).tolist()
+    for name in taken:
+        grid[_GRID_NAMES.get(name, name)] = _values(found.by_name[name])
+    places = f"{len(grid['x'])} x {len(grid['y'])} places"
+    notes.taken.append(
+        f"wind: Weibull on a grid of {places}, frequencies that sum to {total:.6f} in the mean"
+    )
+    return {"weibull": weibull, "local": grid}
+
+
+def _values(given: Quantity) -> dict[str, Any]:
+    own = [_GRID_NAMES.get(axis, axis) for axis in given.axes]
+    order = [own.index(axis) for axis in AXES if axis in own]
+    values = given.values.transpose(order).ravel().tolist()
+    return {"axes": [axis for axis in AXES if axis in own], "values": values}
+
+
+def _sorted(found: Quantities) -> Quantities:
+    """The same with x, y and height increasing."""
+    by_name = found.by_name
+    for axis in ("x", "y", "height"):
+        if axis in by_name and by_name[axis].axes == (axis,):
+            order = np.argsort(found.axis(axis), kind="stable")
+            by_name = {name: one.taken(axis, order) for name, one in by_name.items()}
+    return Quantities(by_name, found.times, found.node)
+
 
 _MAIN = ("probability", *WEIBULL, "wind_speed", "wind_direction", "turbulence_intensity")
 _BESIDE = ("wind_speed", "wind_direction", "turbulence_intensity", "height")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +13,139 @@ from typing import Any
 
 import shapely
 
-from vindeby.errors import CampaignError, VindebyError
+from vindeby.campaign.reading.yaml_text import Document, Origin
+from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
-from vindeby.interop.windio.boundary import read_boundary
-from vindeby.interop.windio.farm import Layout, WindFarms, read_farms
-from vindeby.interop.windio.nodes import Node, ignored_keys, left_includes, open_root
-from vindeby.interop.windio.notes import Missing, Notes
+from vindeby.interop.windio.farm import Layout, WindFarms, read_boundary, read_farms
+from vindeby.interop.windio.nodes import (
+    Missing,
+    Node,
+    Notes,
+    ignored_keys,
+    left_includes,
+    open_root,
+    with_includes,
+)
 from vindeby.interop.windio.resource import Resource, read_resource
-from vindeby.interop.windio.schema import schema_notes
 from vindeby.interop.windio.turbine import printable_name
-from vindeby.interop.windio.zones import farms_section
+
+_TOLERANCE_M = 1.0
+"""Published layouts have turbines on the boundary, rounded to a decimetre or so."""
+
+
+def farms_section(
+    name: str, boundary: dict[str, Any] | None, farms: WindFarms, notes: Notes
+) -> list[dict[str, Any]]:
+    """The section ``farms``: one farm, with a zone for each windIO farm where each has a polygon of its own."""
+    layouts = farms.first_layouts()
+    if len(farms.names) > 1 and len(layouts) == len(farms.names) and boundary is not None:
+        polygons = _polygon_of_each(boundary, layouts)
+        if polygons is not None:
+            notes.chosen.append(
+                f"each of the {len(layouts)} farms stands in a polygon of its own: they are zones of one farm, "
+                "searched together"
+            )
+            return [{"name": name, "zones": _zones(boundary, polygons, layouts, farms)}]
+        notes.chosen.append(f"the {len(layouts)} farms of the file are one farm, with the whole boundary")
+    farm: dict[str, Any] = {"name": farms.names[0] if len(farms.names) == 1 else name}
+    if boundary is not None:
+        farm["boundary"] = boundary
+    if layouts:
+        farm |= _amount(layouts, farms, notes)
+    else:
+        why = "there is no layout in the file that would count turbines"
+        notes.missing.append(Missing("n_turbines", why, "say how many, or give capacity_mw"))
+    return [farm]
+
+
+def _polygon_of_each(boundary: dict[str, Any], layouts: Sequence[Layout]) -> list[int] | None:
+    """The polygon that holds all turbines of each farm, if there is exactly one for each."""
+    shapes = [shapely.Polygon(ring) for ring in boundary.get("polygons", ()) if len(ring) > 2]
+    if len(shapes) != len(layouts) or not all(shape.is_valid for shape in shapes):
+        return None
+    found = []
+    for layout in layouts:
+        points = shapely.MultiPoint(list(zip(layout.x, layout.y, strict=True)))
+        holding = [index for index, shape in enumerate(shapes) if shape.buffer(_TOLERANCE_M).covers(points)]
+        if len(holding) != 1:
+            return None
+        found.append(holding[0])
+    return found if len(set(found)) == len(found) else None
+
+
+def _zones(
+    boundary: dict[str, Any], polygons: Sequence[int], layouts: Sequence[Layout], farms: WindFarms
+) -> list[dict[str, Any]]:
+    zones = []
+    for index, layout in zip(polygons, layouts, strict=True):
+        area: dict[str, Any] = {"polygon": boundary["polygons"][index]}
+        if "exclusions" in boundary:
+            area["exclusions"] = boundary["exclusions"]
+        zones.append({"name": layout.farm, **_amount([layout], farms, Notes()), "boundary": area})
+    return zones
+
+
+def _amount(layouts: Sequence[Layout], farms: WindFarms, notes: Notes) -> dict[str, Any]:
+    """How many turbines, or how many of each type where there are several."""
+    count = sum(len(layout.x) for layout in layouts)
+    types = [name for layout in layouts for name in layout.types]
+    if len(farms.turbines) < 2:
+        return {"n_turbines": count}
+    if len(types) < count:
+        notes.chosen.append(
+            f"the layouts do not say which turbine is of which of the {len(farms.turbines)} types: each type is "
+            "searched by itself"
+        )
+        return {"n_turbines": count}
+    return {"mix": dict(Counter(types))}
+
+
+_MOST = 12
+_LONGEST = 100
+_MOST_VALUES = 100_000
+"""windIO's validator takes about half a millisecond for each."""
+_ERROR = re.compile(r'^Error \d+: Failed at instance path `(.*?)` with error message: "(.*)"$', re.MULTILINE)
+_NOT_INSTALLED = "not checked: the windIO package is not installed (pip install 'vindeby[interop]')"
+
+
+def schema_notes(root: Node, kind: str = "plant/wind_energy_system") -> list[str]:
+    """What windIO's own validator finds, a line each; what lies in includes that were left is not looked at."""
+    try:
+        windio: Any = importlib.import_module("windIO")
+    except ImportError:
+        return [_NOT_INSTALLED]
+    if len(root.place.file.document.origins) > _MOST_VALUES:
+        return [f"not checked: the file holds more than {_MOST_VALUES:,} values"]
+    data = with_includes(root.files, root.place.file)
+    try:
+        windio.validate(data, kind)
+    except Exception as error:  # noqa: BLE001  (whatever a validator of another package raises is a finding)
+        found = [(path, text) for path, text in _ERROR.findall(str(error)) if not _is_left(data, path)]
+        if not found and not _ERROR.search(str(error)):
+            return [f"not checked: windIO's validator failed: {_short(str(error))}"]
+        lines = [f"{path}: {_short(text)}" for path, text in found[:_MOST]]
+        more = len(found) - len(lines)
+        return lines + ([f"and {more} more"] if more else [])
+    return []
+
+
+def _is_left(data: Any, path: str) -> bool:
+    """Whether a JSON path leads into an include that was not read."""
+    for step in re.findall(r"[^.\[\]$']+", path):
+        try:
+            data = data[int(step)] if isinstance(data, list) else data[step]
+        except (KeyError, IndexError, ValueError, TypeError):
+            return False
+        if data is None:
+            return True
+    return False
+
+
+def _short(text: str) -> str:
+    """A message without the data that the validator repeats in it."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[:20]} ... {text[-_LONGEST + 25 :]}"
+
 
 SPACING_DIAMETERS = 2.0
 SEEDS = 4
@@ -176,3 +302,36 @@ def shape_of(boundary: dict[str, Any]) -> Any:
         return Boundary.model_validate(boundary).shape()
     except (ValueError, VindebyError):
         return None  # the campaign's own check says what is wrong with it
+
+
+def windio_document(path: Path, overrides: Sequence[str] = ()) -> Document:
+    """The system as the data of a campaign; refuses one that leaves open what ``overrides`` do not give either."""
+    system = read_system(path)
+    given = [assignment.partition("=")[0] for assignment in overrides]
+    missing = [one for one in system.notes.missing if not _is_given(one.field, given)]
+    if missing:
+        written = f"`vindeby init --from {path} FILE` writes a campaign file to complete"
+        raise CampaignError(
+            [
+                Problem(
+                    str(path), one.field, one.why, None, f"give it with --set {one.field}=..., or {written}"
+                )
+                for one in missing
+            ]
+        )
+    if "site" in system.data:
+        system.data["site"]["source"] = {"file": printable_name(path.name), "format": "windIO"}
+    notes = [line for line in system.notes.lines() if not line.startswith("missing")]
+    return Document(system.data, {(): Origin(str(path))}, notes)
+
+
+def _is_given(field: str, given: Sequence[str]) -> bool:
+    """Whether an override names the field, or a part that holds it; a farm may go by its number or its name."""
+    steps = field.split(".")
+    for dotted in given:
+        named = dotted.split(".")
+        if len(named) <= len(steps) and all(
+            one == other or other.isdecimal() for one, other in zip(named, steps, strict=False)
+        ):
+            return True
+    return False

@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from vindeby import units
-from vindeby.interop.windio.nodes import Node
-from vindeby.interop.windio.notes import Notes
+from vindeby.interop.windio.nodes import Node, Notes
 
 _NAME_LENGTH = 120
 _TALLEST_M, _FASTEST = 1000.0, 200.0

@@ -25,7 +25,7 @@ from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.wind import turn, wind_from
-from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.loops.wind_access import Locality, superposition_for
 
 __all__ = ["make_settle"]
 
@@ -62,7 +62,7 @@ def _list_targets(moves, d, a):
 def make_settle(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
     """Make the loop."""
     fill_deficits, settle_one = make_fill_deficits(model), make_settle_one(model, locality)
-    together, own = together_of(model, locality), own_winds(locality)
+    together, own = superposition_for(model, locality), own_winds(locality)
     wind_at, fill = own.settled, own.fill
     term, scale = together.term, together.scale
 

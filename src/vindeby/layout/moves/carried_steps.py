@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.loops.wind_access import Locality, superposition_for
 from vindeby.wake.models.contract import Pair
 from vindeby.wake.turbines.curves import curves_at
 
@@ -58,7 +58,7 @@ def forget_trial(moves, d):
 
 def make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., float]:
     """Make the step for a turbine whose wakes are summed."""
-    wind_speed = together_of(model, locality).wind_speed
+    wind_speed = superposition_for(model, locality).wind_speed
 
     @inlined
     def settle_one(machines, type_index, states, row, new):

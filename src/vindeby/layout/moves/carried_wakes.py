@@ -19,7 +19,7 @@ from vindeby.layout.moves.carried_steps import (
 from vindeby.layout.moves.carried_wind import own_winds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.loops.wind_access import Locality, superposition_for
 from vindeby.wake.models.contract import Pair
 
 __all__ = ["list_targets", "make_cast", "make_sum_up", "make_take_out"]
@@ -87,7 +87,11 @@ def _list_sources(moves, d, i, moved):
 
 def make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step for a turbine whose wakes are all gathered again."""
-    deficit, together, wind_tried = model.deficit, together_of(model, locality), own_winds(locality).tried
+    deficit, together, wind_tried = (
+        model.deficit,
+        superposition_for(model, locality),
+        own_winds(locality).tried,
+    )
     term, scale = together.term, together.scale
 
     @inlined
@@ -159,7 +163,7 @@ def list_targets(moves, d, i, moved, most, rough):
 
 def make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step for a turbine whose wakes change."""
-    fill_deficits, together = make_fill_deficits(model), together_of(model, locality)
+    fill_deficits, together = make_fill_deficits(model), superposition_for(model, locality)
     term, scale = together.term, together.scale
 
     @inlined
@@ -197,7 +201,7 @@ def make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
 
 def make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step that takes the moved turbine away."""
-    together = together_of(model, locality)
+    together = superposition_for(model, locality)
     term, scale = together.term, together.scale
 
     @inlined

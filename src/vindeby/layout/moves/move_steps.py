@@ -8,7 +8,7 @@ from vindeby.layout.moves.move_state import FreeWinds
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.wind import clear
-from vindeby.wake.loops.wind_access import Locality, access_of, together_of
+from vindeby.wake.loops.wind_access import Locality, access_of, superposition_for
 from vindeby.wake.models.contract import Pair
 from vindeby.wake.turbines.curves import curves_at
 
@@ -30,9 +30,9 @@ LEFT = 1e-9
 def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[..., bool]:
     """Adding one wake to a sum, or taking it out."""
     deficit, reach = model.deficit, model.reach
-    together, swing, turned_wakes = (
-        together_of(model, locality),
-        access_of(locality).swing,
+    together, rotate_to_local_wind, turned_wakes = (
+        superposition_for(model, locality),
+        access_of(locality).rotate_to_local_wind,
         locality == "turned",
     )
     scale, term = together.scale, together.term
@@ -40,7 +40,7 @@ def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[
     @scalar
     def add_wake(data, machines, source, target, far, aside, states, speed, thrust, sign, summed):
         """The wake of type ``source`` on type ``target``; ``states``, ``speed`` and ``thrust`` are the source's."""
-        far, aside = swing(states, far, aside)
+        far, aside = rotate_to_local_wind(states, far, aside)
         if turned_wakes and far <= 0.0:
             return False
         free, turbulence = states.speed, states.turbulence
@@ -67,7 +67,7 @@ def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[
 
 def make_settle_one(model: WakeModel, locality: Locality = "uniform") -> Callable[..., float]:
     """Settling a turbine whose wakes are summed."""
-    wind_speed = together_of(model, locality).wind_speed
+    wind_speed = superposition_for(model, locality).wind_speed
 
     @scalar
     def settle_one(machines, type_index, states, summed, speed, thrust):

@@ -23,7 +23,7 @@ from vindeby.layout.moves.steady_gain import make_gained, make_keep
 from vindeby.layout.moves.steady_steps import POINTS, SteadyMoves, is_downwind, make_all_watts, make_pair
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.loops.wind import clear, legs_of, turn
+from vindeby.wake.loops.wind import clear, direction_pairs_of, turn
 from vindeby.wake.models.contract import once_per_model
 
 __all__ = ["SteadyMoves", "is_steady", "new_steady_moves", "steady_kernels"]
@@ -46,12 +46,15 @@ def new_steady_moves(
 ) -> SteadyMoves:
     """Room for a layout, neighbours included; ``settle`` it first."""
     n, wind = len(x), farm.wind
-    directions, legs = len(wind.cosine), legs_of(farm.states, opposites=len(farm.turbines) == 1)
-    axes = len(legs.ahead)
+    directions, direction_pairs = (
+        len(wind.cosine),
+        direction_pairs_of(farm.states, opposites=len(farm.turbines) == 1),
+    )
+    axes = len(direction_pairs.ahead)
     pairs, changes = axes * n, max(2 * axes * (n + 1), directions * n)
     alone = np.diff(wind.first) == 1
     return SteadyMoves(
-        np.array(type_index, np.int64), counted, np.array(x), np.array(y), legs.ahead, legs.behind,
+        np.array(type_index, np.int64), counted, np.array(x), np.array(y), direction_pairs.ahead, direction_pairs.behind,
         np.array([turbine.thrust_range()[0] for turbine in farm.turbines]), _power_tables(farm).ravel(),
         np.where(alone, wind.speed[wind.first[:-1]], -1.0), np.where(alone, wind.weight[wind.first[:-1]], 0.0),
         np.zeros((axes, n)), np.zeros((axes, n)), np.zeros((n, axes, n)),

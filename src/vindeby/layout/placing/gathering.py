@@ -26,7 +26,7 @@ from vindeby.layout.placing.thrust_pieces import look_up, to_powers
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.superposition import turbulence_in_wakes
-from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.loops.wind_access import Locality, superposition_for
 from vindeby.wake.models.contract import Pair
 from vindeby.wake.turbines.curves import curves_at
 
@@ -37,7 +37,10 @@ def make_pull(
     model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality = "uniform"
 ) -> Callable[..., bool]:
     """Make the step that gathers wakes at a new turbine."""
-    pull_from, swing = _make_pull_from(model, tabulated, pairs, locality), free_at(locality).swing
+    pull_from, rotate_to_local_wind = (
+        _make_pull_from(model, tabulated, pairs, locality),
+        free_at(locality).rotate_to_local_wind,
+    )
 
     @inlined
     def pull(data, machines, wind, wakes, state, d, a, at, neighbours):
@@ -61,7 +64,7 @@ def make_pull(
             b = state.order[d, upwind]
             if state.cell[a] < 0 or state.cell[b] < 0:
                 far, aside = between(wind.cosine[d], wind.sine[d], state.place, b, state.place, a)
-                far, aside = swing(state, b, wind.first[d], far, aside)
+                far, aside = rotate_to_local_wind(state, b, wind.first[d], far, aside)
                 if far > 1e-10:
                     pull_from(data, machines, wind, wakes, state, d, a, b, -1, far, aside)
         return True
@@ -72,7 +75,7 @@ def make_pull(
 def _make_pull_from(
     model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality
 ) -> Callable[..., None]:
-    computed, together = pairs.computed, together_of(model, locality)
+    computed, together = pairs.computed, superposition_for(model, locality)
     scale, term, free_speed = together.scale, together.term, free_at(locality).speed
     has_unwaked = tabulated and locality == "uniform"
     adds, scales, free_turbulence = keeps_turbulence(model), keeps_speed(model), free_at(locality).turbulence
@@ -108,7 +111,7 @@ def make_renew(
     """Make the step that follows a change of a turbine's wakes."""
     adds, scales = keeps_turbulence(model), keeps_speed(model)
     turbulence_at = _make_turbulence_at(model, locality)
-    together, free = together_of(model, locality), free_at(locality)
+    together, free = superposition_for(model, locality), free_at(locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
     free_speed, free_turbulence = free.speed, free.turbulence
 
@@ -184,7 +187,10 @@ def make_begin_unwaked(
 
 def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., float]:
     added, turned_wakes = model.turbulence_functions[0], locality == "turned"
-    free_turbulence, swing = free_at(locality).turbulence, free_at(locality).swing
+    free_turbulence, rotate_to_local_wind = (
+        free_at(locality).turbulence,
+        free_at(locality).rotate_to_local_wind,
+    )
 
     @scalar
     def turbulence_at(data, machines, wind, state, d, a, at, k):
@@ -195,7 +201,7 @@ def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., f
         for upwind in range(at):
             b = state.order[d, upwind]
             far, aside = between(wind.cosine[d], wind.sine[d], place, b, place, a)
-            far, aside = swing(state, b, s, far, aside)
+            far, aside = rotate_to_local_wind(state, b, s, far, aside)
             if turned_wakes and far <= 0.0:
                 continue
             other, height = machines.hub_height[type_index[a]], machines.hub_height[type_index[b]]

@@ -109,7 +109,7 @@ def make_spread_off_grid(
 ) -> Callable[..., None]:
     """Make the step for pairs of which one is a neighbour, or whose wakes follow the turned wind."""
     reach, compute_change = model.reach, pairs.compute_change
-    swing, turned_wakes = free_at(locality).swing, locality == "turned"
+    rotate_to_local_wind, turned_wakes = free_at(locality).rotate_to_local_wind, locality == "turned"
 
     @scalar
     def spread_off_grid(data, machines, wind, state, d, a, others, count, thrust, turbulence):
@@ -120,7 +120,7 @@ def make_spread_off_grid(
             far, aside = between(cosine, sine, state.place, a, state.place, b)
             if turned_wakes and far <= 1e-10:
                 continue  # it comes earlier in the order, which is that of the site's wind direction
-            far, aside = swing(state, a, wind.first[d], far, aside)
+            far, aside = rotate_to_local_wind(state, a, wind.first[d], far, aside)
             rotor = machines.diameter[state.type_index[b]]
             if far > 1e-10 and abs(aside) < reach(data, far, diameter, rotor, thrust, turbulence):
                 wait(cosine, sine, state, b)
@@ -133,7 +133,7 @@ def make_spread_off_grid(
             return
         for c in range(state.point_cell.size):
             far, aside = between(cosine, sine, state.place, a, state.point, c)
-            far, aside = swing(state, a, wind.first[d], far, aside)
+            far, aside = rotate_to_local_wind(state, a, wind.first[d], far, aside)
             if (
                 state.occupant[state.point_cell[c]] == c + 1
                 and far > 1e-10

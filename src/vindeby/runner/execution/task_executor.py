@@ -21,7 +21,6 @@ from pathlib import Path
 from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck
 from vindeby.assembly.returned import ReturnedCheck
 from vindeby.campaign import Campaign, Task
-from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
 from vindeby.runner.execution.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
@@ -194,7 +193,7 @@ class TaskExecutor:
 
 
 def _check_of(campaign: Campaign) -> Check:
-    names = returned_arrays(campaign)
+    names = campaign.returned_arrays
     return CampaignCheck(campaign) if names is None else ReturnedCheck(names)
 
 

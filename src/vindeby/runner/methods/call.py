@@ -27,6 +27,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class FunctionTask:
+    """What a function is called with that has nothing to do with wind."""
+
+    key: str
+    """The name of the result, such as ``farm0_t0_s12``."""
+    seed: int
+    parameters: Mapping[str, Any]
+    """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+    case: str = ""
+    """Of the campaign's ``cases``, if it lists any, the one of this seed."""
+    context: Mapping[str, str] = field(default_factory=dict)
+    """What the campaign file says under ``context``."""
+
+
+@dataclass(frozen=True)
 class CallTask:
     """What a function is called with: one layout to be found."""
 
@@ -74,9 +89,9 @@ class CallTask:
         return self.problem.farm
 
 
-def find_function(name: str) -> Callable[[CallTask], Mapping[str, Any]]:
+def find_function(name: str) -> Callable[[Any], Mapping[str, Any]]:
     """Import ``package.module:function``; InputError says what is missing."""
-    function: Callable[[CallTask], Mapping[str, Any]] = imported("method.call", name, "function")
+    function: Callable[[Any], Mapping[str, Any]] = imported("method.call", name, "function")
     return function
 
 
@@ -99,18 +114,10 @@ class CallMethod:
 
 class _Prepared:
     def __init__(
-        self, campaign: Campaign, call: Call, function: Callable[[CallTask], Mapping[str, Any]], cell: Cell
+        self, campaign: Campaign, call: Call, function: Callable[[Any], Mapping[str, Any]], cell: Cell
     ) -> None:
         self._campaign, self._cell = campaign, cell
-        farm = campaign.farms[cell.farm_idx]
-        self._farm, self._boundary = farm.name, farm.boundary
-        self._turbine, self._site = campaign.turbines[cell.type_idx], campaign.site
-        self._neighbours = neighbours_of(campaign, cell.farm_idx)
         self._call, self._function = call, function
-        areas = [zone.boundary for zone in farm.zones or ()]
-        self._zones, self._mix = tuple(zip(areas, cell.zones, strict=True)), dict(cell.mix)
-        self._fewest = cell.fewest_turbines
-        self._ranges = dict(zip(self._mix, cell.mix_ranges, strict=False))
         self._cases = dict(zip(campaign.seeds, call.cases or (), strict=False))
 
     @cached_property
@@ -120,29 +127,42 @@ class _Prepared:
 
         return problem_of(self._campaign, self._cell)
 
+    @cached_property
+    def _of_farm(self) -> dict[str, Any]:
+        """What all tasks of the farm and type have in common."""
+        campaign, cell = self._campaign, self._cell
+        farm = campaign.farms[cell.farm_idx]
+        areas = [zone.boundary for zone in farm.zones or ()]
+        return {
+            "farm": farm.name,
+            "boundary": farm.boundary,
+            "turbine": campaign.turbines[cell.type_idx],
+            "n_turbines": cell.n_turbines,
+            "min_spacing_m": cell.spacing_m,
+            "site": campaign.site,
+            "neighbours": neighbours_of(campaign, cell.farm_idx),
+            "zones": tuple(zip(areas, cell.zones, strict=True)),
+            "fewest_turbines": cell.fewest_turbines,
+            "prepared": self,
+        }
+
+    def _task(self, task: Task) -> FunctionTask | CallTask:
+        given: dict[str, Any] = {
+            "key": task.key,
+            "seed": task.seed,
+            "parameters": frozen(self._call.parameters),
+            "case": self._cases.get(task.seed, ""),
+            "context": dict(self._call.context or {}),
+        }
+        if not self._campaign.is_about_wind:
+            return FunctionTask(**given)
+        mix = dict(self._cell.mix)
+        ranges = dict(zip(mix, self._cell.mix_ranges, strict=False))
+        return CallTask(**given, **self._of_farm, mix=mix, mix_ranges=ranges)
+
     def solve(self, task: Task) -> Result:
         """Call the function."""
-        given = self._function(
-            CallTask(
-                key=task.key,
-                farm=self._farm,
-                boundary=self._boundary,
-                turbine=self._turbine,
-                n_turbines=task.n_turbines,
-                min_spacing_m=task.spacing_m,
-                seed=task.seed,
-                site=self._site,
-                parameters=frozen(self._call.parameters),
-                neighbours=self._neighbours,
-                zones=self._zones,
-                case=self._cases.get(task.seed, ""),
-                context=dict(self._call.context or {}),
-                mix=dict(self._mix),
-                fewest_turbines=self._fewest,
-                mix_ranges=dict(self._ranges),
-                prepared=self,
-            )
-        )
+        given = self._function(self._task(task))
         if not isinstance(given, Mapping):
             raise InvalidResultError(
                 f"the function returned a {type(given).__name__}, not a mapping with layout and aep"

@@ -18,7 +18,6 @@ from vindeby._version import __version__
 from vindeby.assembly.returned import RETURNS
 from vindeby.assembly.zones_and_types import largest_diameter_m, objective_gwh, zone_array
 from vindeby.campaign import Campaign, Task
-from vindeby.campaign.no_wind import returned_arrays
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.store.format.record import Attribute, Record
@@ -79,7 +78,7 @@ def checked_record(
         "seconds": round(seconds, 6),
         "version": __version__,
     }
-    names = returned_arrays(campaign)
+    names = campaign.returned_arrays
     if names is not None:
         _check_returned(arrays, names)
         attributes[RETURNS] = ", ".join(names)

@@ -31,7 +31,7 @@ from vindeby.store.format.seal_directory import DirectoryError, check_directory
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """The newest format of shards and databases that this version reads, and the one that it writes."""
 
 BLOCK_SIZE = 1 << 16

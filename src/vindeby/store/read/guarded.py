@@ -1,7 +1,7 @@
 """What runs inside a guarded child: ``python -m vindeby.store.read.guarded MEMORY_BYTES``.
 
 It reads requests, one JSON object per line, and writes frames (``guard``). It may die at any moment; it changes
-nothing on disk but the new file of a merge that asks it to copy what others added (``carry``).
+nothing on disk but the new file of a merge that asks it to copy what others added (``additions``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from vindeby.errors import VindebyError
 from vindeby.store.format.image import build_image
 from vindeby.store.format.record import Record
-from vindeby.store.read.foreign.copy_additions import carry
+from vindeby.store.read.foreign.additions import copy_additions
 from vindeby.store.read.foreign.gridded import read_gridded
 from vindeby.store.read.foreign.groups import Asked
 from vindeby.store.read.foreign.hdf5_library import LIBRARY_ERRORS
@@ -55,7 +55,7 @@ def main() -> None:
             elif task == "gridded":
                 answer = read_gridded(result=lambda data: send(RESULT, data), **request)
             elif task == "carry":
-                answer = carry(progress=lambda text: send(PROGRESS, text.encode()), **request)
+                answer = copy_additions(progress=lambda text: send(PROGRESS, text.encode()), **request)
             else:
                 answer = read_foreign(
                     progress=lambda text: send(PROGRESS, text.encode(errors="surrogateescape")),

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import mmap
 import shutil
+import struct
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from vindeby.store.format.hdf5 import encoding
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.read.guard import TOO_LONG, Guard
 from vindeby.store.read.inspect import (
+    SIGNATURE,
     SMALLEST,
     Finding,
     Superblock,
@@ -172,10 +173,14 @@ def _addresses(copy: Path, visited: set[int]) -> list[int]:
 
 
 def _plain_superblock(size: int, root: int) -> bytes:
-    head = bytearray(encoding.superblock(size, root, 0, 0))
-    head[72:76] = bytes(4)  # no cached symbol table
-    head[16:20] = bytes((4, 0, 16, 0))  # the library's own node sizes
-    return bytes(head)
+    """A superblock of version 0, without a cached symbol table, for a file that lost its own."""
+    undefined = 0xFFFFFFFFFFFFFFFF
+    return (
+        SIGNATURE
+        + struct.pack("<BBBBBBBBHHI", 0, 0, 0, 0, 0, 8, 8, 0, 4, 16, 0)
+        + struct.pack("<QQQQ", 0, undefined, size, undefined)
+        + struct.pack("<QQIIQQ", 0, root, 0, 0, 0, 0)
+    )
 
 
 def _mark_filling(copy: Path, start: int, end: int) -> None:

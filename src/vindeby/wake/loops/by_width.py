@@ -85,7 +85,7 @@ class ByWidthKernels(NamedTuple):
     gradient: Callable[..., None]
 
 
-def goes_by_width(model: WakeModel, types: int, states: WindStates) -> bool:
+def can_use_width_loops(model: WakeModel, types: int, states: WindStates) -> bool:
     """Whether these loops are to stand for the model: where they can, and ``tabulated`` cannot or is slower."""
     if not model.tabulate or model.widths is None or not states.turbulence.size:
         return False

@@ -34,7 +34,7 @@ from vindeby.wake.loops.wind import (
     turn_back,
     turn_into_wind,
 )
-from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, together_of
+from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, superposition_for
 from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
@@ -93,7 +93,7 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
     """The walk upwind in one direction, after the walk downwind; fills ``shares.along`` and ``shares.across``."""
     reach, pair_back = model.reach, _make_pair_back(model, locality)
     settle_back, access = _make_settle_back(model, locality), access_of(locality)
-    at, swing, swing_back = access.at, access.swing, access.swing_back
+    at, rotate_to_local_wind, rotate_back = access.at, access.rotate_to_local_wind, access.rotate_back
     is_local, turned_wakes = locality != "uniform", locality == "turned"
     blocks = model.blockage is not None
 
@@ -119,7 +119,7 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
                 j = turned.order[b]
                 rotor = machines.diameter[turned.type_index[j]]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-                far, aside = swing(own, far, aside)
+                far, aside = rotate_to_local_wind(own, far, aside)
                 if turned_wakes and far <= 0.0:
                     continue
                 if abs(aside) >= reach(data, far, diameter, rotor, most_thrust, most_turbulence):
@@ -129,7 +129,7 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
                 )  # fmt: skip
                 if turned_wakes:
                     of_turning += of_aside * far - of_far * aside
-                of_far, of_aside = swing_back(own, of_far, of_aside)
+                of_far, of_aside = rotate_back(own, of_far, of_aside)
                 shares.along[j] += of_far
                 shares.across[j] += of_aside
                 of_place -= of_far
@@ -152,7 +152,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
     """The wake of ``a`` on ``b``: adds to the shares of ``a``, returns those of both distances."""
     slopes, added_slopes = model.deficit_with_slopes, model.turbulence_functions[1]
     adds, of_source = model.added_turbulence is not None, model.reference == "source"
-    together, is_local = together_of(model, locality), locality != "uniform"
+    together, is_local = superposition_for(model, locality), locality != "uniform"
     free_slope = model.free_turbulence_slope
     scale, scale_slope, term_back = together.scale, together.scale_slope, together.term_back
     scale_slope_free = together.scale_slope_free
@@ -210,7 +210,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
 def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """From the shares of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
     adds, blocks = model.added_turbulence is not None, model.blockage is not None
-    together, is_local = together_of(model, locality), locality != "uniform"
+    together, is_local = superposition_for(model, locality), locality != "uniform"
     wind_speed_back, slope_free = together.wind_speed_back, together.wind_speed_slope_free
 
     @scalar
@@ -263,9 +263,9 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # 
     """The walk downwind in one direction."""
     deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
     adds, blocks = model.added_turbulence is not None, model.blockage is not None
-    together, access = together_of(model, locality), access_of(locality)
+    together, access = superposition_for(model, locality), access_of(locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
-    at, swing, turned_wakes = access.at, access.swing, locality == "turned"
+    at, rotate_to_local_wind, turned_wakes = access.at, access.rotate_to_local_wind, locality == "turned"
 
     @scalar
     def settle(machines, type_index, states, waked, a):
@@ -298,7 +298,7 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # 
                 target = turned.type_index[turned.order[b]]
                 rotor = machines.diameter[target]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-                far, aside = swing(own, far, aside)
+                far, aside = rotate_to_local_wind(own, far, aside)
                 if (turned_wakes and far <= 0.0) or abs(aside) >= reach(
                     data, far, diameter, rotor, most_thrust, most_turbulence
                 ):
@@ -395,7 +395,7 @@ def _make_gradient(model: WakeModel, locality: Locality, walk: Callable[..., Non
 
 def _make_field(model: WakeModel) -> Callable[..., None]:
     deficit, blocks = model.deficit, model.blockage is not None
-    together = together_of(model, "uniform")
+    together = superposition_for(model, "uniform")
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
     @kernel(model.identity)
@@ -426,8 +426,13 @@ def make_local_field(model: WakeModel, locality: Locality) -> Callable[..., None
     ``wind`` has one direction and one wind speed; ``u``, ``ct`` and ``ti`` are those of the turbines in it. Positions
     are in the frame of the wind's grid.
     """
-    deficit, access, together = model.deficit, access_of(locality), together_of(model, locality)
-    new_room, states_of, at, swing = access.room, access.states, access.at, access.swing
+    deficit, access, together = model.deficit, access_of(locality), superposition_for(model, locality)
+    new_room, states_of, at, rotate_to_local_wind = (
+        access.room,
+        access.states,
+        access.at,
+        access.rotate_to_local_wind,
+    )
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
     @kernel(identity_of(model, locality))
@@ -439,7 +444,7 @@ def make_local_field(model: WakeModel, locality: Locality) -> Callable[..., None
             for i in range(x.size):
                 own = at(states, i)
                 far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
-                far, aside = swing(own, far, aside)
+                far, aside = rotate_to_local_wind(own, far, aside)
                 if far <= 0.0:
                     continue
                 hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]

@@ -163,7 +163,7 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
 
 
 class TabulatedKernels(NamedTuple):
-    """The compiled loops; their arguments are those of ``direct`` with the tables and legs after ``data``."""
+    """The compiled loops; their arguments are those of ``direct`` with the tables and direction_pairs after ``data``."""
 
     power: Callable[..., None]
     gradient: Callable[..., None]
@@ -297,7 +297,7 @@ def _make_power(model: WakeModel) -> Callable[..., None]:
     ahead, behind = _make_walks(model, NODES)
 
     @uncounted
-    def leg_power(data, tables, machines, farm, rows, wind, d, opposite, counted, out):
+    def both_power(data, tables, machines, farm, rows, wind, d, opposite, counted, out):
         for a in range(farm.order.size):
             for p in range(farm.first[a], farm.first[a + 1]):
                 read(tables, farm, a, farm.other[p], rows[p * NODES : (p + 1) * NODES])
@@ -306,41 +306,64 @@ def _make_power(model: WakeModel) -> Callable[..., None]:
             behind(data, tables, machines, farm, rows, wind_from(wind, opposite), counted, out)
 
     @kernel(model.identity)
-    def power(data, tables, legs, machines, x, y, type_index, counted, wind, block_from, block_to, out):
+    def power(
+        data, tables, direction_pairs, machines, x, y, type_index, counted, wind, block_from, block_to, out
+    ):
         farm, rows = _room(type_index, wind.most), np.empty(NODES)
         for block in range(block_from, block_to):
             count_up(farm.order)
-            for leg in range(block * BLOCK, min((block + 1) * BLOCK, legs.ahead.size)):
-                d = legs.ahead[leg]
+            for p in range(block * BLOCK, min((block + 1) * BLOCK, direction_pairs.ahead.size)):
+                d = direction_pairs.ahead[p]
                 turn_into_wind(x, y, wind.cosine[d], wind.sine[d], farm.order, farm.along, farm.across)
                 count = find_pairs(tables, farm)
                 if rows.size < count * NODES:
                     rows = np.empty((count + count // 4) * NODES)
-                leg_power(data, tables, machines, farm, rows, wind, d, legs.behind[leg], counted, out[block])
+                both_power(
+                    data,
+                    tables,
+                    machines,
+                    farm,
+                    rows,
+                    wind,
+                    d,
+                    direction_pairs.behind[p],
+                    counted,
+                    out[block],
+                )
 
     return power
 
 
 def _make_gradient(model: WakeModel) -> Callable[..., None]:
-    leg_gradient = _make_leg_gradient(model)
+    both_gradient = _make_both_gradient(model)
 
     @kernel(model.identity)
     def gradient(
-        data, tables, legs, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
+        data, tables, direction_pairs, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
     ):  # fmt: skip
         n = type_index.size
         farm, rows, shares = _room(type_index, wind.most), np.empty(WIDE), new_shares(n, wind.most)
         for block in range(block_from, block_to):
             count_up(farm.order)
-            for leg in range(block * BLOCK, min((block + 1) * BLOCK, legs.ahead.size)):
-                d = legs.ahead[leg]
+            for p in range(block * BLOCK, min((block + 1) * BLOCK, direction_pairs.ahead.size)):
+                d = direction_pairs.ahead[p]
                 cosine, sine = wind.cosine[d], wind.sine[d]
                 turn_into_wind(x, y, cosine, sine, farm.order, farm.along, farm.across)
                 count = find_pairs(tables, farm)
                 if rows.size < count * WIDE:
                     rows = np.empty((count + count // 4) * WIDE)
-                leg_gradient(
-                    data, tables, machines, farm, rows, wind, d, legs.behind[leg], counted, shares, out[block]
+                both_gradient(
+                    data,
+                    tables,
+                    machines,
+                    farm,
+                    rows,
+                    wind,
+                    d,
+                    direction_pairs.behind[p],
+                    counted,
+                    shares,
+                    out[block],
                 )
                 for a in range(n):
                     i = farm.order[a]
@@ -351,13 +374,13 @@ def _make_gradient(model: WakeModel) -> Callable[..., None]:
     return gradient
 
 
-def _make_leg_gradient(model: WakeModel) -> Callable[..., None]:
+def _make_both_gradient(model: WakeModel) -> Callable[..., None]:
     """A direction and its opposite: mean powers, and the shares of all places in ``shares``."""
     ahead, behind = _make_walks(model, WIDE)
     ahead_back, behind_back = make_walks_back(model)
 
     @uncounted
-    def leg_gradient(data, tables, machines, farm, rows, wind, d, opposite, counted, shares, out):
+    def both_gradient(data, tables, machines, farm, rows, wind, d, opposite, counted, shares, out):
         for a in range(farm.order.size):
             for p in range(farm.first[a], farm.first[a + 1]):
                 read_with_slopes(tables, farm, a, farm.other[p], rows[p * WIDE : (p + 1) * WIDE])
@@ -371,4 +394,4 @@ def _make_leg_gradient(model: WakeModel) -> Callable[..., None]:
             behind(data, tables, machines, farm, rows, states, counted, out)
             behind_back(data, tables, machines, farm, rows, states, counted, shares)
 
-    return leg_gradient
+    return both_gradient

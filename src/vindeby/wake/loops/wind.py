@@ -162,14 +162,14 @@ def new_waked(n: int, most: int) -> Waked:
     )  # fmt: skip
 
 
-class Legs(NamedTuple):
+class DirectionPairs(NamedTuple):
     """Directions to be worked off together: each and, if there is one (else -1), its opposite."""
 
     ahead: IntArray
     behind: IntArray
 
 
-def legs_of(states: WindStates, *, opposites: bool) -> Legs:
+def direction_pairs_of(states: WindStates, *, opposites: bool) -> DirectionPairs:
     """Pair every direction with the opposite one, which has the same pairs of turbines in its wakes."""
     direction = np.mod(states.direction, 360.0)
     free = dict(zip(direction.tolist(), range(len(direction)), strict=True)) if opposites else {}
@@ -184,7 +184,7 @@ def legs_of(states: WindStates, *, opposites: bool) -> Legs:
         used |= {d, other}
         ahead.append(d)
         behind.append(other)
-    return Legs(np.array(ahead, np.int64), np.array(behind, np.int64))
+    return DirectionPairs(np.array(ahead, np.int64), np.array(behind, np.int64))
 
 
 @scalar

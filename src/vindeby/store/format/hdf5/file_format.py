@@ -1,27 +1,37 @@
 """What a file format of OUT.h5 must be able to do; ``tests/contracts`` holds every file format to it.
 
 A file format writes segments into a new sealed file and reads them back, chunk by chunk, from the bytes that the
-seal vouches for. It decides nothing about which records belong there.
+seal vouches for. It decides nothing about which records belong there. The HDF5 library writes the file (``new_file``),
+through an object that makes plain system calls, because the library can crash when a disk is full.
 """
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import StorageError
+from vindeby.store.disk.careful_file import CarefulFile
+from vindeby.store.format.own_fields import Addition
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.format.seal import SealedFile
 
+if TYPE_CHECKING:
+    import h5py
+
 SAMPLE = 64
-"""How many records are read through the HDF5 library when a new file is looked at."""
+"""How many records are read through the HDF5 library to check a new file."""
+
+_LIBVER = ("earliest", "v110")
+"""The oldest structures that can hold what is written: every HDF5 library from 1.8 on reads them."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +43,8 @@ class Content:
     widths: Mapping[str, int]
     root: Mapping[str, Attribute]
     segments: Iterable[Segment]
-    unlinked: Collection[bytes] = frozenset()
-    """Keys of records that get no group of their own here, though a reader of the seal finds them: a merge puts the
-    group there through the library, because others have added something to it."""
+    carry: Callable[[], Sequence[Addition]] = tuple
+    """Called when the HDF5 part of the file is closed and not sealed yet: copies what others added, and returns it."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ class FileFormat(ABC):
 
     @abstractmethod
     def look(self, path: Path, count: int, others: Others | None = None) -> None:
-        """Look at a new file through the HDF5 library, as its readers will; StorageError when it differs."""
+        """Check a new file through the HDF5 library, as its readers will; StorageError when it differs."""
 
     @abstractmethod
     def chunk_count(self, directory: Mapping[str, Any]) -> int:
@@ -77,19 +86,49 @@ class FileFormat(ABC):
         """
 
 
-def refuse_unless_intact(path: Path, segment: Segment) -> None:
-    """Every record as HDF5 gives it has its checksum."""
-    if not segment.intact().all():
-        raise StorageError(f"{path}: HDF5 reads other values than were merged; nothing was changed")
+@contextlib.contextmanager
+def removed_on_error(path: Path) -> Iterator[None]:
+    """A new file: whatever goes wrong, nothing is left of it."""
+    if path.exists():
+        raise FileExistsError(f"{path}: there is a file already")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise
 
 
-def directory_of(file_format: FileFormat, content: Content, rest: Mapping[str, Any]) -> dict[str, Any]:
+@contextlib.contextmanager
+def new_file(path: Path, root: Mapping[str, Attribute]) -> Iterator[h5py.File]:
+    """A new HDF5 file with these root attributes; an error of the disk is raised at the end of the block."""
+    import h5py  # not needed to read what is sealed, and loading it takes as long as reading thousands of records
+
+    target = CarefulFile(path)
+    try:
+        with target, h5py.File(target, "w", libver=_LIBVER) as file:
+            for name, value in root.items():
+                file.attrs[name] = value
+            yield file
+            file.flush()
+            target.check()
+    except (RuntimeError, ValueError) as error:
+        target.check()  # what the library read back was never written
+        raise StorageError(f"{path}: HDF5 cannot write it: {error}; nothing was changed") from error
+
+
+def directory_of(
+    file_format: FileFormat, content: Content, additions: Sequence[Addition], rest: Mapping[str, Any]
+) -> dict[str, Any]:
     """The directory of a database's seal."""
+    carried = {"additions": [one.to_json() for one in additions]} if additions else {}
     return {
         "kind": "database",
         "layout": file_format.name,
         "format_version": content.root["format_version"],
         "count": content.count,
         "root": dict(content.root),
+        "schemas": [schema.to_json() for schema in content.schemas],
+        **carried,
         **rest,
     }

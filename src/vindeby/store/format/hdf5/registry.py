@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 
 from vindeby.errors import ArgumentError
+from vindeby.store.format.hdf5.classic import ClassicFormat
 from vindeby.store.format.hdf5.file_format import FileFormat
+from vindeby.store.format.hdf5.table import TableFormat
 
-_CLASSES = {"classic": "ClassicFormat", "table": "TableFormat"}
-
-
-class _FileFormats(Mapping[str, FileFormat]):
-    """Each is loaded when first asked for, so that reading one form need not wait for what the other needs."""
-
-    def __getitem__(self, name: str) -> FileFormat:
-        return _made(name, _CLASSES[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_CLASSES)
-
-    def __len__(self) -> int:
-        return len(_CLASSES)
-
-
-@cache
-def _made(module: str, name: str) -> FileFormat:
-    made: FileFormat = getattr(importlib.import_module(f"vindeby.store.format.hdf5.{module}"), name)()
-    return made
-
-
-FILE_FORMATS: Mapping[str, FileFormat] = _FileFormats()
+FILE_FORMATS: Mapping[str, FileFormat] = {"classic": ClassicFormat(), "table": TableFormat()}
 
 
 def file_format_named(name: str) -> FileFormat:

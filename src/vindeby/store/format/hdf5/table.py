@@ -12,20 +12,17 @@ chunked alike, 1024 rows a chunk, with Fletcher-32; the seal's directory has the
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.store.disk.careful_file import CarefulFile
 from vindeby.store.format.array_attributes import array_attributes
 from vindeby.store.format.block_file import seal_file
 from vindeby.store.format.hdf5.file_format import (
@@ -34,10 +31,14 @@ from vindeby.store.format.hdf5.file_format import (
     FileFormat,
     Others,
     directory_of,
-    refuse_unless_intact,
+    new_file,
+    removed_on_error,
 )
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Schema, Segment, array_field, attribute_field
 from vindeby.store.format.seal import SealedFile
+
+if TYPE_CHECKING:
+    import h5py
 
 CHUNK_ROWS = 1024
 _TYPES = {"int": "<i8", "float": "<f8", "bool": "|b1"}
@@ -151,30 +152,26 @@ class TableFormat(FileFormat):
     def write(self, path: Path, content: Content) -> None:
         """Write a new sealed file and force it to the disk."""
         columns = plan_columns(content)
-        schemas = [schema.to_json() for schema in content.schemas]
-        numbers = {schema: number for number, schema in enumerate(content.schemas)}
-        target = CarefulFile(path)
-        try:
-            places = _write_hdf5(target, content, columns, numbers, schemas)
+        with removed_on_error(path):
+            schemas = json.dumps([schema.to_json() for schema in content.schemas])
+            with new_file(path, {**content.root, "schemas": schemas}) as file:
+                places = _write_columns(file, content, columns)
             rest = {
-                "schemas": schemas,
                 "chunk_rows": CHUNK_ROWS,
                 "columns": [column.to_json() for column in [*columns, _SCHEMA_COLUMN]],
                 "places": places,
             }
-            seal_file(path, directory_of(self, content, rest))
-        except BaseException:
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
-            raise
+            seal_file(path, directory_of(self, content, content.carry(), rest))
 
     def look(
         self,
         path: Path,
         count: int,
-        others: Others | None = None,  # noqa: ARG002 - what others added is no column of ours
+        others: Others | None = None,  # noqa: ARG002 - what others added is not a column of ours
     ) -> None:
         """Read the first and the last rows through the HDF5 library."""
+        import h5py  # only here: what is sealed is read without HDF5, and need not wait for it
+
         with h5py.File(path, "r", locking=False) as file:
             known = [Schema.from_json(entry) for entry in json.loads(file.attrs["schemas"])]
             if len(file["key"]) != count:
@@ -184,7 +181,10 @@ class TableFormat(FileFormat):
             for rows in (slice(0, SAMPLE), slice(max(0, count - SAMPLE), count)):
                 codes = file["schema"][rows]
                 for code, members in runs(codes, in_order=False):
-                    refuse_unless_intact(path, table_segment(file, known, code, rows, members))
+                    if not table_segment(file, known, code, rows, members).intact().all():
+                        raise StorageError(
+                            f"{path}: HDF5 reads other values than were merged; nothing was changed"
+                        )
 
     def chunk_count(self, directory: Mapping[str, Any]) -> int:
         """How many chunks of records there are."""
@@ -293,51 +293,34 @@ def _read_columns(file: SealedFile, columns: list[Column], number: int) -> list[
     ]
 
 
-def _write_hdf5(
-    target: CarefulFile,
-    content: Content,
-    columns: list[Column],
-    numbers: dict[Schema, int],
-    schemas: list[Any],
-) -> list[list[int]]:
+def _write_columns(file: h5py.File, content: Content, columns: list[Column]) -> list[list[int]]:
     """Write the columns chunk by chunk; where each chunk of each column stands."""
-    with target, h5py.File(target, "w", libver=("earliest", "v110")) as file:
-        for name, value in {**content.root, "schemas": json.dumps(schemas)}.items():
-            file.attrs[name] = value
-        every = [*columns, _SCHEMA_COLUMN]
-        datasets = [
-            file.create_dataset(
-                column.path,
-                (content.count, *column.shape),
-                column.dtype,
-                chunks=(min(CHUNK_ROWS, content.count), *column.shape) if content.count else None,
-                fletcher32=True if content.count else None,
-                # netcdf-c aborts on a fill value of text of fixed length.
-                fillvalue=None if column.dtype.startswith("S") else column.fill,
-            )
-            for column in every
-        ]
-        about = array_attributes(content.root)
-        for column, dataset in zip(every, datasets, strict=True):
-            part, _, name = column.field.partition(":")
-            if part == "array":
-                for attribute, text in about.get(name, {}).items():
-                    dataset.attrs[attribute] = text
-        start = 0
-        for buffers in _chunks(content, every, numbers):
-            for dataset, buffer in zip(datasets, buffers, strict=True):
-                _write_rows(dataset, start, buffer)
-            start += len(buffers[0])
-        file.flush()
-        target.check()
-        return [_chunk_places(dataset, content.count) for dataset in datasets]
-
-
-def _write_rows(dataset: h5py.Dataset, start: int, values: NDArray[Any]) -> None:
-    """``dataset[start:...] = values`` without what h5py does to find out what is meant, which costs more."""
-    place = dataset.id.get_space()
-    place.select_hyperslab((start, *(0,) * (values.ndim - 1)), values.shape)
-    dataset.id.write(h5py.h5s.create_simple(values.shape), place, values)
+    every = [*columns, _SCHEMA_COLUMN]
+    datasets = [
+        file.create_dataset(
+            column.path,
+            (content.count, *column.shape),
+            column.dtype,
+            chunks=(min(CHUNK_ROWS, content.count), *column.shape) if content.count else None,
+            fletcher32=True if content.count else None,
+            # netcdf-c aborts on a fill value of text of fixed length.
+            fillvalue=None if column.dtype.startswith("S") else column.fill,
+        )
+        for column in every
+    ]
+    about = array_attributes(content.root)
+    for column, dataset in zip(every, datasets, strict=True):
+        part, _, name = column.field.partition(":")
+        if part == "array":
+            for attribute, text in about.get(name, {}).items():
+                dataset.attrs[attribute] = text
+    start = 0
+    numbers = {schema: number for number, schema in enumerate(content.schemas)}
+    for buffers in _chunks(content, every, numbers):
+        for dataset, buffer in zip(datasets, buffers, strict=True):
+            dataset[start : start + len(buffer)] = buffer
+        start += len(buffers[0])
+    return [_chunk_places(dataset, content.count) for dataset in datasets]
 
 
 def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:

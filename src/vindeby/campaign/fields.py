@@ -1,0 +1,213 @@
+"""The fields of a campaign file, and what follows from them: how many turbines of which types each farm has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    Strict,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
+
+from vindeby.campaign.sections.amount import Amount, even_shares
+from vindeby.campaign.sections.coordinate_system import CoordinateSystem
+from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
+from vindeby.campaign.sections.neighbours import Neighbours
+from vindeby.campaign.sections.objective import Objective
+from vindeby.campaign.sections.run_options import RunOptions
+from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.spacing import Spacing
+from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.values import Count, Name, Text, refusal
+from vindeby.campaign.sections.wake_model import WakeModel
+
+MAX_TASKS = 10_000_000
+
+Seed = Annotated[int, Strict(), Field(ge=0, lt=2**32)]
+_Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
+_Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
+
+
+def _count_is_a_range(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 1 <= value <= MAX_TASKS:
+            raise refusal(
+                "is no number of seeds", remedy=f"give 1 to {MAX_TASKS:,}, or a list of seeds", value=value
+            )
+        return tuple(range(value))
+    if not isinstance(value, list | tuple):
+        raise refusal("is neither a number nor a list", remedy="write e.g. 50, or [0, 7, 12]", value=value)
+    return value
+
+
+_Named = TypeVar("_Named", tuple[Farm, ...], tuple[Turbine, ...])
+
+
+@dataclass(frozen=True)
+class _LeftOut:
+    """Stands in the data for a field that is left out, with its empty value; it is not checked."""
+
+    empty: Any
+
+
+def _unless_left_out(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    return value.empty if isinstance(value, _LeftOut) else check(value)
+
+
+_WITHOUT_WIND: Mapping[str, _LeftOut] = {
+    "farms": _LeftOut(()),
+    "turbines": _LeftOut(()),
+    "min_spacing": _LeftOut(Spacing.model_construct()),
+    "site": _LeftOut(Site.model_construct()),
+    "wake": _LeftOut(WakeModel.model_construct()),
+}
+"""What a campaign about a function without wind has in place of these fields."""
+ABOUT_WIND = (*_WITHOUT_WIND, "n_turbines", "capacity_mw", "mix", "neighbours", "objective")
+"""The keys of a campaign file that a campaign about a function without wind leaves out, all of them."""
+
+
+def fill_defaults(data: Any) -> Any:
+    """The data of a campaign; where its function needs no wind, with empty fields for everything about it."""
+    if not isinstance(data, dict) or data.keys() & set(ABOUT_WIND):
+        return data
+    return {**_WITHOUT_WIND, **data} if _says_what_it_returns(data.get("method")) else data
+
+
+def _says_what_it_returns(method: Any) -> bool:
+    steps = method if isinstance(method, list | tuple) else [method]
+    calls = [step.get("call") for step in steps if isinstance(step, dict)]
+    return any(isinstance(call, dict) and call.get("returns") is not None for call in calls)
+
+
+class CampaignFields(Amount):
+    """A campaign as a file describes it: every farm x every turbine type x every seed, and how each is computed.
+
+    A campaign about a function without wind has no farms and no turbines, and one task for each seed.
+    """
+
+    name: Name
+    """The campaign's name."""
+    description: Text = ""
+    """Words for people."""
+    crs: CoordinateSystem | None = None
+    """The coordinate reference system whose metres all coordinates are, where it is known; decides no result."""
+    farms: Annotated[tuple[Farm, ...], Field(min_length=1), WrapValidator(_unless_left_out)]
+    """The farms."""
+    turbines: Annotated[tuple[Turbine, ...], Field(min_length=1), WrapValidator(_unless_left_out)]
+    """The turbine types."""
+    neighbours: Neighbours | None = None
+    """Turbines that stand already, around every farm."""
+    min_spacing: Annotated[Spacing, WrapValidator(_unless_left_out)]
+    """The least distance between two turbines, such as 3 D or 720 m."""
+    objective: Objective | None = None
+    """What tells the better of two counts or mixes, where the search chooses them; AEP by default."""
+    site: Annotated[Site, WrapValidator(_unless_left_out)]
+    """The wind."""
+    wake: Annotated[WakeModel, WrapValidator(_unless_left_out)]
+    """The wake model."""
+    method: Annotated[
+        tuple[Step, ...],
+        BeforeValidator(one_step_is_a_pipeline, Step | _Steps),
+        Field(min_length=1),
+        AfterValidator(begins_with_a_start),
+    ]
+    """How layouts are searched: one step, or a list of steps."""
+    seeds: Annotated[
+        tuple[Seed, ...], BeforeValidator(_count_is_a_range, Count | _Seeds), Field(min_length=1)
+    ]
+    """A number n of seeds (0 to n - 1), or a list of them."""
+    run: RunOptions = RunOptions()
+    """How the campaign is run; decides no result."""
+
+    @property
+    def is_about_wind(self) -> bool:
+        """Whether there are farms, turbines and wind, or only a function that is called once for each seed."""
+        return bool(self.farms)
+
+    @property
+    def returned_arrays(self) -> tuple[str, ...] | None:
+        """The arrays that a result has instead of a layout and an energy, where a function says what it returns."""
+        return next((step.call.returns for step in self.method if step.call and step.call.returns), None)
+
+    @property
+    def total_configs(self) -> int:
+        """How many tasks there are."""
+        cells = sum(len(self.turbines) if self.mix_of(farm) is None else 1 for farm in self.farms)
+        return (cells if self.is_about_wind else 1) * len(self.seeds)
+
+    def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
+        """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
+        if farm.zones is not None:
+            return sum(farm.zone_counts(turbine.rated_power_mw))
+        return self.level_of(farm).count(turbine.rated_power_mw)
+
+    def level_of(self, farm: Farm) -> Amount:
+        """Where it is said how many turbines stand in a farm without zones."""
+        return farm if farm.amount_is_said else self
+
+    def fewest_turbines(self, farm: Farm) -> int | None:
+        """Where the search chooses how many turbines stand in a farm, the fewest; None for a fixed number."""
+        chosen = self.level_of(farm).count_range
+        return None if chosen is None else chosen.fewest
+
+    def mix_of(self, farm: Farm) -> tuple[tuple[int, int], ...] | None:
+        """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type.
+
+        Where the search chooses how many, one of the mixes that are allowed.
+        """
+        if ranges := self.mix_ranges_of(farm):
+            level = self.level_of(farm)
+            shares = even_shares(ranges, level.count(1.0))
+            return tuple(
+                (kind, share)
+                for (kind, _), share in zip(self.in_order(level.fixed_mix()), shares, strict=True)
+            )
+        mix = farm.whole_mix() if farm.amount_is_said else self.fixed_mix() or None
+        return None if mix is None else self.in_order(mix)
+
+    def mix_ranges_of(self, farm: Farm) -> tuple[tuple[int, int], ...]:
+        """The fewest and the most of each type of a mix that the search chooses, in the order of ``mix_of``."""
+        level = self.level_of(farm)
+        given = level.mix_ranges() if level.mix_is_chosen else {}
+        return tuple(given[one.name] for one in self.turbines if one.name in given)
+
+    def in_order(self, mix: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
+        """A mix by the numbers of its types, in the order of the campaign's list: that of keys never matters."""
+        return tuple((index, mix[one.name]) for index, one in enumerate(self.turbines) if one.name in mix)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _wind_may_be_left_out(cls, data: Any) -> Any:
+        return fill_defaults(data)
+
+    @field_validator("farms", "turbines", mode="after")
+    @classmethod
+    def _names_differ(cls, parts: _Named) -> _Named:
+        first: dict[str, int] = {}
+        for index, part in enumerate(parts):
+            if part.name in first:
+                raise refusal(
+                    f"entry {first[part.name]} has the same name",
+                    remedy="names must differ",
+                    at=(index, "name"),
+                    value=part.name,
+                )
+            first[part.name] = index
+        return parts
+
+    @field_validator("seeds", mode="after")
+    @classmethod
+    def _seeds_differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(seeds)) < len(seeds):
+            twice = next(seed for index, seed in enumerate(seeds) if seed in seeds[:index])
+            raise refusal("a seed is listed twice", remedy="list each seed once", value=twice)
+        return seeds

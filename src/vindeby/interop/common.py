@@ -1,0 +1,175 @@
+"""What readers and writers of files of other tools share: the text of a file, its lines, refusals, optional libraries.
+
+Files are untrusted: sizes are limited, and messages describe what is wrong without showing text of the file, because a
+campaign file from elsewhere may name any file of this machine.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from vindeby.campaign.reading.number_table import decompressed
+from vindeby.errors import CampaignError, InputError, Problem
+from vindeby.store.disk.regular_files import refuse_special
+
+MAX_BYTES = 64_000_000
+
+Options = Mapping[str, Any]
+"""What is said about a file beside its path, by name."""
+
+
+@dataclass(frozen=True)
+class FileContent:
+    """A section of a campaign, as plain data, that a file was turned into, and what must be said about that."""
+
+    data: dict[str, Any]
+    format: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format: how its files are named, what is said beside the path, and the reader."""
+
+    suffixes: tuple[str, ...]
+    options: frozenset[str]
+    read: Callable[[Path, Options], FileContent]
+
+
+def refuse(path: Path, message: str, remedy: str, line: int | None = None) -> NoReturn:
+    """Raise for a file, or a line of it, that is wrong."""
+    raise CampaignError([Problem(str(path), "", message, None, remedy, line)]) from None
+
+
+def refuse_option(option: str, message: str, remedy: str, value: Any = None) -> NoReturn:
+    """Raise for an option that is wrong or missing; who asked for the file says where the option is written."""
+    shown = None if value is None or len(repr(value)) > 80 else repr(value)
+    raise CampaignError([Problem("", option, message, shown, remedy)]) from None
+
+
+def refuse_unreachable(path: Path) -> None:
+    """Raise for a name that no file can have, e.g. one with a NUL or of thousands of letters."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass  # whoever reads it says so
+    except (OSError, ValueError) as error:
+        told = getattr(error, "strerror", None) or str(error)
+        refuse_option("file", f"cannot be read: {told}", "check the path")
+
+
+def as_float(value: float) -> float:
+    """The number; an integer of hundreds of digits is infinite, which every check of a range refuses."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a regular file that is not too large."""
+    refuse_special(path)
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            refuse(
+                path,
+                f"has {size:,} bytes, more than the {MAX_BYTES:,} that are read",
+                "is it the right file?",
+            )
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file: UTF-8, or Latin-1, which older programs write in descriptions and comments."""
+    try:
+        data = decompressed(read_bytes(path), MAX_BYTES)
+    except ValueError as error:
+        refuse(path, f"cannot be read: {error}", "is it the right file?")
+    if b"\0" in data[:10_000]:
+        refuse(path, "is not a text file", "is it the right file?")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+class Lines:
+    """The lines of a text file of numbers, taken one after the other."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.lines, self.number = path, read_text(path).splitlines(), 0
+        while self.lines and not self.lines[-1].strip():
+            self.lines.pop()
+
+    @property
+    def left(self) -> int:
+        """How many lines there are still."""
+        return len(self.lines) - self.number
+
+    def text(self, what: str, *, blank: bool = False) -> str:
+        """The next line, which should hold ``what``; it must not be blank unless that is allowed."""
+        if not self.left:
+            refuse(self.path, f"ends before {what}", "is the file complete?", self.number)
+        line = self.lines[self.number]
+        self.number += 1
+        if not blank and not line.strip():
+            self.refuse(f"is blank where {what} should be", "remove blank lines")
+        return line
+
+    def numbers(self, what: str, count: int | None = None) -> list[float]:
+        """The numbers of the next line, of which there must be ``count``."""
+        cells = self.text(what).split()
+        if count is not None and len(cells) != count:
+            self.refuse(
+                f"has {len(cells)} entries, but {what} needs {count}", "correct the line or the counts"
+            )
+        return [self.number_in(cell, what) for cell in cells]
+
+    def number_in(self, cell: str, what: str) -> float:
+        """A number of the current line."""
+        try:
+            value = float(cell)
+        except ValueError:
+            self.refuse(f"has an entry of {what} that is not a number", "write numbers with a decimal point")
+        if not math.isfinite(value):
+            self.refuse(f"has an entry of {what} that is not finite", "fill the gap")
+        return value
+
+    def whole_number(self, value: float, what: str, low: int, high: int) -> int:
+        """A count of the current line."""
+        if value != int(value) or not low <= value <= high:
+            self.refuse(
+                f"has {value:g} as {what}, which is not a whole number from {low} to {high}", "correct it"
+            )
+        return int(value)
+
+    def refuse(self, message: str, remedy: str) -> NoReturn:
+        """Raise for the current line."""
+        refuse(self.path, message, remedy, self.number)
+
+    def refuse_more(self) -> None:
+        """Raise where lines are left."""
+        if self.left:
+            refuse(
+                self.path, f"has {self.left} lines more than its header says", "correct it", self.number + 1
+            )
+
+
+def library(name: str, extra: str, purpose: str) -> Any:
+    """An optional library; InputError, with the command that installs it, where it is missing."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise InputError(
+            f"{purpose} needs {name}, which is not installed; install it with: pip install 'vindeby[{extra}]'"
+        ) from None

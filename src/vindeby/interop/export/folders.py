@@ -1,0 +1,89 @@
+"""Folders of YAML files, for windIO and FLORIS: how a file is written, and how an earlier export is recognised."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vindeby._version import __version__
+from vindeby.interop.export.chosen import Chosen
+
+
+@dataclass(frozen=True)
+class Include:
+    """Another file, relative to the one that includes it."""
+
+    path: str
+
+
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""PyYAML's fast writer, where it was built with one."""
+
+
+class _Dumper(_Base):  # type: ignore[misc]
+    """Lists of numbers on few lines, exact numbers that YAML 1.1 and 1.2 both read as numbers, no references.
+
+    Only the same ``Include`` object twice is written as a reference, so that a reader has the same data twice.
+    """
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return not isinstance(data, Include)
+
+
+def _float(dumper: _Dumper, value: float) -> Any:
+    text = repr(value)
+    if "e" in text and "." not in text:
+        text = text.replace("e", ".0e")  # 1e-05 is a text in YAML 1.1
+    return dumper.represent_scalar("tag:yaml.org,2002:float", text)
+
+
+def _list(dumper: _Dumper, value: list[Any]) -> Any:
+    flat = not any(isinstance(item, dict | Include) for item in value)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flat)
+
+
+def _include(dumper: _Dumper, value: Include) -> Any:
+    return dumper.represent_scalar("!include", value.path)
+
+
+_Dumper.add_representer(float, _float)
+_Dumper.add_representer(list, _list)
+_Dumper.add_representer(Include, _include)
+
+
+def write_yaml(path: Path, data: Any) -> None:
+    """Write plain data, in the order in which it is given."""
+    text = yaml.dump(
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+NAME = "vindeby-export.json"
+
+
+def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> None:
+    """Say what the folder holds."""
+    data = {
+        "format": file_format,
+        "vindeby": __version__,
+        "database": chosen.database.name,
+        "campaign": None if chosen.campaign is None else chosen.campaign.name,
+        "results": {key: {"aep_gwh": chosen.aep[key]} for key in chosen.places},
+        "notes": chosen.notes,
+        **more,
+    }
+    (folder / NAME).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def is_marked(folder: Path, file_format: str) -> bool:
+    """Whether a folder is an earlier export of this format."""
+    try:
+        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(data, dict) and data.get("format") == file_format

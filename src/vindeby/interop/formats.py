@@ -1,0 +1,174 @@
+"""Sites and turbines in files of other tools: which reader a file has, by its name or its content.
+
+``read_site_file`` and ``read_turbine_file`` give the sections of a campaign, ``read_site`` and ``read_turbine`` objects
+to compute with.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from vindeby import wake
+from vindeby.assembly.wind import turbine_of, wind_of
+from vindeby.campaign.reading.number_table import suffix_of
+from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
+from vindeby.campaign.reading.yaml_text import read as read_yaml
+from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.turbines import Turbine
+from vindeby.errors import ArgumentError, CampaignError
+from vindeby.interop import iea37, windio
+from vindeby.interop.common import (
+    FileContent,
+    FileFormat,
+    Options,
+    read_text,
+    refuse_option,
+    refuse_unreachable,
+)
+from vindeby.interop.site_files.csv_wind import has_frequency, read_floris_rose, read_time_series
+from vindeby.interop.site_files.options import STATES, TABLE, WEIBULL
+from vindeby.interop.site_files.wasp import read_lib, read_tab, read_wrg
+from vindeby.interop.site_files.xrsite import OPTIONS as XRSITE
+from vindeby.interop.site_files.xrsite import read_xrsite
+from vindeby.interop.turbine_files import read_floris_turbine, read_wtg
+from vindeby.interop.windio.nodes import ignored_keys, open_root
+from vindeby.interop.windio.turbine import read_turbine as read_windio_turbine
+
+__all__ = ["ForeignFileWarning", "read_site", "read_site_file", "read_turbine", "read_turbine_file"]
+
+_YAML = (".yaml", ".yml")
+_NONE: frozenset[str] = frozenset()
+_Section = TypeVar("_Section", bound=BaseModel)
+
+
+class ForeignFileWarning(UserWarning):
+    """Something in a file of another tool was ignored, or the file left a choice open that was made for it."""
+
+
+def _read_windio(path: Path, _: Options) -> FileContent:
+    node, notes = open_root(path), windio.Notes()
+    data = read_windio_turbine(node, notes)
+    keys = [key.removeprefix(f"{path.name}: ") for key in ignored_keys(node.files)]
+    return FileContent(data, "windio-turbine", (*notes.chosen, *notes.doubtful, *not_used(keys)))
+
+
+SITE_FORMATS = {
+    "xrsite": FileFormat((".nc", ".nc4", ".netcdf", ".cdf"), XRSITE, read_xrsite),
+    "lib": FileFormat((".lib", ".gwc"), WEIBULL | {"height", "roughness"}, read_lib),
+    "tab": FileFormat((".tab",), TABLE, read_tab),
+    "wrg": FileFormat((".wrg",), WEIBULL, read_wrg),
+    "floris-rose": FileFormat((".csv",), STATES, read_floris_rose),
+    "time-series": FileFormat((".csv",), STATES | {"gaps"}, read_time_series),
+    "iea37-rose": FileFormat(_YAML, _NONE, iea37.read_rose),
+}
+TURBINE_FORMATS = {
+    "wtg": FileFormat((".wtg",), frozenset({"mode", "hub_height_m"}), read_wtg),
+    "floris-turbine": FileFormat(_YAML, _NONE, read_floris_turbine),
+    "windio-turbine": FileFormat(_YAML, _NONE, _read_windio),
+    "iea37-turbine": FileFormat(_YAML, _NONE, iea37.read_turbine),
+}
+
+
+def read_site_file(path: Path, options: Options) -> FileContent:
+    """A site file as the section ``site`` of a campaign; the option ``format`` names its format."""
+    return _read(SITE_FORMATS, path, options, _kind_of_csv)
+
+
+def read_turbine_file(path: Path, options: Options) -> FileContent:
+    """A turbine file as an entry of ``turbines`` of a campaign; the option ``format`` names its format."""
+    if options.get("format") is None and suffix_of(path) == ".csv":
+        refuse_option(
+            "file",
+            "is a table of curves, without rotor diameter and hub height",
+            "write table: {file: ..., rotor_diameter_m: ..., hub_height_m: ...} instead",
+        )
+    return _read(TURBINE_FORMATS, path, options, _kind_of_yaml)
+
+
+def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
+    """A site from a file of another tool: PyWake's XRSite, WAsP's ``.lib``, ``.tab`` and ``.wrg``, CSV of FLORIS.
+
+    ``options`` are those that a campaign file has beside ``site: {file: ...}``, e.g. ``interpolation="linear"``,
+    ``turbulence_intensity=0.06``, ``height=119.0``. A ``ForeignFileWarning`` says what was ignored or chosen.
+    """
+    found = _content(read_site_file, Path(path), options)
+    return wind_of(_checked(Site, found.data, Path(path)))
+
+
+def read_turbine(path: str | os.PathLike[str], **options: Any) -> wake.Turbine:
+    """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS, windIO and IEA Task 37."""
+    found = _content(read_turbine_file, Path(path), options)
+    return turbine_of(_checked(Turbine, {"name": Path(path).stem, **found.data}, Path(path)))
+
+
+def _read(
+    formats: Mapping[str, FileFormat], path: Path, options: Options, kind: Callable[[Path, Options], str]
+) -> FileContent:
+    """Read a file; ``kind`` tells formats apart whose files have the same suffix."""
+    refuse_unreachable(path)
+    name = options.get("format")
+    if name is None:
+        fitting = [name for name, one in formats.items() if suffix_of(path) in one.suffixes]
+        if not fitting:
+            suffixes = ", ".join(dict.fromkeys(suffix for one in formats.values() for suffix in one.suffixes))
+            refuse_option(
+                "format",
+                f"is missing, and the name of the file, {path.name}, does not show it",
+                f"add format: ({', '.join(formats)}); the suffixes {suffixes} are known",
+            )
+        name = kind(path, options) if len(fitting) > 1 else fitting[0]
+    elif not isinstance(name, str) or name not in formats:
+        refuse_option("format", "is not known", f"known: {', '.join(formats)}", name)
+    known = sorted(formats[name].options)
+    for option in options:
+        if option not in (*known, "format"):
+            close = difflib.get_close_matches(option, known, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            remedy = f"{hint}known: {', '.join(['format', *known])}"
+            refuse_option(option, f"is not an option of a {name} file", remedy)
+    return formats[name].read(path, options)
+
+
+def _kind_of_csv(path: Path, options: Options) -> str:
+    """A rose has frequencies, a series has none."""
+    return "floris-rose" if has_frequency(path, options) else "time-series"
+
+
+def _kind_of_yaml(path: Path, _: Options) -> str:
+    """Whose turbine a YAML file holds, by its keys; without any of them it is taken for a turbine of FLORIS."""
+    keys = read_yaml(read_text(path), str(path), includes=True).data
+    if not isinstance(keys, dict) or "power_thrust_table" in keys:
+        return "floris-turbine"
+    kinds = {"performance": "windio-turbine", "definitions": "iea37-turbine"}
+    return next((kind for key, kind in kinds.items() if key in keys), "floris-turbine")
+
+
+def _content(
+    reader: Callable[[Path, Options], FileContent], path: Path, options: dict[str, Any]
+) -> FileContent:
+    try:
+        found = reader(path, options)
+    except CampaignError as error:
+        problem = error.problems[0]
+        if problem.source:
+            raise
+        shown = "" if problem.value is None else f" (got {problem.value})"
+        raise ArgumentError(f"{path}: {problem.field} {problem.message}{shown}; {problem.remedy}") from None
+    for note in found.notes:
+        warnings.warn(f"{path.name}: {note}", ForeignFileWarning, stacklevel=3)
+    return found
+
+
+def _checked(model: type[_Section], data: dict[str, Any], path: Path) -> _Section:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise CampaignError(explain(model, error, Document(data, {(): Origin(str(path))}))) from None

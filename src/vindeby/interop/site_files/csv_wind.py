@@ -1,0 +1,171 @@
+"""Wind in CSV: roses of FLORIS 4 (``WindRose``, ``WindTIRose``) and time series.
+
+Columns go by their usual names, by those of FLORIS, or by ``columns: {wind_speed: NAME, ...}``. Frequencies of a rose
+are divided by their sum, as FLORIS does. Directions that go round evenly from north become a table of probabilities;
+directions that do not, or several turbulence intensities at one direction and speed, become a list of states: each row
+as it is. In a time series every row counts the same, unless there are weights.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.campaign.reading.column_finder import FREQUENCY, TIME, WEIGHT, WIND, named_columns
+from vindeby.campaign.reading.number_table import NumberTable, TableReader
+from vindeby.campaign.reading.wind_files import time_series
+from vindeby.campaign.reading.yaml_text import not_used
+from vindeby.interop.common import FileContent, Options, as_float, read_text, refuse_option
+
+_QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
+_REQUIRED = ("wind direction", "wind speed")
+
+
+def read_columns(path: Path, options: Options) -> tuple[NumberTable, TableReader]:
+    """Direction and speed, and whatever else the file has of turbulence and frequency."""
+    told = told_columns(options)
+    for name in ("weight", "time"):
+        if name in told:
+            refuse_option("columns", f"{name} does not go with frequencies", "leave it out", told[name])
+    reader = TableReader(str(path), "", told)
+    table = reader.read(read_text(path), {**WIND, "frequency": FREQUENCY}, _REQUIRED)
+    reader.check_wind(table)
+    reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
+    return table, reader
+
+
+def turbulence_of(options: Options, column: list[float] | None) -> Any:
+    """The turbulence intensity: what the file has, or what is said beside it."""
+    given = options.get("turbulence_intensity")
+    if given is not None and column is not None:
+        told = "is given here and by a column of the file"
+        refuse_option("turbulence_intensity", told, "remove it here", given)
+    if given is None and column is None:
+        told, remedy = "is missing: the file has no column of it", "give it as a fraction, or name its column"
+        refuse_option("turbulence_intensity", told, remedy)
+    return given if column is None else column
+
+
+def has_frequency(path: Path, options: Options) -> bool:
+    """Whether a table holds frequencies, by its header: a wind rose; otherwise it is a series."""
+    reader = TableReader(str(path), "", told_columns(options))
+    header = reader.header(read_text(path), _QUANTITIES, _REQUIRED)
+    return "frequency" in {**reader.told, **named_columns(header.cells, _QUANTITIES, reader.told)}
+
+
+def told_columns(options: Options) -> dict[str, str]:
+    """Quantity to the name of its column."""
+    told = options.get("columns") or {}
+    known = {name.replace(" ", "_"): name for name in _QUANTITIES}
+    if not isinstance(told, dict):
+        refuse_option("columns", "must be a mapping", "write e.g. columns: {wind_speed: ws}", told)
+    for key, name in told.items():
+        if key not in known:
+            refuse_option("columns", f"{key!r} is no quantity", f"known: {', '.join(known)}")
+        if not isinstance(name, str) or not name.strip():
+            refuse_option("columns", f"{key} must be the name of a column", "write it as text", name)
+    return {known[key]: name.strip() for key, name in told.items()}
+
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def read_floris_rose(path: Path, options: Options) -> FileContent:
+    """The rose as a table or as states."""
+    table, reader = read_columns(path, options)
+    if "frequency" not in table.columns:
+        reader.refuse(
+            table.header_line, "names no column of frequency", "name it: columns: {frequency: NAME}"
+        )
+    frequency = np.array(table.columns["frequency"])
+    total = float(frequency.sum())
+    if not 0.0 < total < np.inf:
+        reader.refuse(
+            table.lines[-1], "is the last, and the frequencies sum to 0", "give some of them above 0"
+        )
+    summed = f"frequencies sum to {total:.10g} and are divided by this sum, as FLORIS does"
+    notes = (*reader.notes, summed, *not_used(reader.unused))
+    direction, speed = np.array(table.columns["wind direction"]), np.array(table.columns["wind speed"])
+    direction = np.where(direction == 360.0, 0.0, direction)
+    intensity = _rose_turbulence(table, options)
+    _refuse_twice(reader, table.lines, direction, speed, intensity)
+    section = _rose_table(direction, speed, frequency / total, intensity)
+    if section is not None:
+        return FileContent({"table": section}, "floris-rose", notes)
+    states: dict[str, Any] = {
+        "wind_direction": direction.tolist(),
+        "wind_speed": speed.tolist(),
+        "probability": (frequency / total).tolist(),
+        "turbulence_intensity": intensity if isinstance(intensity, float) else intensity.tolist(),
+    }
+    return FileContent({"states": states}, "floris-rose", notes)
+
+
+def _rose_turbulence(table: NumberTable, options: Options) -> float | FloatArray:
+    """One number, or one for each row."""
+    given = turbulence_of(options, table.columns.get("turbulence intensity"))
+    if isinstance(given, list):
+        return float(given[0]) if len(set(given)) == 1 else np.array(given)
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        refuse_option("turbulence_intensity", "must be a number", "give it as a fraction", given)
+    return as_float(given)
+
+
+def _refuse_twice(
+    reader: TableReader,
+    lines: list[int],
+    direction: FloatArray,
+    speed: FloatArray,
+    intensity: float | FloatArray,
+) -> None:
+    rows: dict[tuple[float, ...], int] = {}
+    values = np.broadcast_to(intensity, direction.shape)
+    bins = zip(lines, direction.tolist(), speed.tolist(), values.tolist(), strict=True)
+    for line, *key in bins:
+        first = rows.setdefault(tuple(key), line)
+        if first != line:
+            reader.refuse(line, f"is the same bin as line {first}", "keep one of them, or add them up")
+
+
+def _rose_table(
+    direction: FloatArray, speed: FloatArray, probability: FloatArray, intensity: float | FloatArray
+) -> dict[str, Any] | None:
+    """The section ``table``; None where the rows are not the bins of one."""
+    directions, speeds = np.unique(direction), np.unique(speed)
+    row, column = np.searchsorted(directions, direction), np.searchsorted(speeds, speed)
+    shape = (len(directions), len(speeds))
+    even = np.arange(len(directions)) * (360.0 / len(directions))
+    if np.abs(directions - even).max() > 1e-9 or len(set(zip(row, column, strict=True))) < len(row):
+        return None
+    if isinstance(intensity, np.ndarray) and len(row) < shape[0] * shape[1]:
+        return None  # the turbulence of bins that are not listed is not known
+    rows = np.zeros(shape)
+    rows[row, column] = probability
+    turbulence: Any = intensity
+    if isinstance(intensity, np.ndarray):
+        values = np.zeros(shape)
+        values[row, column] = intensity
+        turbulence = {
+            "wind_directions": directions.tolist(),
+            "wind_speeds": speeds.tolist(),
+            "values": values.tolist(),
+        }
+    return {
+        "turbulence_intensity": turbulence,
+        "wind_directions": even.tolist(),
+        "wind_speeds": speeds.tolist(),
+        "probability": rows.tolist(),
+    }
+
+
+def read_time_series(path: Path, options: Options) -> FileContent:
+    """Direction, speed and turbulence step by step."""
+    reader = TableReader(str(path), "", told_columns(options), options.get("gaps", ""))
+    if has_frequency(path, options):
+        reader.refuse(1, "has a column of frequency", "this is a rose: format: floris-rose")
+    section = time_series(read_text(path), reader)
+    section["turbulence_intensity"] = turbulence_of(options, section.get("turbulence_intensity"))
+    return FileContent({"time_series": section}, "time-series", (*reader.notes, *not_used(reader.unused)))

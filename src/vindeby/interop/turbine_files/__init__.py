@@ -1,1 +1,0 @@
-"""Readers of the turbine files of other tools: one module per format, each giving an entry of ``turbines``."""
