@@ -46,15 +46,13 @@ def new_steady_moves(
 ) -> SteadyMoves:
     """Room for a layout, neighbours included; ``settle`` it first."""
     n, wind = len(x), farm.wind
-    directions, direction_pairs = (
-        len(wind.cosine),
-        direction_pairs_of(farm.states, opposites=len(farm.turbines) == 1),
-    )
-    axes = len(direction_pairs.ahead)
+    directions = len(wind.cosine)
+    both = direction_pairs_of(farm.states, opposites=len(farm.turbines) == 1)
+    axes = len(both.ahead)
     pairs, changes = axes * n, max(2 * axes * (n + 1), directions * n)
     alone = np.diff(wind.first) == 1
     return SteadyMoves(
-        np.array(type_index, np.int64), counted, np.array(x), np.array(y), direction_pairs.ahead, direction_pairs.behind,
+        np.array(type_index, np.int64), counted, np.array(x), np.array(y), both.ahead, both.behind,
         np.array([turbine.thrust_range()[0] for turbine in farm.turbines]), _power_tables(farm).ravel(),
         np.where(alone, wind.speed[wind.first[:-1]], -1.0), np.where(alone, wind.weight[wind.first[:-1]], 0.0),
         np.zeros((axes, n)), np.zeros((axes, n)), np.zeros((n, axes, n)),

@@ -60,7 +60,7 @@ def stand_in(farm: WindFarm, free: Free, a: int, x: float, y: float, type_index:
 
 
 class FreeAt(NamedTuple):
-    """Compiled functions of (wind, state, turbine or point, state of the wind), and the rotate_to_local_wind of distances."""
+    """Compiled functions of (wind, state, turbine or point, state of the wind), and rotated distances."""
 
     speed: Callable[..., float]
     turbulence: Callable[..., float]

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from vindeby.wake.loops.by_width import (
     FEW_STATES,
     by_width_kernels,
-    directions_per_block,
     can_use_width_loops,
+    directions_per_block,
 )
 from vindeby.wake.loops.direct import direct_kernels
 from vindeby.wake.loops.pair_tables import can_tabulate, pair_tables

@@ -327,7 +327,7 @@ def slopes_of_shares(share, slope):
 
 @inlined
 def settle_back(machines, tables, type_index, states, counts, summed, u, of_t, of_summed):
-    """The share of a turbine's sum of squares in the total, from those of its power and its thrust."""
+    """The slope of the total with a turbine's sum of squares, from those with its power and its thrust."""
     per_speed, last = machines.per_speed[type_index], machines.bucket_count[type_index] - 1
     bucket, piece = machines.bucket[machines.bucket_first[type_index] :], machines.piece
     speed, weight = states.speed, states.weight

@@ -51,9 +51,9 @@ class WindAccess(NamedTuple):
     """Compiled functions.
 
     ``room(wind, n)``: room for the wind of ``n`` turbines; ``states(wind, d, room, x, y, type_index)``: the wind of a
-    direction, ``states_with_slopes`` the same with slopes; ``at(states, i)``: that of turbine ``i``. ``rotate_to_local_wind(own, far,
-    aside)``: the distances from a source with this wind, in its own direction, given those in the site's;
-    ``rotate_back``: the shares of the latter, of those of the former.
+    direction, ``states_with_slopes`` the same with slopes; ``at(states, i)``: that of turbine ``i``.
+    ``rotate_to_local_wind(own, far, aside)``: the distances from a source with this wind, in its own direction, given
+    those in the site's; ``rotate_back``: the slopes with the latter, of those with the former.
     """
 
     room: Callable[..., Any]
