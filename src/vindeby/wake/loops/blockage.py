@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, named, scalar
+from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.models.self_similar_2020 import (
     far_thrust,
@@ -73,7 +73,7 @@ def with_blockage(model: WakeModel, walk: Callable[..., None]) -> Callable[..., 
             if change < TOLERANCE:
                 break
 
-    return scalar(named(blocked_walk, model.identity))
+    return scalar(blocked_walk)
 
 
 @scalar
@@ -151,7 +151,7 @@ def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Call
                 break
         _places_back(machines, turned, zone, waked, adjoints)
 
-    return scalar(named(blocked_walk_back, model.identity))
+    return scalar(blocked_walk_back)
 
 
 @scalar

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.pair_tables import MOST_TYPES
 from vindeby.wake.loops.superposition import superposition_of_words
 from vindeby.wake.loops.width_steps import (
@@ -204,7 +204,7 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
                         )  # fmt: skip
                     summed[target[j]] += room[VALUE + j]
 
-    return scalar(named(step_walk, model.identity))
+    return scalar(step_walk)
 
 
 class Winds(NamedTuple):
@@ -312,7 +312,7 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
                 kept += count
                 first[a + 1] = kept
 
-    return scalar(named(states_walk, model.identity))
+    return scalar(states_walk)
 
 
 @inlined
@@ -432,7 +432,7 @@ def make_walk_back(model: WakeModel) -> Callable[..., None]:
                 adjoints.summed[a],
             )
 
-    return scalar(named(upwind_walk, model.identity))
+    return scalar(upwind_walk)
 
 
 def _make_prepare(model: WakeModel) -> Callable[..., None]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import kernel, named, scalar
+from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.loops.blockage import blockage_at_point, with_blockage, with_blockage_back
 from vindeby.wake.loops.cumulative import make_cumulative_walk
 from vindeby.wake.loops.local_wind import LocalRows
@@ -108,7 +108,7 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
                     adjoints.turbulence[i] += adjoints.free_ti[k]
                 adjoints.turning[i] = of_turning
 
-    walk_back = scalar(named(upwind_walk, identity_of(model, locality)))
+    walk_back = scalar(upwind_walk)
     return with_blockage_back(model, walk_back) if blocks else walk_back
 
 
@@ -284,7 +284,7 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # 
                         )  # fmt: skip
                         waked.extra[b, k] = max(waked.extra[b, k], plus)
 
-    return scalar(named(downwind_walk, identity_of(model, locality)))
+    return scalar(downwind_walk)
 
 
 def _make_power(model: WakeModel, locality: Locality, walk: Callable[..., None]) -> Callable[..., None]:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar, uncounted
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar, uncounted
 from vindeby.wake.loops.pair_tables import (
     NODES,
     add_wake,
@@ -190,11 +190,11 @@ def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
 
 def _make_walks(model: WakeModel, wide: int) -> tuple[Callable[..., None], Callable[..., None]]:
     """The walks ahead and behind, for pairs whose coefficients are ``wide`` numbers apart."""
-    add_outside, identity = _make_add_outside(model), f"{model.identity} {wide}"
-    return _make_ahead(add_outside, wide, identity), _make_behind(add_outside, wide, identity)
+    add_outside = _make_add_outside(model)
+    return _make_ahead(add_outside, wide), _make_behind(add_outside, wide)
 
 
-def _make_ahead(add_outside: Callable[..., None], wide: int, identity: str) -> Callable[..., None]:
+def _make_ahead(add_outside: Callable[..., None], wide: int) -> Callable[..., None]:
     def ahead(data, tables, machines, farm, rows, states, counted, out):
         n, count, one_type = farm.order.size, states.speed.size, tables.types == 1
         for a in range(n):
@@ -221,10 +221,10 @@ def _make_ahead(add_outside: Callable[..., None], wide: int, identity: str) -> C
                 else:
                     add_wake(rows[p * wide : p * wide + NODES], node, share, farm.summed[b])
 
-    return inlined(named(ahead, identity))
+    return inlined(ahead)
 
 
-def _make_behind(add_outside: Callable[..., None], wide: int, identity: str) -> Callable[..., None]:
+def _make_behind(add_outside: Callable[..., None], wide: int) -> Callable[..., None]:
     def behind(data, tables, machines, farm, rows, states, counted, out):
         n, count, one_type = farm.order.size, states.speed.size, tables.types == 1
         unwaked, free_mean = -1, 0.0
@@ -249,7 +249,7 @@ def _make_behind(add_outside: Callable[..., None], wide: int, identity: str) -> 
             if i < counted:
                 out[i] += mean
 
-    return inlined(named(behind, identity))
+    return inlined(behind)
 
 
 def _make_add_outside(model: WakeModel) -> Callable[..., None]:

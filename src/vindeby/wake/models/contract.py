@@ -36,7 +36,7 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
-from vindeby.wake.compiling.fixed_code import Copies
+from vindeby.wake.compiling.forms import Copies
 from vindeby.wake.models.overlap import overlap_table
 
 FloatArray = npt.NDArray[np.float64]
