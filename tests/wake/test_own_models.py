@@ -121,7 +121,7 @@ for folder in sys.argv[1:]:
     for name, model in mine.models.items():
         fill, out = _fill_kernel(model), np.zeros((1, 1, 1))
         one = np.array([1.0])
-        fill(ModelData((), np.zeros((1, 1))), one, one, one, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, out)
+        fill(ModelData(np.zeros(0), np.zeros((1, 1))), one, one, one, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, out)
         answers.append([name, out[0, 0, 0], sum(fill.stats.cache_hits.values())])
     del sys.path[0]
 print(json.dumps(answers))

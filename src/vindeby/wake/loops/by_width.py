@@ -48,6 +48,7 @@ from vindeby.wake.loops.width_steps import (
     T,
     begin_walk,
     find_targets,
+    first_constants,
     last_needed,
     make_lines,
     make_near,
@@ -174,7 +175,7 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
 
     def step_walk(data, machines, facing, strips, end, speed, turbulence, power, u, summed, room):
         along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
-        constants = data.constants
+        constants = first_constants(data)
         clear(summed[:end])
         begin_walk(facing)
         for a in range(end):
@@ -286,7 +287,7 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
         most_turbulence, kept = 0.0, 0
         for k in range(states.speed.size):
             most_turbulence = max(most_turbulence, states.turbulence[k])
-        constants = data.constants
+        constants = first_constants(data)
         for a in range(end):
             clear(winds.summed[a, : states.speed.size])
         begin_walk(facing)
@@ -441,7 +442,7 @@ def _make_prepare(model: WakeModel) -> Callable[..., None]:
     @scalar
     def prepare(data, machines, source, states, u, room):
         """Thrust and numbers of the source's width again, and the slopes of these."""
-        diameter, constants = machines.diameter[source], data.constants
+        diameter, constants = machines.diameter[source], first_constants(data)
         for k in range(states.speed.size):
             thrust = room[THRUST + k] = curves_at(machines, source, u[k])[1]
             put_numbers(room, k, numbers_of(constants, diameter, thrust, states.turbulence[k]), diameter)

@@ -198,6 +198,23 @@ def widths_of(model: WakeModel) -> Widths:
     return model.widths
 
 
+@inlined
+def first_constants(data):
+    """Eight constants of the model; zeros follow its last."""
+    c = data.constants
+    n = c.size
+    return (
+        c[0] if n > 0 else 0.0,
+        c[1] if n > 1 else 0.0,
+        c[2] if n > 2 else 0.0,
+        c[3] if n > 3 else 0.0,
+        c[4] if n > 4 else 0.0,
+        c[5] if n > 5 else 0.0,
+        c[6] if n > 6 else 0.0,
+        c[7] if n > 7 else 0.0,
+    )
+
+
 class Facing(NamedTuple):
     """A farm turned into the wind: turbines from the first to the last, and room for those that a wake reaches.
 

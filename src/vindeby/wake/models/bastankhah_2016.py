@@ -30,7 +30,7 @@ def _far_wake_start(
     data: ModelData, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float]:
     """Where the far wake begins (m), and the slopes with thrust and turbulence."""
-    _, _, alpha, beta = data.constants
+    alpha, beta = data.constants[2], data.constants[3]
     root = sqrt(1.0 - min(thrust, _MOST_THRUST))
     below = sqrt(2.0) * (4.0 * alpha * turbulence + 2.0 * beta * (1.0 - root))
     start = diameter * (1.0 + root) / below
@@ -47,7 +47,7 @@ def _width(
     start, start_thrust, start_turbulence = _far_wake_start(data, diameter, thrust, turbulence)
     far_wake = diameter / sqrt(8.0)
     if downwind >= start:
-        ka, kb, _, _ = data.constants
+        ka, kb = data.constants[0], data.constants[1]
         growth = ka * turbulence + kb
         return (
             far_wake + growth * (downwind - start),
@@ -86,7 +86,7 @@ def _reach(
 ) -> float:
     # In the near wake the width may shrink with thrust; it is nowhere above that at the rotor with a thrust of 1.
     start = _far_wake_start(data, diameter, thrust, turbulence)[0]
-    ka, kb, _, _ = data.constants
+    ka, kb = data.constants[0], data.constants[1]
     growth = ka * turbulence + kb
     return SIGMAS * (0.501 * diameter / sqrt(2.0) + growth * max(downwind - start, 0.0))
 

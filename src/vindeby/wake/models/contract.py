@@ -52,7 +52,7 @@ SIGMAS = 7.2
 class ModelData(NamedTuple):
     """The numbers a model's compiled functions read."""
 
-    constants: tuple[float, ...]
+    constants: FloatArray
     overlap: FloatArray
 
 
@@ -84,11 +84,12 @@ class Widths(NamedTuple):
     For a model whose deficit is c sqrt(a^2 + b^2), with c = 1 - sqrt(1 - ct D^2/(8 sigma^2)) and a and b the means
     over the rotor of a Gaussian of width sigma and of its mirror image below the ground (``means`` in ``width_steps``).
 
-    ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends
-    on; ``number_slopes`` of the same arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in
-    metres, which must grow with thrust and turbulence and be concave downwind. ``width_with_slopes(numbers,
-    number_slopes, downwind)``: sigma and its slopes with downwind distance and thrust. ``least_turbulence``: below
-    this turbulence intensity the functions are not exact enough.
+    ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends on,
+    from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the same
+    arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in metres, which must grow with
+    thrust and turbulence and be concave downwind. ``width_with_slopes(numbers, number_slopes, downwind)``: sigma and
+    its slopes with downwind distance and thrust. ``least_turbulence``: below this turbulence intensity the functions
+    are not exact enough.
     """
 
     numbers: Callable[..., tuple[float, float, float, float]]
@@ -193,7 +194,7 @@ class WakeModel:
     def data(self) -> ModelData:
         """The numbers that the compiled functions read."""
         overlap = overlap_table() if self.averages_gaussian else np.zeros((1, 1))
-        return ModelData(tuple(map(float, self.constants)), overlap)
+        return ModelData(np.array(self.constants, np.float64), overlap)
 
     def widened(self, factor: float) -> WakeModel | None:
         """This model with wakes that grow ``factor`` times as fast; None if it does not say how they grow."""

@@ -93,23 +93,33 @@ def make_gaussian(width: Callable[..., tuple[float, float, float, float]]) -> Ca
 
 
 @scalar
-def _bastankhah_width(
-    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
-) -> tuple[float, float, float, float]:
-    k, factor, limit = data.constants
-    eps, eps_slope = initial_width(factor, limit, thrust)
-    return k * downwind + eps * diameter, k, eps_slope * diameter, 0.0
+def _bastankhah_slopes(data: ModelData, pair: Pair) -> Slopes:
+    growth = data.constants[0]
+    eps, eps_slope = initial_width(data.constants[1], data.constants[2], pair.thrust)
+    sigma = growth * pair.downwind + eps * pair.diameter
+    off_square = pair.crosswind * pair.crosswind + pair.rise * pair.rise
+    profile = exp(-0.5 * off_square / (sigma * sigma))
+    centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
+    deficit = centre * profile
+    with_sigma = centre_sigma * profile + deficit * off_square / (sigma * sigma * sigma)
+    return (
+        deficit,
+        with_sigma * growth,
+        -deficit * pair.crosswind / (sigma * sigma),
+        with_sigma * eps_slope * pair.diameter + centre_thrust * profile,
+        0.0,
+    )
+
+
+_bastankhah_deficit = without_slopes(_bastankhah_slopes)
 
 
 @scalar
 def _bastankhah_reach(
     data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
 ) -> float:
-    return SIGMAS * _bastankhah_width(data, downwind, diameter, thrust, turbulence)[0]
-
-
-_bastankhah_slopes = make_gaussian(_bastankhah_width)
-_bastankhah_deficit = without_slopes(_bastankhah_slopes)
+    eps = initial_width(data.constants[1], data.constants[2], thrust)[0]
+    return SIGMAS * (data.constants[0] * downwind + eps * diameter)
 
 
 def bastankhah_2014(k: float = 0.0324555) -> WakeModel:
@@ -130,7 +140,7 @@ def bastankhah_2014(k: float = 0.0324555) -> WakeModel:
 def _iea37_width(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
-    (k,) = data.constants
+    k = data.constants[0]
     return k * downwind + diameter / sqrt(8.0), k, 0.0, 0.0
 
 

@@ -26,7 +26,7 @@ def _width(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
     """Width sigma and its slopes with downwind distance, thrust coefficient and turbulence intensity."""
-    a0, a1, factor, limit = data.constants
+    a0, a1, factor, limit = data.constants[0], data.constants[1], data.constants[2], data.constants[3]
     growth = a0 * turbulence + a1
     eps, eps_slope = initial_width(factor, limit, thrust)
     return growth * downwind + eps * diameter, growth, eps_slope * diameter, a0 * downwind

@@ -97,7 +97,13 @@ def width(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float]:
     """Width sigma of the wake (m), and its slopes with downwind distance and thrust coefficient."""
-    a, c1, c2, eps_factor, limit = data.constants
+    a, c1, c2, eps_factor, limit = (
+        data.constants[0],
+        data.constants[1],
+        data.constants[2],
+        data.constants[3],
+        data.constants[4],
+    )
     thrust = max(thrust, 1e-20)
     eps, eps_slope = initial_width(eps_factor, limit, thrust)
     root_thrust = sqrt(thrust)
@@ -115,7 +121,7 @@ def width_by_turbulence(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> float:
     """The slope of the width with the turbulence intensity of the free wind."""
-    a, c1, c2, _, _ = data.constants
+    a, c1, c2 = data.constants[0], data.constants[1], data.constants[2]
     root_thrust = sqrt(max(thrust, 1e-20))
     y0 = c1 * turbulence
     y = y0 + c2 * turbulence * downwind / (diameter * root_thrust)

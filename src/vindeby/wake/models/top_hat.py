@@ -127,7 +127,7 @@ def make_top_hat(
 def _linear_radius(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
-    (k,) = data.constants
+    k = data.constants[0]
     return 0.5 * diameter + k * downwind, k, 0.0, 0.0
 
 
