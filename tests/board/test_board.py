@@ -16,9 +16,8 @@ from tests.board.serving import board
 from tests.command import vindeby
 from tests.results.examples import EVIL, campaign, events, finished, publish, record, set_aside
 from vindeby.board.access import is_loopback
-from vindeby.board.app import Board
+from vindeby.board.app import Board, read_log
 from vindeby.board.feed import Feed
-from vindeby.board.logs import read_log
 from vindeby.results.observer import Observer
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.publish import ShardWriter

@@ -20,7 +20,7 @@ from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import run
-from vindeby.runner.failures import Kind
+from vindeby.runner.protocol import Kind
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.merge.merge import MergeOptions, merge

@@ -15,14 +15,21 @@ from tests.runner.campaigns import marked_processes
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner.cluster import dask_pool
 from vindeby.runner.cluster.agent import Agent
-from vindeby.runner.cluster.dask_link import Answered, Looked, NodeOpened, NodeRefused, Nodes, Silence
+from vindeby.runner.cluster.dask_link import (
+    Answered,
+    Looked,
+    NodeOpened,
+    NodeRefused,
+    Nodes,
+    Silence,
+    mismatch,
+)
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.cluster.orders import Answer, Attend, Look, Opened, Order, Session, StartLane
-from vindeby.runner.cluster.versions import mismatch
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.pool import PoolEvent, PoolNote, TasksDurable, Work, WorkerGone, WorkerReady
 from vindeby.runner.protocol import MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
-from vindeby.runner.task_space import TaskSpace
+from vindeby.runner.resume import TaskSpace
 from vindeby.store.disk.run_directory import RunDirectory
 
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.layout.small_problems import circle, fine_rose
-from vindeby.layout.climbing.quasi_newton import Curvature
-from vindeby.layout.climbing.schedule import Budget, schedule_of
+from vindeby.layout.climbing.climb import Curvature
+from vindeby.layout.climbing.stages import Budget, schedule_of
 from vindeby.wake import WeibullSite, WindFarm
 
 

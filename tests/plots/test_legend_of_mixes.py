@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from vindeby.plots import shapes
-from vindeby.plots.mixed_rotors import MixedTypes, draw_mixed
+from vindeby.plots.shapes import MixedTypes, draw_mixed
 
 
 def test_the_legend_names_the_types_and_the_neighbours() -> None:

@@ -14,7 +14,7 @@ from tests.campaign.zoned import ZONED
 from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import write_outline
-from vindeby.plots.quantity import comparable
+from vindeby.plots.energy import comparable
 from vindeby.report.gather import best_table, missing_by_cell, results_data
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet

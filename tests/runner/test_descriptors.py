@@ -9,7 +9,7 @@ import pytest
 from tests.runner.campaigns import results
 from tests.runner.misbehaving import campaign_of
 from vindeby.runner import Summary, run
-from vindeby.runner.failures import Kind
+from vindeby.runner.protocol import Kind
 from vindeby.store.disk.events import event_files, read_events
 from vindeby.store.disk.run_directory import RunDirectory
 

@@ -17,8 +17,8 @@ from tests.runner.misbehaving import campaign_of
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.runner import CallTask, run
-from vindeby.runner.failures import Kind
 from vindeby.runner.methods.parameters import frozen
+from vindeby.runner.protocol import Kind
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.validate import validate
 

@@ -17,7 +17,7 @@ from tests.store.examples import publish, records
 from tests.store.locks import held_by
 from vindeby.errors import BusyError, StorageError
 from vindeby.runner import run
-from vindeby.runner.resuming.run_lock import hold
+from vindeby.runner.resume import hold
 from vindeby.store.disk.locks.leased_files import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions, _Merge, merge

@@ -18,7 +18,7 @@ from vindeby.campaign import Campaign
 from vindeby.errors import BusyError, InputError
 from vindeby.runner import Summary, run
 from vindeby.runner import periodic_merge as merging
-from vindeby.runner.progress import Progress
+from vindeby.runner.supervisor import Progress
 from vindeby.store.disk.events import event_files, read_events
 from vindeby.store.disk.locks.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory

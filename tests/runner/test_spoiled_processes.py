@@ -12,7 +12,7 @@ import pytest
 from tests.runner.campaigns import content, log_text, results
 from tests.runner.misbehaving import campaign_of
 from vindeby.runner import run
-from vindeby.runner.failures import Kind
+from vindeby.runner.protocol import Kind
 from vindeby.store.disk.events import event_files, read_events
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record

@@ -52,7 +52,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        from vindeby.cli.system_errors import as_vindeby_error
+        from vindeby.cli.app import as_vindeby_error
 
         known = as_vindeby_error(error)
         sys.stderr.write(f"vindeby: {one_line(str(known))}\n")

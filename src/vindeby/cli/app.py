@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer._completion_shared import Shells, get_completion_script, install
 from typer.core import TyperCommand, TyperGroup
 
 from vindeby._version import __version__
 from vindeby.cli import COMMANDS
-from vindeby.cli.completion import show_or_install
 from vindeby.cli.output import echo, echo_text
+from vindeby.errors import InputError, VindebyError
+from vindeby.store.disk.files import storage_error
 
 _EXIT_STATUS = """\b
 Exit status:
@@ -129,9 +133,26 @@ def build() -> typer.Typer:
     return app
 
 
+def _show_or_install_completion(words: Sequence[str]) -> bool:
+    """Do ``--show-completion SHELL`` and ``--install-completion SHELL``; without SHELL, typer finds out which it is."""
+    if len(words) != 2 or words[1] not in [shell.value for shell in Shells]:
+        return False
+    option, shell = words
+    if option == "--show-completion":
+        echo_text(
+            get_completion_script(prog_name="vindeby", complete_var="_VINDEBY_COMPLETE", shell=shell) + "\n"
+        )
+    elif option == "--install-completion":
+        _, path = install(shell=shell, prog_name="vindeby", complete_var="_VINDEBY_COMPLETE")
+        echo(f"{shell} completion is installed in {path}; it takes effect in a new terminal")
+    else:
+        return False
+    return True
+
+
 def run_app(words: Sequence[str]) -> None:
     """Run a command line; exits where the command does."""
-    if show_or_install(words):
+    if _show_or_install_completion(words):
         return
     try:
         status = build()(list(words), prog_name="vindeby", standalone_mode=False)
@@ -149,3 +170,23 @@ def run_app(words: Sequence[str]) -> None:
         sys.exit(getattr(error, "exit_code", 2))
     if isinstance(status, int) and status:
         sys.exit(status)
+
+
+_INPUT = {
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.ELOOP: "name the file that the symbolic links should lead to",
+    errno.ENOTDIR: "a part of this path is not a folder",
+    errno.EACCES: "ask for permission, or name a file of yours",
+    errno.EPERM: "ask for permission, or name a file of yours",
+}
+"""What the user has to change, where it is the path that is wrong and not the disk."""
+_SHOWN = 200
+
+
+def as_vindeby_error(error: OSError) -> VindebyError:
+    """The same as an error that a user can act on."""
+    if error.errno in _INPUT and error.filename is not None:
+        name = str(error.filename)
+        shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+        return InputError(f"{shown}: {error.strerror}; {_INPUT[error.errno]}")
+    return storage_error(error, Path(error.filename or Path.cwd() / "the current folder"), 0, 1)

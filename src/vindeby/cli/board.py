@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import SeedsOption, SetOption, given_campaign
+from vindeby.cli.options import CampaignOption, OutputArgument, SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo
-from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
 
 
@@ -34,7 +33,7 @@ def command(
     if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
         raise ArgumentError("--token: must have 8 characters or more, all of them printable ASCII")
     try:
-        from vindeby.board.serve import serve_board  # needs what only the board needs
+        from vindeby.board.app import serve_board  # needs what only the board needs
     except ModuleNotFoundError as error:
         raise ArgumentError(f"board: {error.name} is not installed; pip install 'vindeby[board]'") from None
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
-from vindeby.cli.output import echo_text, say
+from vindeby.cli.output import echo_json, say
 from vindeby.printable import one_line
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def command(
     loaded = load_campaign(campaign, set_, seeds, on_note=notes.append)
     found = survey(loaded)
     if json_:
-        echo_text(json.dumps(_as_data(loaded, found) | {"notes": notes}, indent=1) + "\n")
+        echo_json(_as_data(loaded, found) | {"notes": notes})
     else:
         _print(loaded, found)
         for note in notes:

@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import SetOption, TakeOverOption
-from vindeby.cli.output import say
-from vindeby.cli.run_options import (
+from vindeby.cli.options import (
     IntervalOption,
     OnBadOption,
     QuietOption,
     RetryFailedOption,
+    SetOption,
+    TakeOverOption,
     WorkersOption,
 )
+from vindeby.cli.output import say
 
 
 def command(

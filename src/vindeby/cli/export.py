@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, given_campaign
-from vindeby.cli.output import echo
-from vindeby.cli.results import CampaignOption, OutputArgument, say
+from vindeby.cli.options import CampaignOption, JsonOption, OutputArgument, given_campaign
+from vindeby.cli.output import echo, say
 
 if TYPE_CHECKING:
     from vindeby.interop.export.exporting import Exported

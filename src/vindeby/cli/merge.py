@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
-from vindeby.cli.output import echo, echo_text
-from vindeby.cli.results import (
+from vindeby.cli.options import (
     CampaignOption,
     FormatOption,
+    JsonOption,
     OutputArgument,
-    say,
+    SeedsOption,
+    SetOption,
+    TakeOverOption,
+    given_campaign,
 )
+from vindeby.cli.output import echo, echo_json, echo_text, say
 from vindeby.printable import one_line
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def command(
     from vindeby.assembly.done import BeforeMerge
     from vindeby.assembly.merging import merge_options
     from vindeby.assembly.same_campaign import refuse_another_campaign
-    from vindeby.results.campaign_lookup import campaign_of
+    from vindeby.results.sources import campaign_of
     from vindeby.store.disk.output_path import check_output
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
@@ -82,7 +84,7 @@ def command(
         report = merge(run, merge_options(loaded, options, invalid=before.invalid))
     except BadFilesError as error:
         if json_:
-            echo_text(json.dumps(error.report.to_json(), indent=1) + "\n")
+            echo_json(error.report.to_json())
         raise
     _print(report, json_)
     if not files:
@@ -93,7 +95,7 @@ def command(
 
 def _print(report: MergeReport, as_json: bool) -> None:
     if as_json:
-        echo_text(json.dumps(report.to_json(), indent=1) + "\n")
+        echo_json(report.to_json())
         return
     echo(f"{report.output}: {report.records} records, {report.file_format} format; {report.outcome}")
     for entry in report.files:

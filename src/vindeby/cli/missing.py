@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo_text
-from vindeby.cli.results import CampaignOption, required_campaign, say
+from vindeby.cli.options import (
+    CampaignOption,
+    JsonOption,
+    SeedsOption,
+    SetOption,
+    given_campaign,
+    required_campaign,
+)
+from vindeby.cli.output import echo_text, say
 from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -30,7 +36,7 @@ def command(
 ) -> None:
     """List the configurations that have no valid result, with the reason; exit 1 when there are any."""
     from vindeby.assembly.done import Judge, judged, not_done
-    from vindeby.results.history import begun_tasks
+    from vindeby.results.observer import begun_tasks
     from vindeby.results.sources import Folder, NothingYet, open_source
     from vindeby.store.disk.events import Odd, read_failures
     from vindeby.store.missing import as_csv, as_json, as_text, find_missing

@@ -5,7 +5,6 @@ It is asked often, beside a campaign that needs the machine: it loads nothing he
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +12,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo_text
-from vindeby.cli.results import CampaignOption
+from vindeby.cli.options import CampaignOption, JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo_json
 from vindeby.errors import ArgumentError
 
 _WIDTH_OF_A_FILE = 120
@@ -59,13 +57,13 @@ def command(
     observer = Observer(output, campaign=given_campaign(campaign, set_, seeds), seed=seed)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
     if watch:
-        from vindeby.monitor.watch import watch_campaign  # only here: it takes over the terminal
+        from vindeby.monitor.view import watch_campaign  # only here: it takes over the terminal
 
         watch_campaign(observer, console, interval, dimensions)
         return
     snapshot = observer.look()
     if json_:
-        echo_text(json.dumps(snapshot.to_json(dimensions or ("farm", "turbine")), indent=1) + "\n")
+        echo_json(snapshot.to_json(dimensions or ("farm", "turbine")))
     elif failures:
         console.print(failures_in_full(snapshot, observer.run.logs))
     else:

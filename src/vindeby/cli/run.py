@@ -8,32 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vindeby.cli.options import (
+    AccountOption,
     CampaignArgument,
+    CoresOption,
+    DirectiveOption,
+    IntervalOption,
+    MemoryOption,
+    NodesOption,
+    OnBadOption,
+    OutputOption,
+    PartitionOption,
+    QuietOption,
+    RetryFailedOption,
     SeedsOption,
     SetOption,
     TakeOverOption,
-    load_campaign,
-)
-from vindeby.cli.output import say
-from vindeby.cli.run_options import (
-    IntervalOption,
-    OnBadOption,
-    OutputOption,
-    QuietOption,
-    RetryFailedOption,
-    WorkersOption,
-)
-from vindeby.cli.slurm_options import (
-    AccountOption,
-    CoresOption,
-    DirectiveOption,
-    MemoryOption,
-    NodesOption,
-    PartitionOption,
     TimeOption,
+    WorkersOption,
     given_options,
+    load_campaign,
     option_name,
 )
+from vindeby.cli.output import say
 from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:

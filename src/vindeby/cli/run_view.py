@@ -21,8 +21,8 @@ from vindeby.results import humanize as words
 from vindeby.store.read.origin import in_words
 
 if TYPE_CHECKING:  # only the command ``run`` loads the runner
-    from vindeby.runner.progress import Progress
     from vindeby.runner.summary import Summary
+    from vindeby.runner.supervisor import Progress
 
 _REDRAW_S = 0.2
 _SHOWN_WORKERS = 8

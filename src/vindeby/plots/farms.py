@@ -14,7 +14,7 @@ from vindeby.plots import shapes
 from vindeby.plots.energy import type_label
 from vindeby.plots.layout import prepare
 from vindeby.plots.style import MARKERS, figure, ink, paper, ramp, shades, strong, style
-from vindeby.results.neighbour_places import FloatArray, grown, nearby, neighbour_places
+from vindeby.results.maps import FloatArray, grown, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30

@@ -15,13 +15,13 @@ from vindeby import units
 from vindeby.assembly.distances import closest_pair
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
-from vindeby.evaluation.cases import Case
+from vindeby.evaluation.stored_layouts import Case
 from vindeby.plots import shapes, wind
-from vindeby.plots.mixed_rotors import MixedTypes, draw_mixed
+from vindeby.plots.shapes import MixedTypes, draw_mixed
 from vindeby.plots.style import FAINT, figure, ink, paper, style
-from vindeby.results.campaign_lookup import farm_of, turbine_of
-from vindeby.results.neighbour_places import nearby, neighbour_groups
+from vindeby.results.maps import nearby, neighbour_groups
 from vindeby.results.result_set import ResultSet
+from vindeby.results.sources import farm_of, turbine_of
 from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:

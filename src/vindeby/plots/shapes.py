@@ -1,13 +1,15 @@
-"""The parts of a layout's picture: the area, the turbines to scale, the circles that must not overlap."""
+"""The parts of a map: areas, turbines to scale, circles that must not overlap, neighbours, names, scale and axes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import shapely
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, PathPatch, Polygon
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
@@ -15,7 +17,7 @@ from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ig
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.plots.style import FAINT, ink
+from vindeby.plots.style import FAINT, MARKERS, ink, shades
 
 FloatArray = NDArray[np.float64]
 KM = 1e-3
@@ -150,3 +152,42 @@ def draw_scale(axes: Axes) -> None:
     axes.add_artist(
         AnchoredSizeBar(axes.transData, length, f"{length:g} km", "lower right", frameon=False, color=ink())
     )
+
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MixedTypes:
+    """Of which type each turbine is, and the name, diameter and spacing (m) of each type."""
+
+    types: IntArray
+    names: tuple[str, ...]
+    diameters_m: tuple[float, ...]
+    spacings_m: tuple[float, ...]
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """How many there are of each."""
+        counts = np.bincount(self.types, minlength=len(self.names))
+        return [(name, f"{count}") for name, count in zip(self.names, counts.tolist(), strict=True)]
+
+
+def draw_mixed(axes: Axes, places_km: FloatArray, mixed: MixedTypes, direction: float | None) -> None:
+    """Draw all turbines, those of a type in one colour with one sign, and say which is which."""
+    handles = []
+    for kind, (name, colour) in enumerate(zip(mixed.names, shades(len(mixed.names)), strict=True)):
+        mine = places_km[:, mixed.types == kind]
+        if mixed.spacings_m[kind]:
+            draw_spacing(
+                axes, mine, mixed.spacings_m[kind], edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2))
+            )
+        draw_rotors(axes, mine, mixed.diameters_m[kind], direction, color=colour, zorder=5)
+        marker = MARKERS[kind % len(MARKERS)]
+        axes.plot(*mine, marker, markersize=3, color=colour, markeredgewidth=0, zorder=5)
+        handles.append(
+            Line2D([], [], linestyle="none", marker=marker, markersize=4.5, color=colour, markeredgewidth=0,
+                   label=f"{name} ({mine.shape[1]})")
+        )  # fmt: skip
+    already, _ = axes.get_legend_handles_labels()  # neighbours, if there are any
+    axes.legend(handles=[*handles, *already], loc="best", fontsize=7)

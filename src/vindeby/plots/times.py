@@ -16,7 +16,7 @@ from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots.energy import type_label
 from vindeby.plots.style import MARKERS, figure, ink, shades, strong, style
 from vindeby.results import humanize as words
-from vindeby.results.history import History
+from vindeby.results.observer import History
 from vindeby.results.result_set import ResultSet
 
 _LONG_PAUSE_S = 600.0

@@ -17,17 +17,17 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.outline import outline_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
-from vindeby.results.browser_data import layout_in
-from vindeby.results.campaign_lookup import (
+from vindeby.results.columns import UNKNOWN, Judging, ResultColumns
+from vindeby.results.maps import layout_in
+from vindeby.results.sources import (
     GivenCampaign,
+    Source,
     campaign_of,
     farm_of,
     has_neighbours,
+    open_source,
     turbine_of,
 )
-from vindeby.results.columns import UNKNOWN, ResultColumns
-from vindeby.results.judging import Judging
-from vindeby.results.sources import Source, open_source
 from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from pathlib import Path
 from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
 from vindeby.errors import BusyError, VindebyError
-from vindeby.runner.failures import how_it_ended
-from vindeby.runner.linux import die_with_parent
+from vindeby.runner.processes import die_with_parent
+from vindeby.runner.protocol import how_it_ended
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.locks.lock import Lock
 from vindeby.store.disk.locks.lock_state import is_held_by

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.protocol import (
     Assign,
     Died,
@@ -21,9 +20,11 @@ from vindeby.runner.protocol import (
     EndWorker,
     Event,
     Failed,
+    Failure,
     Finish,
     Instruction,
     KillWorker,
+    Kind,
     MethodUnusable,
     MoreSlots,
     Outcome,

@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from vindeby.campaign import Task
-from vindeby.runner.failures import Failure
-from vindeby.runner.protocol import Failed, MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
+from vindeby.runner.protocol import Failed, Failure, MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
 
 
 @dataclass(frozen=True)

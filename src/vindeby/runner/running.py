@@ -19,26 +19,28 @@ from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
-from vindeby.runner.batch_job import node_and_job
-from vindeby.runner.execution.task_executor import ExecutorOptions
-from vindeby.runner.failures import most_failures, retries
-from vindeby.runner.linux import total_memory, usable_cores
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
-from vindeby.runner.methods import foreign_code
+from vindeby.runner.methods.call import warning
 from vindeby.runner.out_of_time import STARTS, TimeUp, note_and_judge
 from vindeby.runner.periodic_merge import MergeNowAndThen
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.pool import WorkerPool
-from vindeby.runner.progress import Watcher
-from vindeby.runner.protocol import Finish, Outcome
-from vindeby.runner.resuming.bad_files import refuse_or_quarantine
-from vindeby.runner.resuming.other_engines import other_engines
-from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
-from vindeby.runner.resuming.run_lock import hold
+from vindeby.runner.processes import node_and_job, total_memory, usable_cores
+from vindeby.runner.protocol import Finish, Outcome, most_failures, retries
+from vindeby.runner.resume import (
+    Again,
+    Part,
+    ResumeState,
+    TaskSpace,
+    compare_with_disk,
+    hold,
+    other_engines,
+    refuse_or_quarantine,
+)
 from vindeby.runner.summary import Summary, finish_up
-from vindeby.runner.supervisor import Supervisor
-from vindeby.runner.task_space import Part, TaskSpace
+from vindeby.runner.supervisor import Supervisor, Watcher
+from vindeby.runner.task_executor import ExecutorOptions
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.locks.lock import Lock
@@ -240,7 +242,7 @@ def _supervise(
     check_physics: bool,
     other: OtherPool | None,
 ) -> None:
-    if told := foreign_code.warning(campaign, search_path()):
+    if told := warning(campaign, search_path()):
         say(told)
     slots = 1 if other is not None else min(_workers(options), len(resume_state.todo))
     limit, alone = memory_limits(options, slots) if other is None else _limits_elsewhere(options)

@@ -13,10 +13,9 @@ from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import merge_options
 from vindeby.assembly.physics import notes_of
 from vindeby.campaign import Campaign
-from vindeby.runner.failures import REMEDIES, Failure, Kind
-from vindeby.runner.resuming.resume import ResumeState
+from vindeby.runner.protocol import REMEDIES, Failure, Kind
+from vindeby.runner.resume import Part, ResumeState
 from vindeby.runner.supervisor import Supervisor
-from vindeby.runner.task_space import Part
 from vindeby.store.disk.locks.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.disk.verdicts import write_verdicts

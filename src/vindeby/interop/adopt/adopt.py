@@ -24,9 +24,7 @@ from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError
 from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut, adopted_folder
-from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
-from vindeby.runner.resuming.run_lock import hold
-from vindeby.runner.task_space import TaskSpace
+from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
 from vindeby.store.disk.files import Files, file_state, make_directories, storage_error
 from vindeby.store.disk.keep_old_file import link_or_copy
 from vindeby.store.disk.locks.leased_files import LeasedFiles

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.errors import StorageError
-from vindeby.evaluation.as_campaign import call_of
-from vindeby.evaluation.dataset import by_combination
+from vindeby.evaluation.as_campaign import by_combination, call_of
 from vindeby.interop.common import library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in, turbine_types, zones_in

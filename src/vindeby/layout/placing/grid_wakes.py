@@ -14,12 +14,13 @@ the places are kept and the deficit is computed when it is needed.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.placing.one_block import zeros_in_one_block
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.loops.local_wind import LocalWind
@@ -27,10 +28,20 @@ from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn_arrays
 from vindeby.wake.models.contract import Pair, once_per_model
 
-__all__ = ["COEFFICIENTS", "GridWakes", "UnwakedSources", "can_be_tabulated", "grid_wakes"]
+_LINE = 8
+"""Numbers in a cache line."""
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+
+def zeros_in_one_block(*shapes: tuple[int, ...]) -> list[FloatArray]:
+    """Arrays of zeros with these shapes, each from a cache line on."""
+    starts = np.cumsum([0, *(-(-prod(shape) // _LINE) * _LINE for shape in shapes)])
+    block = np.zeros(starts[-1] + _LINE)
+    block = block[-(block.ctypes.data // block.itemsize) % _LINE :]
+    return [
+        block[start : start + prod(shape)].reshape(shape)
+        for start, shape in zip(starts, shapes, strict=False)
+    ]
+
 
 COEFFICIENTS = 6
 _PIECE = 0.05

@@ -15,9 +15,9 @@ from typing import Any
 
 from vindeby.campaign import RunOptions
 from vindeby.errors import ArgumentError
+from vindeby.runner.cluster.dask_link import PACKAGES, here, mismatch
 from vindeby.runner.cluster.slurm_jobs import SlurmJobs
-from vindeby.runner.cluster.versions import PACKAGES, here, mismatch
-from vindeby.runner.linux import usable_cores
+from vindeby.runner.processes import usable_cores
 
 _CONNECT_S = 30.0
 _LARGEST_FILE = 1 << 22

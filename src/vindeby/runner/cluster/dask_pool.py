@@ -13,6 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
@@ -27,7 +28,7 @@ from vindeby.runner.cluster.dask_link import (
     Post,
     Silence,
 )
-from vindeby.runner.cluster.node import Node, Place
+from vindeby.runner.cluster.nodes import Node, Place, Restarts
 from vindeby.runner.cluster.orders import (
     Attend,
     EndLane,
@@ -38,10 +39,6 @@ from vindeby.runner.cluster.orders import (
     Shard,
     StartLane,
 )
-from vindeby.runner.cluster.restarts import Restarts
-from vindeby.runner.cluster.returned import ReturnedShards
-from vindeby.runner.execution.unreported import unreported_keys
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.pool import (
     DiskTrouble,
     PoolAbilities,
@@ -52,8 +49,22 @@ from vindeby.runner.pool import (
     WorkerGone,
     WorkerReady,
 )
-from vindeby.runner.protocol import Failed, MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
+from vindeby.runner.protocol import (
+    Failed,
+    Failure,
+    Kind,
+    MethodUnusable,
+    MoreSlots,
+    PoolLost,
+    Seen,
+    WantsWork,
+)
+from vindeby.runner.publisher import shard_name, unreported_keys
+from vindeby.store.disk.locks.leased_files import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.shard import read_segments
+from vindeby.store.publish import ShardWriter
 
 _BLAMED_AFTER = 3
 """Dask workers that may vanish with the same task running before the task is the suspect."""
@@ -435,3 +446,22 @@ def _of_slot(event: Any, slot: int) -> PoolEvent:
     """An agent numbers its processes by lane, the pool by slot."""
     named: PoolEvent = replace(event, worker=slot) if hasattr(event, "worker") else event
     return named
+
+
+class ReturnedShards:
+    """Publishes shards that arrive as bytes, under the lock of the run."""
+
+    def __init__(self, run: RunDirectory, lock: str, token: str) -> None:
+        self._writer = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
+
+    def publish(self, data: bytes, origin: str) -> str:
+        """Check a shard and make its records durable here; the name of the new shard.
+
+        DataError when it was damaged on its way, StorageError when the disk refuses.
+        """
+        file = SealedFile.of_bytes(data, origin)
+        if file is None:
+            raise DataError(f"{origin}: what came back is no shard")
+        with file:
+            records = [record for segment in read_segments(file) for record in segment.records()]
+        return shard_name(self._writer.publish(records).path)

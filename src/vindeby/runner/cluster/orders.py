@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from vindeby.campaign import Campaign
-from vindeby.runner.execution.task_executor import ExecutorOptions
-from vindeby.runner.failures import Failure
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.pool import PoolEvent, Work
-from vindeby.runner.protocol import Seen
+from vindeby.runner.protocol import Failure, Seen
+from vindeby.runner.task_executor import ExecutorOptions
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vindeby.runner.batch_job import node_and_job
-from vindeby.runner.execution.unreported import unreported_keys
-from vindeby.runner.failures import Failure, Kind, how_it_ended
-from vindeby.runner.linux import memory_of, oom_kills
-from vindeby.runner.local.heartbeats import Heartbeats
-from vindeby.runner.local.messages import Channel, End, Message, Ready, Setup
+from vindeby.runner.local.messages import Channel, End, Heartbeats, Message, Ready, Setup
 from vindeby.runner.local.spawner import Spawner
 from vindeby.runner.pool import (
     PoolAbilities,
@@ -29,8 +24,9 @@ from vindeby.runner.pool import (
     WorkerReady,
     WorkerRetiring,
 )
-from vindeby.runner.protocol import Failed, MethodUnusable, Seen, TaskProgress
-from vindeby.runner.timers import Timers
+from vindeby.runner.processes import Timers, memory_of, node_and_job, oom_kills
+from vindeby.runner.protocol import Failed, Failure, Kind, MethodUnusable, Seen, TaskProgress, how_it_ended
+from vindeby.runner.publisher import unreported_keys
 from vindeby.store.disk.run_directory import RunDirectory
 
 _TAIL = 8_000
@@ -76,7 +72,8 @@ class LocalPool:
         self._oom_kills = oom_kills()
         self._place = node_and_job()
         self._heartbeats = Heartbeats.create(slots)
-        self._spawner = Spawner(self._heartbeats, method, setup.search_path, run.logs / f"{name}-spawner.log")
+        log = run.logs / f"{name}-spawner.log"
+        self._spawner = Spawner(self._heartbeats.descriptor, slots, method, setup.search_path, log)
         self._selector = selectors.DefaultSelector()
         self._listen(self._spawner, self._hear_spawner)
         self._woken, self._waker = socket.socketpair()

@@ -23,22 +23,20 @@ import time
 from collections import deque
 
 from vindeby.campaign import Task
-from vindeby.runner.execution.task_executor import (
+from vindeby.runner.local.descriptors import Descriptors
+from vindeby.runner.local.messages import Channel, End, Heartbeats, Ready, Setup, Slot
+from vindeby.runner.local.surroundings import Surroundings
+from vindeby.runner.local.task_output import Output
+from vindeby.runner.pool import DiskTrouble, TasksDurable, Work, WorkerRetiring
+from vindeby.runner.processes import adopt_orphans, child_count, die_with_parent, limit_data, memory_of
+from vindeby.runner.protocol import Failed, Failure, Kind, MethodUnusable, WantsWork
+from vindeby.runner.task_executor import (
     ExecutorHooks,
     MethodUnusableError,
     TaskExecutor,
     one_line,
     trace,
 )
-from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.linux import adopt_orphans, child_count, die_with_parent, limit_data, memory_of
-from vindeby.runner.local.descriptors import Descriptors
-from vindeby.runner.local.heartbeats import Heartbeats, Slot
-from vindeby.runner.local.messages import Channel, End, Ready, Setup
-from vindeby.runner.local.surroundings import Surroundings
-from vindeby.runner.local.task_output import Output
-from vindeby.runner.pool import DiskTrouble, TasksDurable, Work, WorkerRetiring
-from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
 
 _getpid, _exit = os.getpid, os._exit  # a task may replace them
 _RETIRE_AT = 0.7

@@ -7,18 +7,19 @@ attributes. It runs in a worker process: it may leak, hang, crash or print witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from vindeby.assembly.engine_names import engine_warning
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
 from vindeby.campaign.neighbours import Standing, neighbours_of
-from vindeby.campaign.reading.code_files import imported
+from vindeby.campaign.reading.code_files import file_of, imported, is_installed
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import ArgumentError
-from vindeby.runner.methods.method_protocol import InvalidResultError, Result
+from vindeby.errors import ArgumentError, InputError
+from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result
 from vindeby.runner.methods.parameters import frozen
 
 if TYPE_CHECKING:
@@ -170,3 +171,36 @@ class _Prepared:
         texts = {str(name): value for name, value in given.items() if isinstance(value, str)}
         arrays = {str(name): value for name, value in given.items() if not isinstance(value, str)}
         return Result(arrays, {"engine": self._call.function, **texts})
+
+
+def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
+    """The campaign's method, ready to prepare farms and types; InputError when it cannot be used."""
+    calls = [step.call for step in campaign.method if step.call is not None]
+    if calls and len(campaign.method) > 1:
+        raise InputError(
+            "method: a call cannot be one of several steps; let the function do them all, or leave it out"
+        )
+    if calls:
+        found: Any = find_function(calls[0].function)
+        if isinstance(found, type) and hasattr(
+            found, "prepare"
+        ):  # a Method of its own, such as that of evaluate
+            method: Method = found(campaign)
+            return method
+        return CallMethod(campaign, calls[0])
+    from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
+
+    return SearchMethod(campaign, progress)
+
+
+def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
+    """What to say before code of a campaign's is imported; empty where there is nothing to say."""
+    for step in campaign.method:
+        if step.call is not None:
+            file = file_of(step.call.function.partition(":")[0], search_path)
+            if file is not None and not is_installed(file):
+                return (
+                    f"method.call: {step.call.function} is not from an installed package: {file} will be executed, and "
+                    "may do whatever you may do; run only code that you trust"
+                )
+    return engine_warning(campaign, search_path)
