@@ -17,7 +17,7 @@ from tests.contracts.test_pools import steered
 from tests.runner.campaigns import calling, one_cell
 from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.cli import main
 from vindeby.runner import run
 from vindeby.runner.processes import node_and_job

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from vindeby import layout
-from vindeby.assembly.standing import around
+from vindeby.assembly.stored_turbines import around, kinds_of
 from vindeby.assembly.wind import wind_farm
-from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Boundary, Campaign, Circle, Farm
 from vindeby.campaign.refusals import turbulence_speeds
 from vindeby.campaign.sections.method import (

@@ -4,26 +4,87 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from vindeby import wake
 from vindeby.assembly.foreign_farm import ForeignFarm
-from vindeby.assembly.grid_north import turned
-from vindeby.assembly.local_wind import gridded_site
-from vindeby.assembly.standing import Around, around
+from vindeby.assembly.stored_turbines import Around, around
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import imported
-from vindeby.campaign.sections.engine import PythonModel
+from vindeby.campaign.sections.local_wind import AXES, LocalWind
 from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
-from vindeby.campaign.sections.time_series import States, TimeSeries
+from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
-from vindeby.campaign.sections.turbulence import TurbulenceTable
-from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import PythonModel, WakeModel
 from vindeby.errors import ArgumentError, InputError
 from vindeby.wake.models.contract import wrong_slope
+
+
+def turned(site: wake.Site, convergence_deg: float | None) -> wake.Site:
+    """The site with its directions relative to grid north, which lies ``convergence_deg`` clockwise of true north."""
+    if not convergence_deg:
+        return site
+    if isinstance(site, wake.TimeSeriesSite):  # stays one: what is written by step needs its steps
+        return replace(site, wind_direction=_from_grid_north(site.wind_direction, convergence_deg))
+    return TurnedSite(site, convergence_deg)
+
+
+def _from_grid_north(direction: npt.ArrayLike, convergence_deg: float) -> npt.NDArray[np.float64]:
+    return np.mod(np.asarray(direction, np.float64) - convergence_deg, 360.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedSite:
+    """A site as seen from coordinates whose north is not true north."""
+
+    rose: wake.Site
+    convergence_deg: float
+
+    def states(
+        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
+    ) -> wake.WindStates:
+        """The same wind states, chosen by their true directions, with directions relative to grid north."""
+        states = self.rose.states(directions, speeds)
+        return replace(states, direction=_from_grid_north(states.direction, self.convergence_deg))
+
+
+def gridded_site(site: Site, local: LocalWind, rose: wake.Site | None) -> wake.Site:
+    """A site whose wind is that of ``rose``, or of each place where the grid has probabilities, on the grid."""
+    grid = wake.WindGrid(
+        local.x,
+        local.y,
+        height=local.height,
+        direction=local.wind_directions,
+        **{name: _over_axes(local, name) for name in local.quantities},
+    )
+    interpolation = local.interpolation or getattr(site.chosen[1], "interpolation", None) or "linear"
+    gridded = wake.GriddedSite(rose, grid, interpolation, local.position_interpolation, local.turned_wakes)
+    if rose is not None:
+        return gridded
+    weibull = site.weibull
+    assert weibull is not None, "the campaign's check lets no other site without a rose through"
+    assert isinstance(weibull.turbulence_intensity, float), "nor another turbulence"
+    return replace(
+        gridded,
+        default_directions=np.arange(round(360.0 / weibull.direction_step)) * weibull.direction_step,
+        default_speeds=np.array(weibull.wind_speeds),
+        turbulence_intensity=weibull.turbulence_intensity,
+    )
+
+
+def _over_axes(local: LocalWind, name: str) -> npt.NDArray[np.float64]:
+    """The numbers over their own axes; over all four where the number of axes alone would not say which."""
+    array = local.array(name)
+    own = getattr(local, name).axes
+    if len(own) == 3 and local.height is not None and local.wind_directions is not None:
+        lengths = [len(getattr(local, axis)) for axis in AXES]
+        return np.array(np.broadcast_to(array, lengths))
+    return array.reshape([length for length, axis in zip(array.shape, AXES, strict=True) if axis in own])
 
 
 def site_of(campaign: Campaign, *, searched: bool = False) -> wake.Site:

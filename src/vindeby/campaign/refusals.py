@@ -6,16 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from vindeby.campaign.fields import MAX_TASKS, CampaignFields
 from vindeby.campaign.reading.yaml_text import Path, field_name
-from vindeby.campaign.sections.amount import MAX_TURBINES, CountRange
 from vindeby.campaign.sections.boundary import Boundary
-from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.farm import MAX_TURBINES, WAYS, CountRange, Farm
 from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.neighbours import NeighbourGroup
-from vindeby.campaign.sections.objective import WAYS
 from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.time_series import TurbulenceTable
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.values import refusal
 from vindeby.text import plural
 

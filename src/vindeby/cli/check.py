@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from vindeby.campaign import Campaign
-    from vindeby.campaign.checks.survey import CellSurvey, Survey
+    from vindeby.campaign.survey import CellSurvey, Survey
 
 _WIDTH_OF_A_FILE = 120
 
@@ -24,7 +24,7 @@ def command(
     campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, json_: JsonOption = False
 ) -> None:
     """Say whether a campaign file is right, and what it would run."""
-    from vindeby.campaign.checks.survey import survey
+    from vindeby.campaign.survey import survey
 
     notes: list[str] = []
     loaded = load_campaign(campaign, set_, seeds, on_note=notes.append)

@@ -44,8 +44,7 @@ def command(
     from vindeby.assembly.done import judged, not_done
     from vindeby.assembly.energy import fill_in_energies
     from vindeby.campaign.outline import write_outline
-    from vindeby.campaign.result_arrays import RESULT_ARRAYS
-    from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
+    from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, RESULT_ARRAYS
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.output_path import check_output
     from vindeby.store.disk.run_directory import RunDirectory

@@ -74,10 +74,10 @@ def command(
 
 
 def _say_what_is_executed(campaign: Campaign) -> None:
-    from vindeby.assembly.engine_names import engine_warning
+    from vindeby.assembly.energy import engine_warning
 
-    if told := engine_warning(campaign):
-        say(told)
+    if warning := engine_warning(campaign):
+        say(warning)
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
@@ -95,8 +95,7 @@ def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
 
 def _skipped(report: ValidationReport, checks: list[Check]) -> dict[str, int]:
     """How many records were not computed again, by reason."""
-    from vindeby.assembly.physics import CampaignCheck
-    from vindeby.assembly.returned import ReturnedCheck
+    from vindeby.assembly.physics import CampaignCheck, ReturnedCheck
 
     if any(isinstance(check, ReturnedCheck) for check in checks):
         return {"method call": report.records}

@@ -15,10 +15,9 @@ from pydantic import ValidationError
 from vindeby.campaign import Campaign, Turbine
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document
-from vindeby.campaign.result_arrays import STUDY_ARRAYS
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.sections.neighbours import NeighbourGroup
-from vindeby.campaign.tasks import task_key
+from vindeby.campaign.tasks import STUDY_ARRAYS, task_key
 from vindeby.errors import CampaignError, InputError
 from vindeby.evaluation.selection import Selection
 from vindeby.evaluation.stored_layouts import Case, Pinned, PinnedLayouts, StoredLayouts

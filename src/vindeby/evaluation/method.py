@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.assembly.engine_names import engine_name
-from vindeby.assembly.zones_and_types import kinds_of
+from vindeby.assembly.energy import engine_name
+from vindeby.assembly.stored_turbines import kinds_of
 from vindeby.campaign import Campaign, Task, Turbine
 from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key

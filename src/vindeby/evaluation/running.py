@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.file_notes import notes_about_files
+from vindeby.campaign.doubts import notes_about_files
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.errors import ArgumentError, CampaignError, InputError
 from vindeby.evaluation.as_campaign import call_of, campaign_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vindeby.campaign.reading.wind_files import ReadText
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used, read
-from vindeby.campaign.sections.engine import is_labelled_4, replaced_part
+from vindeby.campaign.sections.wake_model import is_labelled_4, replaced_part
 from vindeby.errors import CampaignError, Problem
 
 

@@ -14,9 +14,7 @@ import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
-from vindeby.campaign.sections.long_lists import Numbers
-from vindeby.campaign.sections.normalising import SUM_TOLERANCE
-from vindeby.campaign.sections.values import Number, Section, Text, refusal
+from vindeby.campaign.sections.values import SUM_TOLERANCE, Number, Numbers, Section, Text, refusal
 
 Axis = Literal["x", "y", "height", "wind_directions"]
 AXES: tuple[Axis, ...] = ("x", "y", "height", "wind_directions")

@@ -6,14 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.site import Direction
 from vindeby.campaign.sections.values import (
     Count,
+    ImportedName,
     Increasing,
     Name,
     NamedOneOf,
     Number,
+    Parameters,
     Positive,
     Section,
     refusal,

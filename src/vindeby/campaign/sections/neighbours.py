@@ -10,8 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from vindeby.campaign.geometry import refuse_far_away
-from vindeby.campaign.sections.boundary import Vertex
+from vindeby.campaign.sections.boundary import Vertex, refuse_far_away
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import Name, Section, Text, refusal
 from vindeby.text import plural

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, judged, not_done
-from vindeby.assembly.merging import merge_options
-from vindeby.assembly.same_campaign import refuse_another_campaign
+from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES

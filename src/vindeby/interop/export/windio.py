@@ -18,7 +18,7 @@ from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign, Farm, Turbine
 from vindeby.campaign.sections.boundary import Boundary, Circle, Exclusion
-from vindeby.campaign.sections.normalising import SUM_TOLERANCE
+from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.geometry import closing_gap_m
+from vindeby.campaign.sections.boundary import closing_gap_m
 from vindeby.interop.geo.features import Feature, Named
 
 FloatArray = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ import xarray as xr
 from py_wake.site import XRSite
 from py_wake.site.distance import StraightDistance
 
-from vindeby.assembly.grid_north import TurnedSite
+from vindeby.assembly.wind import TurnedSite
 from vindeby.errors import ArgumentError
 from vindeby.wake import (
     GriddedSite,

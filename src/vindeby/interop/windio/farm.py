@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from vindeby.campaign.sections.amount import MAX_TURBINES
+from vindeby.campaign.sections.farm import MAX_TURBINES
 from vindeby.interop.windio.nodes import Node, Notes
 from vindeby.interop.windio.turbine import printable_name, read_turbine
 from vindeby.text import listed, plural

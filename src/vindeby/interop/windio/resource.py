@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vindeby.campaign.reading.times import find_time_problem
 from vindeby.campaign.sections.local_wind import AXES
-from vindeby.campaign.sections.normalising import SUM_TOLERANCE
+from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.interop.windio.nodes import Missing, Node, Notes
 from vindeby.interop.windio.quantities import (
     COORDINATES,

@@ -60,7 +60,7 @@ def stand_in(farm: WindFarm, free: Free, a: int, x: float, y: float, type_index:
 
 
 class FreeAt(NamedTuple):
-    """Compiled functions of (wind, state, turbine or point, state of the wind), and rotated distances."""
+    """Compiled functions of (wind, state, turbine or point, state of the wind); the last rotates distances."""
 
     speed: Callable[..., float]
     turbulence: Callable[..., float]
@@ -110,7 +110,7 @@ def _own_point_weight(wind, state, c, s):  # noqa: ARG001
 
 
 @inlined
-def _swung(state, a, s, far, aside):
+def _rotated(state, a, s, far, aside):
     cosine, sine = state.free.cosine[a, s], state.free.sine[a, s]
     return cosine * far - sine * aside, cosine * aside + sine * far
 
@@ -119,7 +119,7 @@ def free_at(locality: Locality) -> FreeAt:
     """The functions for a kind of wind."""
     if locality == "uniform":
         return FreeAt(_site_speed, _site_turbulence, _site_speed, _site_weight, _straight)
-    rotate_to_local_wind = _swung if locality == "turned" else _straight
+    rotate_to_local_wind = _rotated if locality == "turned" else _straight
     return FreeAt(_own_speed, _own_turbulence, _own_point_speed, _own_point_weight, rotate_to_local_wind)
 
 

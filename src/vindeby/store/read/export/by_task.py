@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign.outline import Outline
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
+from vindeby.campaign.tasks import RESULT_ARRAYS
 from vindeby.errors import DataError
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment

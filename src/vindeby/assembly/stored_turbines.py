@@ -1,4 +1,4 @@
-"""In which zone each turbine of a result stands and of which type it is: what records say, and what they must.
+"""Where the turbines of a result stand, in which zone, of which type, and what stands around them.
 
 A record of a farm with zones has the array ``zone``, one number per turbine, and its turbines stand zone by zone.
 A record of a farm with a mix has the array ``types``: for each turbine the number of its type in the campaign.
@@ -8,16 +8,116 @@ The engine of a mixed farm knows only the types of the mix; ``own_types`` goes f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import shapely
+from shapely.geometry.base import BaseGeometry
 
-from vindeby.assembly.distances import Area, FloatArray
-from vindeby.campaign import Campaign, Farm
+from vindeby.campaign import Boundary, Campaign, Farm, Turbine
+from vindeby.campaign.neighbours import neighbours_of, types_of
 from vindeby.campaign.tasks import Cell
 from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M
+
+FloatArray = npt.NDArray[np.float64]
+_MOST_DISTANCES = 4_000_000
+"""At a time: a foreign file may hold a layout of any size."""
+
+
+class Area:
+    """How far outside a boundary points are."""
+
+    def __init__(self, boundary: Boundary) -> None:
+        self._circles_out = [hole.circle for hole in boundary.exclusions if hole.circle is not None]
+        self._circle = boundary.circle
+        polygons = [hole.shape() for hole in boundary.exclusions if hole.circle is None]
+        outer = shapely.union_all([shapely.Polygon(ring) for ring in boundary.rings])
+        self._polygons: BaseGeometry = outer
+        self._holes: BaseGeometry = shapely.union_all(polygons)
+
+    def distance_outside(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """The distance of each point from where it would be allowed; circles are taken as circles."""
+        points = shapely.points(x, y)
+        if self._circle is None:
+            outside = shapely.distance(self._polygons, points)
+        else:
+            outside = np.hypot(x - self._circle.center[0], y - self._circle.center[1]) - self._circle.radius_m
+        outside = np.maximum(np.asarray(outside, np.float64), 0.0)
+        if not self._holes.is_empty:
+            edge = shapely.distance(shapely.boundary(self._holes), points)
+            outside = np.maximum(outside, np.where(shapely.contains_xy(self._holes, x, y), edge, 0.0))
+        for hole in self._circles_out:
+            depth = hole.radius_m - np.hypot(x - hole.center[0], y - hole.center[1])
+            outside = np.maximum(outside, depth)
+        return np.asarray(outside, np.float64)
+
+
+def closest_pair(x: FloatArray, y: FloatArray) -> tuple[float, int, int]:
+    """The least distance between two points and which they are; infinity for fewer than two."""
+    short, one, other = worst_pair(x, y, np.zeros(len(x)))
+    return 0.0 - short, one, other  # -short of coincident points would be -0.0, and read "-0 m"
+
+
+def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray) -> tuple[float, int, int]:
+    """By how much (m) a pair is nearer than the mean of what its two need, and which; for the worst pair."""
+    found = (-np.inf, 0, 0)
+    count = len(x)
+    step = max(1, _MOST_DISTANCES // max(1, count))
+    for start in range(0, count if count > 1 else 0, step):
+        rows = slice(start, min(start + step, count))
+        short = 0.5 * (need[rows, None] + need[None, :])
+        short -= np.hypot(x[rows, None] - x[None, :], y[rows, None] - y[None, :])
+        short[np.arange(len(short)), np.arange(rows.start, rows.stop)] = -np.inf
+        one, other = np.unravel_index(int(np.argmax(short)), short.shape)
+        if short[one, other] > found[0]:
+            found = (float(short[one, other]), start + int(one), int(other))
+    return found
+
+
+@dataclass(frozen=True)
+class Around:
+    """What stands around a farm. ``turbines`` are the farm's own types, then those of neighbours that differ."""
+
+    turbines: tuple[Turbine, ...]
+    x: FloatArray
+    y: FloatArray
+    types: npt.NDArray[np.int64]
+    """An index of ``turbines`` for each neighbour."""
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def spacing_m(self, campaign: Campaign) -> list[float]:
+        """The spacing of each type; a pair keeps the mean of its two."""
+        return [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in self.turbines]
+
+    def closest(
+        self, x: FloatArray, y: FloatArray, types: npt.NDArray[np.int64], need: Sequence[float]
+    ) -> tuple[float, int, int]:
+        """The largest shortfall (m) of a pair of a turbine with a neighbour, and which; not above 0 where none is.
+
+        ``types`` are those of the farm's turbines, ``need`` the spacing of each type.
+        """
+        worst = (-np.inf, 0, 0)
+        each = np.asarray(need)
+        for index, (px, py, kind) in enumerate(zip(x, y, types, strict=True)):
+            short = 0.5 * (each[kind] + each[self.types]) - np.hypot(self.x - px, self.y - py)
+            other = int(np.argmax(short))
+            if short[other] > worst[0]:
+                worst = (float(short[other]), index, other)
+        return worst
+
+
+def around(campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None) -> Around:
+    """What stands around this farm, whose own turbines are of these types; nothing without a farm."""
+    standing = () if farm_idx is None else neighbours_of(campaign, farm_idx)
+    turbines, types = types_of(standing, own)
+    x, y = np.array([one.x for one in standing], float), np.array([one.y for one in standing], float)
+    return Around(tuple(turbines), x, y, np.array(types, np.int64))
+
 
 IntArray = npt.NDArray[np.int64]
 
