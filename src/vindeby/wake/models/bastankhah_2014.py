@@ -60,11 +60,11 @@ def _reach(
     return SIGMAS * (data.constants[0] * downwind + eps * diameter)
 
 
-def bastankhah_2014(growth: float = 0.0324555) -> WakeModel:
-    """The model of 2014; ``growth`` is k."""
+def bastankhah_2014(k: float = 0.0324555) -> WakeModel:
+    """The model of 2014; ``k`` is the growth of the width."""
     return WakeModel(
         name="bastankhah-2014",
-        constants=(growth, 0.2, 0.899),
+        constants=(k, 0.2, 0.899),
         deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,

@@ -111,12 +111,12 @@ def _reach(
 
 
 def bastankhah_2016(
-    growth: tuple[float, float] = (0.38, 0.004), core: tuple[float, float] = (0.58, 0.077)
+    ka: float = 0.38, kb: float = 0.004, alpha: float = 0.58, beta: float = 0.077
 ) -> WakeModel:
-    """The model of 2016; ``growth`` holds ka and kb, ``core`` alpha and beta of the potential core's length."""
+    """The model of 2016; ``ka`` and ``kb`` make the growth, ``alpha`` and ``beta`` the potential core's length."""
     return WakeModel(
         name="bastankhah-2016",
-        constants=(*growth, *core),
+        constants=(ka, kb, alpha, beta),
         deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,

@@ -104,16 +104,17 @@ def _reach(
 
 
 def cumulative_curl(
-    growth: tuple[float, float] = (0.179367259, 0.0118889215),
+    ka: float = 0.179367259,
+    kb: float = 0.0118889215,
     turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez",
 ) -> WakeModel:
-    """FLORIS' ``cc`` without yaw; ``growth`` holds ka and kb, ``turbulence`` says what wakes add to the wind's."""
+    """FLORIS' ``cc`` without yaw; ``ka`` and ``kb`` make the growth, ``turbulence`` says what wakes add to it."""
     if turbulence not in ("crespo-hernandez", "none"):
         raise ArgumentError(f"turbulence must be 'crespo-hernandez' or 'none', not {turbulence!r}")
     added = 0.5 if turbulence == "crespo-hernandez" else 0.0
     return WakeModel(
         name="cumulative-curl",
-        constants=(*growth, 0.0563691592, 0.13290157, 3.11, -0.68, 2.41, added, 0.8, 0.1, -0.32),
+        constants=(ka, kb, 0.0563691592, 0.13290157, 3.11, -0.68, 2.41, added, 0.8, 0.1, -0.32),
         deficit=_deficit,
         deficit_with_slopes=_no_slopes,
         reach=_reach,

@@ -73,11 +73,11 @@ def _pair_square(
     return centre * centre * exp_of_minus(z if z < LARGEST_Z else LARGEST_Z)  # noqa: FURB136
 
 
-def iea37(growth: float = 0.0324555) -> WakeModel:
-    """The case studies' model; ``growth`` is k."""
+def iea37(k: float = 0.0324555) -> WakeModel:
+    """The case studies' model; ``k`` is the growth of the width."""
     return WakeModel(
         name="iea37",
-        constants=(growth,),
+        constants=(k,),
         deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,

@@ -28,15 +28,15 @@ def _radius(
     return 0.5 * diameter + growth * downwind, growth, 0.0
 
 
-def jensen(growth: float = 0.1, induction: Induction = "madsen", rotor: Rotor = "overlap") -> WakeModel:
-    """The model of 1983; ``growth`` is k, 0.1 on land; 0.04 to 0.05 is common offshore.
+def jensen(k: float = 0.1, induction: Induction = "madsen", rotor: Rotor = "overlap") -> WakeModel:
+    """The model of 1983; ``k`` is the growth of the radius, 0.1 on land; 0.04 to 0.05 is common offshore.
 
     ``induction``: of Madsen or of momentum theory. ``rotor``: the share of its area in the wake, or its centre alone.
     """
     functions = _top_hat(_radius, induction, rotor)
     return WakeModel(
         name="jensen",
-        constants=(growth,),
+        constants=(k,),
         deficit=functions.deficit,
         deficit_with_slopes=functions.deficit_with_slopes,
         reach=functions.reach,

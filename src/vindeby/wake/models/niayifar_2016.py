@@ -154,11 +154,11 @@ def _reach(
     return 0.5 * rotor + SIGMAS * _width(data, downwind, diameter, thrust, turbulence)[0]
 
 
-def niayifar_2016(growth: tuple[float, float] = (0.3837, 0.003678)) -> WakeModel:
-    """The model of 2016; ``growth`` holds the slope and the constant of k(I)."""
+def niayifar_2016(a0: float = 0.3837, a1: float = 0.003678) -> WakeModel:
+    """The model of 2016; ``a0`` and ``a1`` are the slope and the constant of k(I)."""
     return WakeModel(
         name="niayifar-2016",
-        constants=(growth[0], growth[1], 0.2, 0.899),
+        constants=(a0, a1, 0.2, 0.899),
         deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,

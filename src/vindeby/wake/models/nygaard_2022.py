@@ -179,11 +179,11 @@ def _width_at_with_slopes(
     return constant + factor * grown, factor * slope * per_metre, with_thrust
 
 
-def nygaard_2022(expansion: float = 0.04) -> WakeModel:
-    """TurbOPark with its published constants c1 = 1.5 and c2 = 0.8; ``expansion`` is A."""
+def nygaard_2022(a: float = 0.04) -> WakeModel:
+    """TurbOPark with its published constants c1 = 1.5 and c2 = 0.8; ``a`` is the expansion A."""
     return WakeModel(
         name="nygaard-2022",
-        constants=(expansion, 1.5, 0.8, 0.25, 0.96),
+        constants=(a, 1.5, 0.8, 0.25, 0.96),
         deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,

@@ -33,14 +33,12 @@ def _radius(
     return 0.5 * (diameter + grown), 0.5 * grown_downwind, 0.5 * grown_thrust
 
 
-def turbopark_2020(
-    expansion: float = 0.6, induction: Induction = "momentum", rotor: Rotor = "overlap"
-) -> WakeModel:
-    """The model of 2020; ``expansion`` is A, ``induction`` and ``rotor`` are those of ``jensen``."""
+def turbopark_2020(a: float = 0.6, induction: Induction = "momentum", rotor: Rotor = "overlap") -> WakeModel:
+    """The model of 2020; ``a`` is the expansion A, ``induction`` and ``rotor`` are those of ``jensen``."""
     functions = _top_hat(_radius, induction, rotor)
     return WakeModel(
         name="turbopark-2020",
-        constants=(expansion, 1.5, 0.8, 0.0, 0.96),
+        constants=(a, 1.5, 0.8, 0.0, 0.96),
         deficit=functions.deficit,
         deficit_with_slopes=functions.deficit_with_slopes,
         reach=functions.reach,
