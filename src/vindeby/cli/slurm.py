@@ -21,8 +21,8 @@ from vindeby.cli.options import (
     SeedsOption,
     SetOption,
     TimeOption,
-    given_options,
     load_campaign,
+    slurm_options,
 )
 from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
@@ -52,7 +52,7 @@ def command(
     from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
 
     loaded = load_campaign(campaign, set_, seeds)
-    options = given_options(
+    options = slurm_options(
         loaded,
         nodes=nodes,
         time=time,

@@ -76,8 +76,8 @@ def command(
 def _say_what_is_executed(campaign: Campaign) -> None:
     from vindeby.assembly.energy import engine_warning
 
-    if told := engine_warning(campaign):
-        say(told)
+    if warning := engine_warning(campaign):
+        say(warning)
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:

@@ -180,16 +180,19 @@ def read_failures(run: RunDirectory, odd: Odd | None = None) -> dict[str, Failed
         for entry in read_events(path, odd):
             if entry["event"] == SET_ASIDE:
                 with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
-                    task = _failed_task(entry)
+                    task = failed_task(entry)
                     found[task.key] = task
     return found
 
 
-def _failed_task(entry: dict[str, Any]) -> FailedTask:
-    texts = {name: str(entry[name]) for name in ("fingerprint", "kind", "reason", "traceback", "log")}
+def failed_task(entry: dict[str, Any]) -> FailedTask:
+    """The task that an event says was given up; KeyError, ValueError or TypeError where the event is malformed."""
+    texts = {name: str(entry.get(name, "")) for name in ("fingerprint", "traceback", "log")}
     return FailedTask(
         key=str(entry["task"]),
-        attempts=int(entry["attempts"]),
+        kind=str(entry["kind"]),
+        reason=str(entry["reason"]),
+        attempts=int(entry.get("attempts", 1)),
         time=float(entry["time"]),
         job=str(entry.get("job", "")),
         **texts,
