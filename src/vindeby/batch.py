@@ -153,7 +153,7 @@ def _directives(job: Job, *first: str, cores: int | None = None) -> list[str]:
 
 
 def _log(job: Job, pattern: str) -> str:
-    """A file in the folder of logs; a percent sign in the name of that folder is no pattern of SLURM's."""
+    """A file in the folder of logs; a percent sign in the name of that folder is not a pattern of SLURM's."""
     return _directive_word(f"{str(job.run.logs).replace('%', '%%')}/{pattern}")
 
 

@@ -92,6 +92,6 @@ def _command(name: str, *arguments: str) -> str:
     except subprocess.TimeoutExpired:
         raise ShortfallError(f"{name} gave no answer within {_ANSWER_S:.0f} s; try again later") from None
     if done.returncode:
-        answer = " ".join(done.stderr.split()) or f"exit status {done.returncode}"
-        raise ShortfallError(f"{name} refused: {answer}")
+        reason = " ".join(done.stderr.split()) or f"exit status {done.returncode}"
+        raise ShortfallError(f"{name} refused: {reason}")
     return done.stdout
