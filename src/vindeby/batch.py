@@ -25,7 +25,7 @@ from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import BusyError
 from vindeby.slurm_commands import still_there
 from vindeby.store.disk.events import read_failures
-from vindeby.store.disk.regular_files import read_bounded
+from vindeby.store.disk.files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.store.missing import find_missing
 from vindeby.store.read.database import Database

@@ -20,7 +20,7 @@ from vindeby.board.app import Board, read_log
 from vindeby.board.feed import Feed
 from vindeby.results.observer import Observer
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.read.database import open_database
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.command import vindeby
 from tests.results.examples import EVIL, campaign, events, finished, publish, record, set_aside
 from vindeby.cli import COMMANDS
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 
 def test_monitor_prints_counts_a_matrix_and_failures(tmp_path: Path) -> None:

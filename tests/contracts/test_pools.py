@@ -27,7 +27,7 @@ from vindeby.runner.supervisor import Supervisor
 from vindeby.runner.task_executor import ExecutorOptions, TaskExecutor
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 LONGEST_S = 120.0
 OPTIONS = ExecutorOptions(flush_s=0.05)

@@ -18,8 +18,8 @@ from vindeby.results import sources
 from vindeby.results.observer import Observer
 from vindeby.store.disk.process import Identity
 from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 
 def old_file(path: Path, keys: list[str], **root: object) -> None:

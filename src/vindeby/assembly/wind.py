@@ -23,7 +23,6 @@ from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.sections.wake_model import PythonModel, WakeModel
 from vindeby.errors import ArgumentError, InputError
 from vindeby.wake.models.contract import wrong_slope
-from vindeby.wake.models.overlap import overlap_table
 
 
 def turned(site: wake.Site, convergence_deg: float | None) -> wake.Site:
@@ -202,7 +201,7 @@ def _wakes_of(model: WakeModel) -> wake.WakeModel:
     if model.python is not None:
         return _named_model(model.python)
     name, parameters = model.chosen
-    return wake.MODELS[name](**parameters.model_dump())
+    return wake.MODELS[name](**dict(parameters))
 
 
 def _named_model(given: PythonModel) -> wake.WakeModel:
@@ -227,8 +226,7 @@ def _named_model(given: PythonModel) -> wake.WakeModel:
 
 @lru_cache(maxsize=64)
 def _wrong_slope(model: wake.WakeModel) -> str:
-    overlap = overlap_table() if model.averages_gaussian else np.zeros((1, 1))
-    return wrong_slope(model, wake.models.ModelData(np.array(model.constants), overlap))
+    return wrong_slope(model)
 
 
 def wind_farm(

@@ -59,7 +59,7 @@ def command(
     from vindeby.assembly.done import BeforeMerge
     from vindeby.assembly.merging import merge_options, refuse_another_campaign
     from vindeby.results.sources import campaign_of
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 

@@ -18,7 +18,7 @@ from typer import Exit
 from vindeby.cli.output import echo_text
 from vindeby.printable import one_line
 from vindeby.results import humanize as words
-from vindeby.store.read.origin import in_words
+from vindeby.store.read.inspect import in_words
 
 if TYPE_CHECKING:  # only the command ``run`` loads the runner
     from vindeby.runner.summary import Summary

@@ -95,7 +95,7 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
     from vindeby.assembly.merging import refuse_another_campaign
     from vindeby.campaign.outline import write_outline
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
     run = RunDirectory(check_output(output).absolute())

@@ -41,8 +41,7 @@ def command(
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
     from vindeby.assembly.physics import notes_of, physics_checks
     from vindeby.results.sources import campaign_of, kept_campaign, named_output
-    from vindeby.store.disk.run_directory import RunDirectory
-    from vindeby.store.disk.verdicts import write_verdicts
+    from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
     from vindeby.store.validate import validate
 
     output = named_output(output)

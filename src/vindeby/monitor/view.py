@@ -29,7 +29,7 @@ from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 from vindeby.store.disk.events import FailedTask
-from vindeby.store.read.origin import in_words
+from vindeby.store.read.inspect import in_words
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10

@@ -14,9 +14,8 @@ from vindeby.evaluation.as_campaign import case_of
 from vindeby.results import maps
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot, TaskState
-from vindeby.store.disk.regular_files import read_bounded
-from vindeby.store.format.array_attributes import ARRAY_ATTRIBUTES
-from vindeby.store.format.own_fields import OWN_FIELDS
+from vindeby.store.disk.files import read_bounded
+from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
 from vindeby.text import parse_json
 
 _AUDITS = 50

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from vindeby.campaign.tasks import parse_key
 from vindeby.results.sources import Folder, ResultSource
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Verdicts, read_verdicts
+from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
 from vindeby.store.read.database import Database
-from vindeby.store.read.origin import ORIGIN, ORIGINS, origins
+from vindeby.store.read.inspect import ORIGIN, ORIGINS, origins
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,8 +31,7 @@ from vindeby.results.snapshot import (
     guessed,
 )
 from vindeby.results.sources import Folder, GivenCampaign, NothingYet, campaign_of, open_source, outline_for
-from vindeby.store.disk.event_tail import EventTail, read_now
-from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, FailedTask, Odd, failed_task
+from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, FailedTask, Odd, failed_task, read_now
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError

@@ -59,7 +59,7 @@ class ResultSet:
         return f"<ResultSet {str(self.path)!r}: {len(self.rows):,} results, {known}>"
 
     def _repr_html_(self) -> str:
-        from vindeby.store.read.export.progress import progress  # only a notebook asks for it
+        from vindeby.store.read.export import progress  # only a notebook asks for it
 
         outline = None if self.campaign is None else outline_of(self.campaign)
         return progress(self.path.name, self.keys, outline, len(self.source.findings))

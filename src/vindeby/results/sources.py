@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from vindeby.campaign.outline import Outline, outline_of, read_outline
 from vindeby.errors import ArgumentError, DataError, InputError
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.worker_files import hdf5_files
+from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import FORMAT_VERSION, SealedFile, SealError

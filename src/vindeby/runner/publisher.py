@@ -17,13 +17,11 @@ from typing import TypeAlias
 
 from vindeby.errors import StorageError, VindebyError
 from vindeby.runner.protocol import Failure, Kind
-from vindeby.store.disk.files import Files
+from vindeby.store.disk.files import Files, bounded
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.texts import bounded
 from vindeby.store.format.record import Record
 from vindeby.store.format.seal import SealedFile, SealError
-from vindeby.store.format.shard import read_segments
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter, read_segments
 
 _NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
 

@@ -22,13 +22,12 @@ from vindeby.campaign import Campaign, Task, task_key
 from vindeby.errors import ArgumentError, BusyError, DataError
 from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.events import FailedTask, Odd, read_failures
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Verdicts, read_verdicts
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import take_over_merge
 from vindeby.store.missing import answers, fingerprints, has_answer
-from vindeby.store.publish import ShardWriter
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding

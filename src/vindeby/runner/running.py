@@ -42,11 +42,9 @@ from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor, Watcher
 from vindeby.runner.task_executor import ExecutorOptions
 from vindeby.store.disk.events import EventLog
-from vindeby.store.disk.files import storage_error
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.output_path import check_output
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import write_verdicts
+from vindeby.store.disk.files import check_output, storage_error
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.validate import Check
 
 _SHARE_OF_MEMORY = 0.85

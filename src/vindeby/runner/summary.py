@@ -15,9 +15,8 @@ from vindeby.campaign import Campaign
 from vindeby.runner.protocol import REMEDIES, Failure, Kind
 from vindeby.runner.resume import Part, ResumeState, TaskSpace
 from vindeby.runner.supervisor import Supervisor
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import write_verdicts
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.format.record import Record
 from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import MergeOptions, merge

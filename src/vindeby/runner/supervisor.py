@@ -21,7 +21,7 @@ from vindeby.runner.processes import StopSignals, Timers, node_and_job
 from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress
 from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 
 _WINDOW_S = 60.0
 _LONG_S = 5.0

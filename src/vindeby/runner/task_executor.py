@@ -26,11 +26,11 @@ from vindeby.runner.methods.call import method_for
 from vindeby.runner.methods.method_protocol import InvalidResultError, Prepared, checked_record
 from vindeby.runner.protocol import Failure, Kind
 from vindeby.runner.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
-from vindeby.store.disk.locks.leased_files import LeasedFiles
+from vindeby.store.disk.files import bounded, shortened
+from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.texts import bounded, shortened
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.validate import Check
 
 _LONGEST_TRACEBACK = 16_000

@@ -28,7 +28,8 @@ from vindeby.layout.placing.unwaked_sources import add_changes, add_rows, look_u
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.superposition import superposition_of, turbulence_in_wakes
-from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.loops.wind_access import Locality, superposition_for
+from vindeby.wake.models.contract import Pair
 from vindeby.wake.turbines.curves import curves_at
 
 
@@ -49,7 +50,7 @@ def make_pairs(model: WakeModel) -> Pairs:
         rotor = machines.diameter[target] if target >= 0 else 0.0
         other, height = machines.hub_height[max(target, 0)], machines.hub_height[source]
         value = deficit(
-            data, far, aside, other - height, other + height, machines.diameter[source], rotor, thrust, turbulence
+            data, Pair(far, aside, other - height, other + height, machines.diameter[source], rotor, thrust, turbulence)
         )  # fmt: skip
         return term(value)
 
@@ -111,7 +112,7 @@ def make_pull(
 def _make_pull_from(
     model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality
 ) -> Callable[..., None]:
-    computed, together = pairs.computed, together_of(model, locality)
+    computed, together = pairs.computed, superposition_for(model, locality)
     scale, term, free_speed = together.scale, together.term, free_at(locality).speed
     has_unwaked = tabulated and locality == "uniform"
     adds, scales, free_turbulence = keeps_turbulence(model), keeps_speed(model), free_at(locality).turbulence
@@ -147,7 +148,7 @@ def make_renew(
     """Make the step that follows a change of a turbine's wakes."""
     adds, scales = keeps_turbulence(model), keeps_speed(model)
     turbulence_at = _make_turbulence_at(model, locality)
-    together, free = together_of(model, locality), free_at(locality)
+    together, free = superposition_for(model, locality), free_at(locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
     free_speed, free_turbulence = free.speed, free.turbulence
 
@@ -243,8 +244,8 @@ def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., f
             other, height = machines.hub_height[type_index[a]], machines.hub_height[type_index[b]]
             _, ct, _, ti = rows_of(state, d, b)
             plus = added(
-                data, far, aside, other - height, other + height, machines.diameter[type_index[b]],
-                machines.diameter[type_index[a]], ct[k], ti[k],
+                data, Pair(far, aside, other - height, other + height, machines.diameter[type_index[b]],
+                machines.diameter[type_index[a]], ct[k], ti[k]),
                 free_turbulence(wind, state, b, s),
             )  # fmt: skip
             most = max(most, plus)

@@ -60,11 +60,10 @@ from vindeby.runner.protocol import (
     WantsWork,
 )
 from vindeby.runner.publisher import shard_name, unreported_keys
-from vindeby.store.disk.locks.leased_files import LeasedFiles
+from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.seal import SealedFile
-from vindeby.store.format.shard import read_segments
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter, read_segments
 
 _BLAMED_AFTER = 3
 """Dask workers that may vanish with the same task running before the task is the suspect."""
