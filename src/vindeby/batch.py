@@ -25,7 +25,7 @@ from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import BusyError
 from vindeby.slurm_commands import still_there
 from vindeby.store.disk.events import read_failures
-from vindeby.store.disk.regular_files import read_bounded
+from vindeby.store.disk.files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.store.missing import find_missing
 from vindeby.store.read.database import Database
@@ -153,7 +153,7 @@ def _directives(job: Job, *first: str, cores: int | None = None) -> list[str]:
 
 
 def _log(job: Job, pattern: str) -> str:
-    """A file in the folder of logs; a percent sign in the name of that folder is no pattern of SLURM's."""
+    """A file in the folder of logs; a percent sign in the name of that folder is not a pattern of SLURM's."""
     return _directive_word(f"{str(job.run.logs).replace('%', '%%')}/{pattern}")
 
 

@@ -13,7 +13,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.survey import survey
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.read.database import Database
 
 V80: dict[str, Any] = {

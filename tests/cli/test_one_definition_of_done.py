@@ -23,8 +23,8 @@ from vindeby.runner import run
 from vindeby.runner.protocol import Kind
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate

@@ -179,7 +179,7 @@ def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Pat
 
 
 def test_jobs_from_which_nothing_will_come_are_not_waited_for(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, hopeless=lambda: "SLURM will not start job 7")
+    bench = Bench(tmp_path, no_jobs_reason=lambda: "SLURM will not start job 7")
     assert bench.hear(Nodes({})) == [PoolLost("SLURM will not start job 7")]
 
 
@@ -214,7 +214,7 @@ def test_patience_ends_when_nobody_is_there(post: Any, tmp_path: Path) -> None:
 
 
 def test_jobs_in_the_queue_are_waited_for(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, patience_s=0.0, help_comes=lambda: True)
+    bench = Bench(tmp_path, patience_s=0.0, jobs_pending=lambda: True)
     time.sleep(0.01)
     assert bench.hear(Nodes({})) == []
 

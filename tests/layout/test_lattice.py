@@ -23,7 +23,7 @@ from vindeby.layout.lattices.judges import (
     Dropping,
     ExactJudge,
     Judge,
-    dealt_out,
+    part_of_directions,
     parts_of,
     row_ends,
 )
@@ -232,7 +232,7 @@ def test_more_trials_find_no_worse_layout_of_the_same_draws() -> None:
 
 def test_parts_of_a_rose_have_all_of_its_directions_and_each_its_whole_probability() -> None:
     whole = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9]).states()
-    parts = [dealt_out(whole, 4, part) for part in range(4)]
+    parts = [part_of_directions(whole, 4, part) for part in range(4)]
     assert np.array_equal(np.sort(np.concatenate([part.direction for part in parts])), whole.direction)
     for part in parts:
         assert part.shape == (90, 23)

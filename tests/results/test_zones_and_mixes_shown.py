@@ -21,8 +21,8 @@ from vindeby.results.result_set import ResultSet
 from vindeby.runner.methods.method_protocol import checked_record
 from vindeby.runner.methods.search import SearchMethod
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from vindeby.runner.pool import DiskTrouble, TasksDurable
 from vindeby.runner.protocol import Failed, Kind
 from vindeby.runner.publisher import Publisher
 from vindeby.store.format.record import Record
-from vindeby.store.publish import Receipt
+from vindeby.store.format.shard import Receipt
 
 
 class Disk:

@@ -22,7 +22,7 @@ from vindeby.runner.protocol import Kind
 from vindeby.runner.supervisor import Progress
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

@@ -11,7 +11,7 @@ import pytest
 
 from tests.store.examples import contents, flip, foreign_file, publish, record, records
 from vindeby.errors import ArgumentError, BusyError, DataError, InputError
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.seal import FORMAT_VERSION
@@ -228,7 +228,7 @@ def test_wrong_options_are_refused() -> None:
 def test_two_merges_at_once(run: RunDirectory) -> None:
     publish(run, records(2))
     holder = (
-        "import sys, time; from pathlib import Path; from vindeby.store.disk.locks.lock import Lock\n"
+        "import sys, time; from pathlib import Path; from vindeby.store.disk.lock import Lock\n"
         "Lock(Path(sys.argv[1]), 'merge').acquire(); print('held', flush=True); time.sleep(60)"
     )
     child = subprocess.Popen(

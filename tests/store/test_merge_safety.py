@@ -16,15 +16,14 @@ import vindeby.store.merge.merge as merging
 from tests.store.examples import contents, flip, publish, record, records
 from vindeby.errors import StorageError, VindebyError
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.hdf5.classic import _GroupWriter
-from vindeby.store.format.hdf5.file_format import Content
-from vindeby.store.format.hdf5.registry import FILE_FORMATS
-from vindeby.store.format.hdf5.table import table_segment
+from vindeby.store.format.classic import _GroupWriter
+from vindeby.store.format.file_format import Content
+from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.table import table_segment
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
-from vindeby.store.merge.selection import Selection
-from vindeby.store.merge.sources import Source
+from vindeby.store.merge.sources import Selection, Source
 from vindeby.store.validate import validate
 
 FILE_FORMAT_NAMES = ["classic", "table"]
@@ -207,7 +206,7 @@ def test_a_table_that_hdf5_reads_otherwise_never_takes_its_place(
         return segment
 
     with monkeypatch.context() as patches:
-        patches.setattr("vindeby.store.format.hdf5.table.table_segment", misreading)
+        patches.setattr("vindeby.store.format.table.table_segment", misreading)
         with pytest.raises(StorageError, match="HDF5 reads other values"):
             merge(run.output, MergeOptions(file_format="table"))
     assert not run.output.exists()

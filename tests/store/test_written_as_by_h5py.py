@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from tests.store.examples import record
-from vindeby.store.format.hdf5.file_format import Content
-from vindeby.store.format.hdf5.registry import FILE_FORMATS
+from vindeby.store.format.file_format import Content
+from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import checksum_of, segments_of
 from vindeby.store.format.seal import FORMAT_VERSION

@@ -21,8 +21,8 @@ from vindeby.campaign.reading.code_files import file_of, is_installed, search_pa
 from vindeby.campaign.sections.wake_model import NamedCode
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 from vindeby.store.read.database import Database
 
 _PACKAGES = {"pywake": "py_wake", "floris": "floris"}

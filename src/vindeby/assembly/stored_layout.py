@@ -6,7 +6,7 @@ results that are done: those that answer the database's own campaign and are pos
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,9 @@ def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str
         farm_idx = _index("farm", [one.name for one in campaign.farms], farm, path)
         type_idx = _index("type", [one.name for one in campaign.turbines], type_, path)
         judge = Judge(campaign)
-        for record in _best_first(database, judge, (farm_idx, type_idx)):
-            if not judge.why_not(record):
+        for best in keys_by_worth(database).get((farm_idx, type_idx), ()):
+            asked, record = judge.asked(best), database[best]
+            if asked is not None and answers(record.fingerprint, asked) and not judge.why_not(record):
                 return _stored(path, record, campaign)
     raise DataError(
         f"{path}: holds no valid result of farm {campaign.farms[farm_idx].name!r} with type "
@@ -67,18 +68,15 @@ def _index(what: str, names: Sequence[str], name: str | None, path: Path) -> int
     return names.index(name)
 
 
-def _best_first(database: Database, judge: Judge, place: tuple[int, int]) -> Iterator[Record]:
-    found: list[tuple[float, str]] = []
-    for key in database:
-        numbers, asked = parse_key(key), judge.asked(key)
-        if numbers is None or asked is None or numbers[:2] != place:
-            continue
-        record = database[key]
-        worth = worth_of(record)
-        if answers(record.fingerprint, asked) and worth is not None:
-            found.append((-worth, key))
-    for _, key in sorted(found):
-        yield database[key]
+def keys_by_worth(database: Database) -> dict[tuple[int, int], list[str]]:
+    """By farm and type the keys of all results, the best first: by their objective, or their energy."""
+    found: dict[tuple[int, int], list[tuple[float, str]]] = {}
+    for segment in database.segments():
+        for record in segment.records():
+            numbers, worth = parse_key(record.key), worth_of(record)
+            if numbers is not None and worth is not None:
+                found.setdefault(numbers[:2], []).append((-worth, record.key))
+    return {place: [key for _, key in sorted(entries)] for place, entries in found.items()}
 
 
 def _stored(path: Path, record: Record, campaign: Campaign | None) -> StoredLayout:

@@ -23,7 +23,6 @@ from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.sections.wake_model import PythonModel, WakeModel
 from vindeby.errors import ArgumentError, InputError
 from vindeby.wake.models.contract import wrong_slope
-from vindeby.wake.models.overlap import overlap_table
 
 
 def turned(site: wake.Site, convergence_deg: float | None) -> wake.Site:
@@ -201,25 +200,8 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
 def _wakes_of(model: WakeModel) -> wake.WakeModel:
     if model.python is not None:
         return _named_model(model.python)
-    if model.nygaard_2022 is not None:
-        return wake.models.nygaard_2022(expansion=model.nygaard_2022.a)
-    if model.bastankhah_2014 is not None:
-        return wake.models.bastankhah_2014(growth=model.bastankhah_2014.k)
-    if model.niayifar_2016 is not None:
-        return wake.models.niayifar_2016(growth=(model.niayifar_2016.a0, model.niayifar_2016.a1))
-    if model.iea37 is not None:
-        return wake.models.iea37(growth=model.iea37.k)
-    if model.turbopark_2020 is not None:
-        turbopark = model.turbopark_2020
-        return wake.models.turbopark_2020(turbopark.a, turbopark.induction, turbopark.rotor)
-    if model.bastankhah_2016 is not None:
-        gauss = model.bastankhah_2016
-        return wake.models.bastankhah_2016((gauss.ka, gauss.kb), (gauss.alpha, gauss.beta))
-    if model.cumulative_curl is not None:
-        curl = model.cumulative_curl
-        return wake.models.cumulative_curl((curl.ka, curl.kb), curl.turbulence)
-    assert model.jensen is not None, "the campaign's check lets none but these through"
-    return wake.models.jensen(model.jensen.k, model.jensen.induction, model.jensen.rotor)
+    name, parameters = model.chosen
+    return wake.MODELS[name](**dict(parameters))
 
 
 def _named_model(given: PythonModel) -> wake.WakeModel:
@@ -244,8 +226,7 @@ def _named_model(given: PythonModel) -> wake.WakeModel:
 
 @lru_cache(maxsize=64)
 def _wrong_slope(model: wake.WakeModel) -> str:
-    overlap = overlap_table() if model.averages_gaussian else np.zeros((1, 1))
-    return wrong_slope(model, wake.models.ModelData(np.array(model.constants), overlap))
+    return wrong_slope(model)
 
 
 def wind_farm(

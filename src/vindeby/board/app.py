@@ -49,17 +49,17 @@ class Board:
         self._wanted = asyncio.Event()
 
     async def look_for_all(self) -> None:
-        """Look once an interval while somebody is watching; less often where a look takes long."""
+        """Look once per interval while there are viewers; less often where a look takes long."""
         while True:
             await self._wanted.wait()
             before = self.feed.state, self.feed.shown, len(self.feed.rows)
             used_s = await asyncio.to_thread(self._look)
             if (self.feed.state, self.feed.shown, len(self.feed.rows)) != before:
-                self._tell()
+                self._notify()
             await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
 
-    def _tell(self) -> None:
-        """Wake everybody who waits; each turn has an event of its own, so nobody holds a lock when a viewer leaves."""
+    def _notify(self) -> None:
+        """Wake all viewers; each turn has an event of its own, so that no lock is held when a viewer leaves."""
         self._turn += 1
         news, self._news = self._news, asyncio.Event()
         news.set()
@@ -101,7 +101,7 @@ class Board:
                 self._wanted.clear()
 
     async def _wait(self, turn: int) -> bool:
-        """Until something changed; False when nothing did for a while."""
+        """Wait until something changes; False when nothing did for a while."""
         if self._turn == turn:
             try:
                 async with asyncio.timeout(_BEAT_S):
@@ -227,7 +227,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise ArgumentError(f"--host: {host!r} is no address of this machine: {error}") from None
+        raise ArgumentError(f"--host: {host!r} is not an address of this machine: {error}") from None
     family, kind, protocol, _, address = found[0]
     listening = socket.socket(family, kind, protocol)
     try:

@@ -36,11 +36,11 @@ class Feed:
         self._campaign: object = self
         self._layouts: dict[str, dict[str, Any]] = {}
         self._worths: dict[str, float] = {}
-        """By the objective, where the campaign has one; of the others the energy tells."""
+        """By the objective, where the campaign has one; others are compared by energy."""
         self.rows: list[list[Any]] = []
         """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
         self.generation = 0
-        """0 before the first look; raised when what was sent is no longer true, and viewers must begin again."""
+        """0 before the first look; raised when what was sent is no longer valid, and viewers must start again."""
         self.state = message("problem", {"text": "the first look is under way"})
         self.shown = message("shown", {"newest": [], "best": []})
 
@@ -160,14 +160,12 @@ class Feed:
         farm, type_ = record.attributes.get("farm_idx", 0), record.attributes.get("type_idx", 0)
         farm_idx = farm if isinstance(farm, int) else 0
         frame = maps.frame_of(self._observer.campaign, farm_idx, [layout])
-        energy = record.arrays.get("aep")
+        aep = maps.stored_energy(record)
         found = {
             "key": key,
             "farm": farm_idx,
             "type": type_ if isinstance(type_, int) else 0,
-            "aep": maps.plain(float(energy.ravel()[0]), _DIGITS)
-            if energy is not None and energy.size == 1
-            else None,
+            "aep": None if aep is None else maps.plain(aep, _DIGITS),
             "n": int(layout.shape[1]),
             "frame": list(frame),
             "layout": maps.pack_layout(layout, frame),

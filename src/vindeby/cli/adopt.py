@@ -56,7 +56,7 @@ def command(
     from vindeby.interop.adopt import adopt
     from vindeby.interop.adopt.examine import Options
     from vindeby.results.sources import campaign_of
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
     loaded = campaign_of(RunDirectory(check_output(output)), given_campaign(campaign, set_, seeds))

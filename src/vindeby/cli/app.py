@@ -77,7 +77,7 @@ def _word(param: Any) -> str:
 
 
 class _Commands(TyperGroup):
-    """All commands; the module of one is loaded when that one is asked for, not to list or complete names."""
+    """All commands; the module of one is loaded when that command is run, not to list or complete names."""
 
     _listing = False
 
@@ -102,19 +102,19 @@ class _Commands(TyperGroup):
             super().format_commands(ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """The commands and options that begin so."""
+        """The commands and options that begin with this."""
         with self._without_loading():
             return super().shell_complete(ctx, incomplete)
 
     @contextmanager
     def _without_loading(self) -> Iterator[None]:
-        """Meanwhile a command is its name and what it is for."""
+        """Meanwhile a command is only its name and its help line."""
         self._listing = True
         yield
         self._listing = False
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the words name; the names are suggested to somebody who mistyped one."""
+        """The command that the words name; similar names are suggested for a mistyped one."""
         self.commands = {name: TyperCommand(name) for name in COMMANDS}
         return super().resolve_command(ctx, args)
 
@@ -134,7 +134,7 @@ def build() -> typer.Typer:
 
 
 def _show_or_install_completion(words: Sequence[str]) -> bool:
-    """Do ``--show-completion SHELL`` and ``--install-completion SHELL``; without SHELL, typer finds out which it is."""
+    """Handle ``--show-completion SHELL`` and ``--install-completion SHELL``; without SHELL, typer detects the shell."""
     if len(words) != 2 or words[1] not in [shell.value for shell in Shells]:
         return False
     option, shell = words
@@ -164,9 +164,9 @@ def run_app(words: Sequence[str]) -> None:
         show = getattr(error, "show", None)
         if show is None:
             raise
-        told = io.StringIO()
-        show(file=told)
-        echo_text(told.getvalue(), err=True)
+        shown = io.StringIO()
+        show(file=shown)
+        echo_text(shown.getvalue(), err=True)
         sys.exit(getattr(error, "exit_code", 2))
     if isinstance(status, int) and status:
         sys.exit(status)
@@ -179,12 +179,12 @@ _INPUT = {
     errno.EACCES: "ask for permission, or name a file of yours",
     errno.EPERM: "ask for permission, or name a file of yours",
 }
-"""What the user has to change, where it is the path that is wrong and not the disk."""
+"""What to change where the path is wrong, and not the disk."""
 _SHOWN = 200
 
 
 def as_vindeby_error(error: OSError) -> VindebyError:
-    """The same as an error that a user can act on."""
+    """An error of the operating system that no command expected, as one that a user can act on."""
     if error.errno in _INPUT and error.filename is not None:
         name = str(error.filename)
         shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."

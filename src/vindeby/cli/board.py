@@ -18,10 +18,15 @@ def command(
     ] = 8765,
     host: Annotated[
         str,
-        typer.Option("--host", metavar="ADDRESS", help="Where to listen; not only here asks for a token."),
+        typer.Option(
+            "--host",
+            metavar="ADDRESS",
+            help="The address to listen on; if others can reach it, a token is needed.",
+        ),
     ] = "127.0.0.1",
     token: Annotated[
-        str | None, typer.Option("--token", metavar="TOKEN", help="The token to ask for; else a random one.")
+        str | None,
+        typer.Option("--token", metavar="TOKEN", help="The token to ask for; random if not given."),
     ] = None,
     campaign: CampaignOption = None,
     set_: SetOption = None,

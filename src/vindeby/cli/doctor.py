@@ -1,4 +1,4 @@
-"""``vindeby doctor [FOLDER]``: what this machine offers a campaign, and what is in the way; it changes nothing."""
+"""``vindeby doctor [FOLDER]``: what this machine offers a campaign, and what would hinder one; it changes nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def command(
     ] = Path(),
     json_: JsonOption = False,
 ) -> None:
-    """Say what this machine offers a campaign: cores, memory, GPU, SLURM, disk, caches; status 1 when one is bad."""
+    """Check what this machine offers a campaign: cores, memory, GPU, SLURM, disk, caches; exit 1 when one is bad."""
     found = {
         "versions": versions(),
         "extras": extras(),

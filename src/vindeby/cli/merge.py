@@ -17,8 +17,7 @@ from vindeby.cli.options import (
     TakeOverOption,
     given_campaign,
 )
-from vindeby.cli.output import echo, echo_json, echo_text, say
-from vindeby.printable import one_line
+from vindeby.cli.output import echo, echo_json, echo_text, first_few, say
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
@@ -56,11 +55,11 @@ def command(
     take_over: TakeOverOption = False,
     json_: JsonOption = False,
 ) -> None:
-    """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
+    """Merge finished results into OUT.h5, verify it, then delete the shards that are in it."""
     from vindeby.assembly.done import BeforeMerge
     from vindeby.assembly.merging import merge_options, refuse_another_campaign
     from vindeby.results.sources import campaign_of
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
@@ -102,8 +101,7 @@ def _print(report: MergeReport, as_json: bool) -> None:
             echo_text(f"  {entry}\n")
     for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
         if names:
-            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            echo(f"  additions by others, {what}: {', '.join(map(one_line, names[:_SHOWN]))}{more}")
+            echo(f"  additions by others, {what}: {first_few(names, _SHOWN)}")
     for conflict in report.conflicts:
         echo(f"  conflict: {conflict}")
 

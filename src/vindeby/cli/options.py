@@ -22,12 +22,12 @@ _CAMPAIGN_FILES = (".yaml", ".yml")
 
 
 def preset_names(incomplete: str) -> list[str]:
-    """The presets that begin so."""
+    """The presets that begin with this."""
     return [name for name in presets.names() if name.startswith(incomplete)]
 
 
 def campaigns(incomplete: str) -> list[str]:
-    """The presets and the campaign files that begin so; folders too, to go on from."""
+    """The presets, campaign files and folders that begin with this."""
     folder, _, begun = incomplete.rpartition("/")
     start = Path(folder or ("/" if incomplete.startswith("/") else "."))
     found = []
@@ -130,7 +130,7 @@ def load_campaign(
 ) -> Campaign:
     """Load a campaign with what the command line overrides in it.
 
-    ``on_note`` hears what was done or ignored while files of other formats were read, in words.
+    ``on_note`` is called with each note about what was taken or ignored from files of other formats.
     """
     from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
     from vindeby.campaign.reading import source
@@ -169,8 +169,8 @@ def required_campaign(run: RunDirectory, given: GivenCampaign, kept: Attribute |
     return campaign
 
 
-def given_options(campaign: Campaign, **given: Any) -> SlurmOptions:
-    """What the campaign says about jobs, with what the command line says before it."""
+def slurm_options(campaign: Campaign, **given: Any) -> SlurmOptions:
+    """What the campaign says about jobs; options of the command line take precedence."""
     from pydantic import ValidationError
 
     try:
@@ -178,12 +178,12 @@ def given_options(campaign: Campaign, **given: Any) -> SlurmOptions:
     except ValidationError as error:
         first = error.errors()[0]
         name = option_name(str(first["loc"][0])) if first["loc"] else ""
-        told = first.get("ctx", {})
-        remedy = f"; {told['remedy']}" if "remedy" in told else ""
-        message = told.get("message") or first["msg"]
+        context = first.get("ctx", {})
+        remedy = f"; {context['remedy']}" if "remedy" in context else ""
+        message = context.get("message") or first["msg"]
         raise ArgumentError(f"--{name}: {first.get('input')!r}: {message}{remedy}") from None
 
 
 def option_name(field: str) -> str:
-    """The option that gives a field of the section."""
+    """The option for a field of the campaign's section ``slurm``."""
     return "directive" if field == "directives" else field

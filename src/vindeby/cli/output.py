@@ -1,4 +1,4 @@
-"""Where text leaves for the terminal: every command writes through these, and nothing unprintable gets through."""
+"""How commands write to the terminal and to files: nothing unprintable gets through."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def say(message: str) -> None:
 
 
 def write_text(path: Path, text: str, *, replace: bool = False) -> None:
-    """Write a file that a user edits or names; refuses to overwrite unless told to replace it."""
+    """Write a file that a user edits or names; refuses to overwrite it unless ``replace`` is set."""
     from vindeby.store.disk.output_file import write_file
 
     try:

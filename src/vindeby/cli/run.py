@@ -18,6 +18,7 @@ from vindeby.cli.options import (
     OnBadOption,
     OutputOption,
     PartitionOption,
+    PartOption,
     QuietOption,
     RetryFailedOption,
     SeedsOption,
@@ -25,9 +26,9 @@ from vindeby.cli.options import (
     TakeOverOption,
     TimeOption,
     WorkersOption,
-    given_options,
     load_campaign,
     option_name,
+    slurm_options,
 )
 from vindeby.cli.output import say
 from vindeby.errors import ArgumentError
@@ -42,10 +43,7 @@ def command(
     campaign: CampaignArgument,
     output: OutputOption = DEFAULT_OUTPUT,
     workers: WorkersOption = None,
-    part: Annotated[
-        str | None,
-        typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
-    ] = None,
+    part: PartOption = None,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -84,7 +82,9 @@ def command(
     take_over: TakeOverOption = False,
     merge_every: Annotated[
         float | None,
-        typer.Option("--merge-every", metavar="SECONDS", help="Merge now and then while the campaign runs."),
+        typer.Option(
+            "--merge-every", metavar="SECONDS", help="Merge at this interval while the campaign runs."
+        ),
     ] = None,
     set_: SetOption = None,
     seeds: SeedsOption = None,
@@ -150,7 +150,7 @@ def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any
         raise ArgumentError("--slurm and --dask exclude each other; give one of them")
     from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 
-    return SlurmJobs(given_options(campaign, **jobs))
+    return SlurmJobs(slurm_options(campaign, **jobs))
 
 
 def _failures(text: str | None) -> int | str | None:

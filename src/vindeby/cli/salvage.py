@@ -46,9 +46,9 @@ def command(
     from vindeby.campaign.outline import write_outline
     from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, RESULT_ARRAYS
     from vindeby.results.sources import campaign_of
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
-    from vindeby.store.format.array_attributes import stated
+    from vindeby.store.format.root import stated
     from vindeby.store.missing import Reason, find_missing
     from vindeby.store.read.database import Database
     from vindeby.store.salvage import salvage

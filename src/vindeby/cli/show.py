@@ -18,10 +18,10 @@ PICTURE_NAMES = (
     *("energy", "best", "density", "map", "wind", "completion", "durations"),
     *("wakes", "losses", "counts", "search", "series"),
 )
-"""The keys of ``plots.PICTURES``, known here without loading matplotlib."""
+"""The keys of ``plots.PICTURES``, repeated here so that matplotlib need not be loaded."""
 _NAMES = ", ".join(PICTURE_NAMES)
 _CURVE_LINES = 8
-"""At most so many points are printed."""
+"""At most this many points are printed."""
 _CURVE_ARRAYS = ("curve_seconds", "curve_evaluations", "curve_aep_gwh")
 
 

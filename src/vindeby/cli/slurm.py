@@ -21,8 +21,8 @@ from vindeby.cli.options import (
     SeedsOption,
     SetOption,
     TimeOption,
-    given_options,
     load_campaign,
+    slurm_options,
 )
 from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
@@ -52,7 +52,7 @@ def command(
     from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
 
     loaded = load_campaign(campaign, set_, seeds)
-    options = given_options(
+    options = slurm_options(
         loaded,
         nodes=nodes,
         time=time,
@@ -95,7 +95,7 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
     from vindeby.assembly.merging import refuse_another_campaign
     from vindeby.campaign.outline import write_outline
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
     run = RunDirectory(check_output(output).absolute())

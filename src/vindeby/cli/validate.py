@@ -41,8 +41,7 @@ def command(
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
     from vindeby.assembly.physics import notes_of, physics_checks
     from vindeby.results.sources import campaign_of, kept_campaign, named_output
-    from vindeby.store.disk.run_directory import RunDirectory
-    from vindeby.store.disk.verdicts import write_verdicts
+    from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
     from vindeby.store.validate import validate
 
     output = named_output(output)
@@ -76,8 +75,8 @@ def command(
 def _say_what_is_executed(campaign: Campaign) -> None:
     from vindeby.assembly.energy import engine_warning
 
-    if told := engine_warning(campaign):
-        say(told)
+    if warning := engine_warning(campaign):
+        say(warning)
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:

@@ -1,6 +1,6 @@
 """What the turbines of one layout give among others: their mean power, and their power at every step if asked.
 
-All turbines, the farm's own first and then whoever stands around, are one layout for the engine, so that an engine is
+All turbines, the farm's own first and then its neighbours, are one layout for the engine, so that an engine is
 built once for a period and a set of turbine types, and used for every combination. Steps are worked off in blocks, so
 that memory does not grow with the length of a series.
 """

@@ -177,8 +177,8 @@ class Selector:
         if name is None and len(cells) == 1:
             return cells[0]
         if name not in labels:
-            told = "is missing" if name is None else "is not a type of this farm"
-            self.refuse((*at, "type"), told, name, f"the farm has: {', '.join(labels)}")
+            message = "is missing" if name is None else "is not a type of this farm"
+            self.refuse((*at, "type"), message, name, f"the farm has: {', '.join(labels)}")
         return cells[labels.index(name)]
 
     def _first_step(self, since: str, at: Path) -> int:
@@ -222,8 +222,10 @@ class Selector:
         a, b = self.stored.layout(one), self.stored.layout(other)
         nearest = float(np.hypot(a.x[:, None] - b.x, a.y[:, None] - b.y).min())
         if nearest < SAME_PLACE_M:
-            told = f"combination {combination!r}: {one.key} and {other.key} have turbines at the same place"
-            self.refuse(("neighbours",), told, None, "let only one of these farms stand")
+            message = (
+                f"combination {combination!r}: {one.key} and {other.key} have turbines at the same place"
+            )
+            self.refuse(("neighbours",), message, None, "let only one of these farms stand")
 
 
 def _some(seeds: Sequence[int]) -> str:

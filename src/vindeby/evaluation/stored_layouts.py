@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.stored_turbines import worth_of
+from vindeby.assembly.stored_layout import keys_by_worth
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.time_series import TimeSeries
@@ -94,14 +94,14 @@ class StoredLayouts:
         text = self._database.campaign_text
         if text is None:
             raise InputError(
-                f"{path}: keeps no campaign, so what its results are of cannot be told; `vindeby adopt` gives it one"
+                f"{path}: keeps no campaign that says what its results are; `vindeby adopt` gives it one"
             )
         self.campaign = Campaign.loads(text, f"{path} (campaign)")
         self.cells: dict[int, list[Cell]] = {}
         for cell in self.campaign.cells():
             self.cells.setdefault(cell.farm_idx, []).append(cell)
         self._judge = Judge(self.campaign)
-        self._by_place: dict[tuple[int, int], list[tuple[float, str]]] | None = None
+        self._by_worth: dict[tuple[int, int], list[str]] | None = None
         self._known: dict[str, tuple[Pinned, Layout] | str] = {}
         self._best: dict[tuple[int, int], Pinned | None] = {}
 
@@ -136,21 +136,11 @@ class StoredLayouts:
     def _best_of(self, cell: Cell) -> Pinned | None:
         place = (cell.farm_idx, cell.type_idx)
         if place not in self._best:
-            candidates = (self._look_up(key) for _, key in sorted(self._energies().get(place, ())))
+            if self._by_worth is None:
+                self._by_worth = keys_by_worth(self._database)
+            candidates = map(self._look_up, self._by_worth.get(place, ()))
             self._best[place] = next((one[0] for one in candidates if not isinstance(one, str)), None)
         return self._best[place]
-
-    def _energies(self) -> dict[tuple[int, int], list[tuple[float, str]]]:
-        """By farm and type the keys, with their energies (or objectives) negated: sorting puts the best first."""
-        if self._by_place is None:
-            self._by_place = {}
-            for segment in self._database.segments():
-                for record in segment.records():
-                    numbers, worth = parse_key(record.key), worth_of(record)
-                    if numbers is not None and worth is not None:
-                        entry = (-worth, record.key)
-                        self._by_place.setdefault(numbers[:2], []).append(entry)
-        return self._by_place
 
     def _look_up(self, key: str) -> tuple[Pinned, Layout] | str:
         """A result that is done, or why there is none."""

@@ -37,7 +37,7 @@ def _seed(value: Any) -> int | str:
     if value == "best":
         return "best"
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise refusal("is no seed", remedy="write best, or a whole number from 0 on", value=value)
+        raise refusal("is not a seed", remedy="write best, or a whole number from 0 on", value=value)
     return value
 
 
@@ -46,19 +46,19 @@ def _date(text: str) -> str:
         datetime.fromisoformat(text)
     except ValueError:
         raise refusal(
-            "is no date", remedy="write it like 2015-01-31 or 2015-01-31T13:00", value=text
+            "is not a date", remedy="write it like 2015-01-31 or 2015-01-31T13:00", value=text
         ) from None
     return text
 
 
 def _label(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise refusal("is no name of a combination", remedy="write a word or a number", value=value)
+        raise refusal("is not a name of a combination", remedy="write a word or a number", value=value)
     text = str(value).strip()
     if len(text) > _LONGEST_LABEL or not text.isprintable():
-        told = "is no name of a combination: it is too long, or holds characters that cannot be printed"
+        message = "is not a name of a combination: it is too long, or holds characters that cannot be printed"
         raise refusal(
-            told,
+            message,
             remedy=f"use at most {_LONGEST_LABEL:,} printable characters",
             value=text[:40].encode("ascii", "backslashreplace").decode(),
         )
@@ -185,8 +185,8 @@ def with_combination_file(document: Document, folder: Path) -> Document:
         return document
     origin = document.origin(_AT)
     if set(table) != {"file"} or not isinstance(table["file"], str):
-        told, remedy = "is neither a list of rows nor a file", "write file: COMBINATIONS.csv, or a list"
-        raise CampaignError([Problem(origin.source, field_name(_AT), told, None, remedy, origin.line)])
+        message, remedy = "is neither a list of rows nor a file", "write file: COMBINATIONS.csv, or a list"
+        raise CampaignError([Problem(origin.source, field_name(_AT), message, None, remedy, origin.line)])
     path = folder / table["file"]
     field = field_name((*_AT, "file"))
     rows = _Table(str(path), field).read(text_of(path, field, f"{origin.source}:{origin.line}"))
@@ -228,13 +228,13 @@ class _Table:
         header = [cell.lower() for cell in cells]
         for needed in ("combination", "farm"):
             if needed not in header:
-                self.refuse(line, f"names no column {needed}", f"name the columns {','.join(COLUMNS)}")
+                self.refuse(line, f"has no column {needed}", f"name the columns {','.join(COLUMNS)}")
         twice = [name for index, name in enumerate(header) if name in header[:index]]
         unknown = [name for name in header if name not in COLUMNS]
         if twice or unknown:
-            told = "names a column twice" if twice else "names a column that is not known"
+            message = "names a column twice" if twice else "names a column that is not known"
             self.refuse(
-                line, told, f"name the columns {','.join(COLUMNS)}; type, seed and from may be left out"
+                line, message, f"name the columns {','.join(COLUMNS)}; type, seed and from may be left out"
             )
         return header
 
@@ -263,10 +263,12 @@ def _seeds(value: Any) -> str | tuple[int, ...]:
         return str(value)
     values = [value] if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(values, list | tuple) or not values:
-        raise refusal("says no seeds", remedy="write best, all, a seed, or a list of seeds", value=value)
+        raise refusal(
+            "does not name seeds", remedy="write best, all, a seed, or a list of seeds", value=value
+        )
     for index, seed in enumerate(values):
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise refusal("is no seed", remedy="write a whole number from 0 on", at=(index,), value=seed)
+            raise refusal("is not a seed", remedy="write a whole number from 0 on", at=(index,), value=seed)
         if seed in values[:index]:
             raise refusal("a seed is listed twice", remedy="list each seed once", at=(index,), value=seed)
     return tuple(values)

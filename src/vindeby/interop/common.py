@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from vindeby.campaign.reading.number_table import decompressed
 from vindeby.errors import CampaignError, InputError, Problem
-from vindeby.store.disk.regular_files import refuse_special
+from vindeby.store.disk.files import refuse_special
 
 MAX_BYTES = 64_000_000
 

@@ -27,8 +27,9 @@ from vindeby.errors import VindebyError
 from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
-from vindeby.results.snapshot import Failure, Snapshot
-from vindeby.store.read.origin import in_words
+from vindeby.results.snapshot import Snapshot
+from vindeby.store.disk.events import FailedTask
+from vindeby.store.read.inspect import in_words
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10
@@ -80,7 +81,7 @@ def _spaced(parts: list[RenderableType | None]) -> Iterator[RenderableType]:
 
 
 def headline(snapshot: Snapshot) -> Text:
-    """The name, where it is, and whether anybody works on it."""
+    """The name, the path, and the coordinators that need attention."""
     text = Text(one_line(snapshot.name), style="bold")
     if snapshot.path != snapshot.name:
         text.append(f"  {one_line(snapshot.path)}", style="dim")
@@ -90,8 +91,8 @@ def headline(snapshot: Snapshot) -> Text:
         name = one_line(coordinator.name)
         if not coordinator.alive:
             text.append(
-                f"\n{name} was last heard of {words.duration(coordinator.age_s)} ago; "
-                "run the same command again to go on",
+                f"\n{name} last reported {words.duration(coordinator.age_s)} ago; "
+                "rerun the same command to resume",
                 style="yellow",
             )
         if coordinator.trouble:
@@ -114,7 +115,7 @@ def bar(snapshot: Snapshot) -> RenderableType | None:
 
 
 def percent(part: int, whole_: int) -> str:
-    """Rounded down, so that 100 % is said only of all."""
+    """Rounded down, so that 100 % means all."""
     tenths = part * 1000 // whole_
     return f"{tenths // 10}.{tenths % 10} %" if 0 < tenths < 1000 else f"{tenths // 10} %"
 
@@ -139,18 +140,18 @@ def counts(snapshot: Snapshot) -> Text:
     if snapshot.origins:
         text.append(f" · {one_line(in_words(snapshot.origins))}", style="yellow")
     if snapshot.expected is None:
-        text.append(" · how many were expected is not known (give --campaign)", style="dim")
+        text.append(" · the expected number is unknown (give --campaign)", style="dim")
     if snapshot.rate and snapshot.active:
         text.append(f" · {words.rate(snapshot.rate)}")
     if snapshot.eta_s is not None:
         text.append(f" · {words.duration(snapshot.eta_s)} left")
     if snapshot.retried:
-        text.append(f" · {snapshot.retried:,} attempts were tried again", style="dim")
+        text.append(f" · {snapshot.retried:,} attempts were retried", style="dim")
     return text
 
 
 def matrix(snapshot: Snapshot, most_rows: int | None = None) -> RenderableType | None:
-    """Farm x turbine type; each cell says how many seeds are done, and how many failed after a sign."""
+    """Farm x turbine type; each cell says how many seeds are done and, after a sign, how many failed."""
     if not snapshot.axes.farms or not snapshot.axes.types:
         return None
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -200,13 +201,13 @@ def by_dimensions(snapshot: Snapshot, dimensions: tuple[str, ...]) -> Table:
 
 
 def workers(snapshot: Snapshot) -> RenderableType | None:
-    """Who is on what, since when, and when they were last heard of; where, unless all of them are on this machine."""
+    """The task of each worker, how long it has taken, and the last report; the node, unless all run on this machine."""
     if not snapshot.workers:
         return None
     elsewhere = any(worker.job or worker.node not in {"", platform.node()} for worker in snapshot.workers)
     places = ("node", "job") if elsewhere else ()
     table = Table(box=None, pad_edge=False)
-    for title in ("worker", *places, "pid", "task", "for", "heard of", "memory", "at"):
+    for title in ("worker", *places, "pid", "task", "for", "heartbeat", "memory", "at"):
         table.add_column(title, justify="left" if title in {"task", "at", *places} else "right", no_wrap=True)
     for worker in snapshot.workers[:_MOST_WORKERS]:
         table.add_row(
@@ -224,7 +225,7 @@ def workers(snapshot: Snapshot) -> RenderableType | None:
 
 
 def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:
-    """The newest few, each with its reason and the log that tells more."""
+    """The newest few, each with its reason and its log."""
     if not snapshot.failures:
         return None
     text = Text(f"{len(snapshot.failures):,} failed", style="bold")
@@ -236,7 +237,7 @@ def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:
     return text
 
 
-def _failure_line(failure: Failure, logs: Path) -> Text:
+def _failure_line(failure: FailedTask, logs: Path) -> Text:
     text = Text(one_line(failure.key), style="red")
     text.append(f"  {one_line(failure.kind)}: {one_line(failure.reason)}", style="not bold")
     if failure.log:
@@ -260,10 +261,10 @@ def failures_in_full(snapshot: Snapshot, logs: Path) -> RenderableType:
 
 
 def bad_files(snapshot: Snapshot) -> RenderableType | None:
-    """Files in which something is wrong."""
+    """Files with problems."""
     if not snapshot.bad_files:
         return None
-    text = Text(f"{len(snapshot.bad_files):,} files with something wrong", style="bold")
+    text = Text(f"{len(snapshot.bad_files):,} files with problems", style="bold")
     for bad in snapshot.bad_files[:_MOST_BAD_FILES]:
         more = f" (and {len(bad.findings) - 1:,} more)" if len(bad.findings) > 1 else ""
         text.append(f"\n{one_line(bad.path)}: {one_line(bad.findings[0])}{more}", style="not bold")
@@ -288,7 +289,7 @@ _QUIT = b"qQ\x1b"
 def watch_campaign(
     observer: Observer, console: Console, interval_s: float, dimensions: tuple[str, ...] = ()
 ) -> None:
-    """Show until q is pressed; without a terminal, print a line at each change until nobody works on it."""
+    """Show until q is pressed; without a terminal, print a line at each change until no coordinator is alive."""
     if console.is_terminal and sys.stdin.isatty():
         _full_screen(observer, console, interval_s, dimensions)
     else:

@@ -6,8 +6,8 @@
 >>> axes.figure.savefig("layout.pdf")                            # doctest: +SKIP
 
 Colours are steps of viridis, of one blue or of grey, so they keep their order in black and white and for every kind
-of colour vision, and each has a contrast of at least 3 against its page, light or dark. What a colour tells, a place,
-a sign or a figure tells too.
+of colour vision, and each has a contrast of at least 3 against its page, light or dark. Whatever a colour shows
+is also shown by a position, a marker or a figure.
 """
 
 from __future__ import annotations

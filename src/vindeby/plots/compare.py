@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vindeby.errors import ArgumentError
 from vindeby.plots import shapes
 from vindeby.plots.layout import Drawn, draw_surroundings, prepare
-from vindeby.plots.style import FAINT, figure, ink, strong, style
+from vindeby.plots.style import FAINT, figure, ink, legend_mark, strong, style
 from vindeby.results.result_set import ResultSet
 
 FloatArray = NDArray[np.float64]
@@ -45,7 +45,7 @@ def _common_box(first: Drawn, second: Drawn) -> tuple[float, ...]:
 
 
 def _draw_moves(axes: Axes, first: Drawn, second: Drawn) -> None:
-    old, new = ((drawn.places - np.array(first.origin)[:, None]) * shapes.KM for drawn in (first, second))
+    old, new = (shapes.in_km(drawn.places, first.origin) for drawn in (first, second))
     draw_surroundings(axes, first, _common_box(first, second))
     axes.plot(
         *old, "o", markersize=6, markerfacecolor="none", markeredgecolor="#5b7fa6", label=f"{first.key}"
@@ -213,13 +213,11 @@ def same_place(drawn: Drawn, best: Drawn) -> NDArray[np.bool_]:
 
 
 def _draw(axes: Axes, drawn: Drawn, best: Drawn, origin: tuple[float, float], size: float) -> None:
-    def in_km(layout: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray((layout - np.array(origin)[:, None]) * shapes.KM)
+    def in_km(layout: FloatArray) -> FloatArray:
+        return shapes.in_km(layout, origin)
 
     if drawn.area is not None:
-        axes.add_patch(
-            shapes.area_patch(drawn.area, origin, facecolor="none", edgecolor=ink(), linewidth=0.8)
-        )
+        shapes.draw_area(axes, drawn.area, origin, 0.8)
     if drawn.section is not None:
         shapes.draw_excluded(axes, drawn.section.excluded_shape(), origin)
     axes.set_aspect("equal")
@@ -237,17 +235,13 @@ def _draw(axes: Axes, drawn: Drawn, best: Drawn, origin: tuple[float, float], si
 
 
 def _legend(drawn: Drawn) -> list[Line2D]:
-    beside = Line2D([], [], linestyle="none", marker="^", markersize=4, color="none", markeredgecolor=ink(),
-                    markeredgewidth=0.6, label="neighbours")  # fmt: skip
+    beside = legend_mark("^", ink(), "neighbours", 4, is_open=True)
     return [
         *([beside] if drawn.neighbours.size else []),
-        Line2D([], [], linestyle="none", marker="o", markersize=4, color=strong(), markeredgewidth=0,
-               label="not where the best has one (in the best: all)"),
-        Line2D([], [], linestyle="none", marker="o", markersize=2.6, color=FAINT, markeredgewidth=0,
-               label=f"where the best has one (within {_SAME_PLACE:g} D)"),
-        Line2D([], [], linestyle="none", marker="o", markersize=4, color="none", markeredgecolor=strong(),
-               markeredgewidth=0.6, label="only in the best"),
-    ]  # fmt: skip
+        legend_mark("o", strong(), "not where the best has one (in the best: all)", 4),
+        legend_mark("o", FAINT, f"where the best has one (within {_SAME_PLACE:g} D)", 2.6),
+        legend_mark("o", strong(), "only in the best", 4, is_open=True),
+    ]
 
 
 def _every(result_set: ResultSet, pattern: str, every: list[str], most: int) -> NDArray[np.object_]:

@@ -10,14 +10,24 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from vindeby import units
 from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots.layout import prepare
-from vindeby.plots.style import MARKERS, figure, ink, paper, ramp, shades, style, text_on
+from vindeby.plots.style import (
+    MARKERS,
+    figure,
+    ink,
+    legend_mark,
+    paper,
+    ramp,
+    shades,
+    style,
+    text_on,
+    thousands,
+)
 from vindeby.results.result_set import ResultSet
 
 SAME_CAPACITY = 1e-3
@@ -105,7 +115,7 @@ def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
             axes.grid(visible=False, axis="x")
         for axes in grid[:, 0]:
             axes.set_ylabel(shown.label)
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            axes.yaxis.set_major_formatter(thousands)
         heading = shown.name[0].upper() + shown.name[1:]
         whole.suptitle(f"{heading} of every seed", fontsize=10, fontweight="bold")
         handles = [*_type_handles(result_set, types, colours), *_mark_handles()]
@@ -128,16 +138,15 @@ def _column(axes: Axes, values: FloatArray, at: int, colour: object, random: np.
 
 def _type_handles(result_set: ResultSet, types: list[int], colours: list[Any]) -> list[Line2D]:
     return [
-        Line2D([], [], linestyle="none", marker=MARKERS[number % len(MARKERS)], markersize=4.5, color=colour,
-               markeredgewidth=0, label=type_label(result_set, kind))
+        legend_mark(MARKERS[number % len(MARKERS)], colour, type_label(result_set, kind))
         for number, (kind, colour) in enumerate(zip(types, colours, strict=True))
-    ]  # fmt: skip
+    ]
 
 
 def _mark_handles() -> list[Line2D]:
     return [
         Line2D([], [], color=ink(), linewidth=1.3, label="median"),
-        Line2D([], [], color=ink(), linestyle="none", marker="^", markersize=5, label="best"),
+        legend_mark("^", ink(), "best", 5),
     ]
 
 

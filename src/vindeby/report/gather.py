@@ -13,10 +13,9 @@ from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
 from vindeby.results import maps
 from vindeby.results.result_set import ResultSet
-from vindeby.results.snapshot import Snapshot, State
-from vindeby.store.disk.regular_files import read_bounded
-from vindeby.store.format.array_attributes import ARRAY_ATTRIBUTES
-from vindeby.store.format.own_fields import OWN_FIELDS
+from vindeby.results.snapshot import Snapshot, TaskState
+from vindeby.store.disk.files import read_bounded
+from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
 from vindeby.text import parse_json
 
 _AUDITS = 50
@@ -85,10 +84,16 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
         return []
     for farm, type_ in np.ndindex(snapshot.states.shape[:2]):
         cell = snapshot.states[farm, type_]
-        for state in (State.OPEN, State.RUNNING, State.FAILED, State.INVALID, State.STALE):
+        for state in (
+            TaskState.OPEN,
+            TaskState.RUNNING,
+            TaskState.FAILED,
+            TaskState.INVALID,
+            TaskState.STALE,
+        ):
             seeds = [snapshot.axes.seeds[index] for index in np.flatnonzero(cell == state)]
             if seeds:
-                words = "never finished" if state == State.OPEN else state.name.lower()
+                words = "never finished" if state == TaskState.OPEN else state.name.lower()
                 label = snapshot.axes.cell_label(farm, type_)
                 found.append((snapshot.axes.farms[farm], label, words, ranges(seeds)))
     return found

@@ -14,8 +14,6 @@ from textwrap import shorten
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-
 from vindeby.assembly.physics import ENGINE_AEP, differences_in_words, far_from_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_in_words
@@ -126,12 +124,8 @@ def setup(result_set: ResultSet) -> str:
 
 def best_key(result_set: ResultSet) -> str | None:
     """The result that loses least to wakes, or has the most energy where losses are not known."""
-    energy = np.nan_to_num(result_set.rows["aep"], nan=-np.inf)
-    if not len(energy) or not np.isfinite(energy).any():
-        return None
-    losses = np.where(np.isnan(result_set.rows["aep"]), np.inf, result_set.wake_losses())
-    best = np.lexsort((-energy, np.where(np.isnan(losses), 1.0, losses)))[0]
-    return str(result_set.rows["key"][best].decode(errors="replace"))
+    rows = result_set.by_loss()
+    return result_set.key_of(rows[0]) if rows else None
 
 
 def _best_layout(result_set: ResultSet) -> str:
@@ -185,7 +179,7 @@ def _wake(campaign: Campaign) -> str:
 
 
 def _with_parameters(name: str, given: Any) -> str:
-    """A function's parameters may be long, as those of a study are; its cases and context are no parameters."""
+    """A function's parameters may be long, as those of a study are; its cases and context are left out."""
     parameters = given.model_dump(by_alias=True, exclude_none=True, exclude={"cases", "context"})
     if not parameters:
         return name
@@ -280,8 +274,8 @@ def _differences(result_set: ResultSet) -> str:
         return ""
     rows = result_set.rows
     keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
-    told = differences_in_words(far_from_engine(keys, rows["aep"], rows[ENGINE_AEP]))
-    return tag("p", told) if told else ""
+    differences = differences_in_words(far_from_engine(keys, rows["aep"], rows[ENGINE_AEP]))
+    return tag("p", differences) if differences else ""
 
 
 def _best(result_set: ResultSet) -> str:
@@ -321,7 +315,7 @@ def _pictures(result_set: ResultSet, progress: Progress) -> str:
         try:
             parts.append(picture(partial(_drawn, draw, result_set), caption))
         except DataError:
-            continue  # a database that does not tell this
+            continue  # the database does not hold what this picture needs
     return "".join(parts) if len(parts) > 1 else ""
 
 
@@ -364,7 +358,7 @@ def _bad_files(snapshot: Snapshot) -> str:
     if not snapshot.bad_files:
         return ""
     rows = ((bad.path, "; ".join(bad.findings)) for bad in snapshot.bad_files)
-    return tag("h2", "Files with something wrong") + table(("file", "what"), rows, names=2)
+    return tag("h2", "Files with problems") + table(("file", "what"), rows, names=2)
 
 
 def _provenance(result_set: ResultSet) -> str:

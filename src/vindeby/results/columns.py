@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign.tasks import parse_key
-from vindeby.results.sources import Folder, Source
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Verdicts, read_verdicts
+from vindeby.results.sources import Folder, ResultSource
+from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
 from vindeby.store.read.database import Database
-from vindeby.store.read.origin import ORIGIN, ORIGINS, origins
+from vindeby.store.read.inspect import ORIGIN, ORIGINS, origins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +43,7 @@ _NEEDED = frozenset(
 )
 _ORIGIN_TYPE = f"S{max(map(len, ORIGINS))}"
 UNKNOWN = -1
-"""A farm, type or seed that neither attributes nor key tell."""
+"""A farm, type or seed that neither attributes nor key give."""
 
 
 class ResultColumns:
@@ -52,11 +51,11 @@ class ResultColumns:
 
     These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, aep_engine, seconds,
     arrival``.
-    ``aep`` is in GWh and NaN where it is missing or no positive number, or where the result is known to be invalid
+    ``aep`` is in GWh and NaN where it is missing or not a positive number, or where the result is known to be invalid
     (``leave_out``); ``arrival`` counts the looks at the source, so the newest results have the largest.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ResultSource) -> None:
         self.source = source
         self._parts: list[NDArray[Any]] = []
         self._rows: NDArray[Any] | None = None
@@ -66,7 +65,7 @@ class ResultColumns:
         self.take_new()
 
     def take_new(self) -> bool:
-        """Take up what the source has found; whether that was anything."""
+        """Add what the source has found; whether there was anything new."""
         came = self.source.new_segments(_NEEDED)
         fresh = [_without(_columns(segment, self._looks), self._invalid) for segment in came if len(segment)]
         self._looks += 1
@@ -88,7 +87,7 @@ class ResultColumns:
 
     @property
     def foreign(self) -> bool:
-        """Is there a result that no fingerprint vouches for?"""
+        """Whether there is a result without a fingerprint."""
         return bool((self.rows["fingerprint"] == b"").any())
 
     @property
@@ -195,8 +194,8 @@ def _real(rows: NDArray[Any], place: str, names: set[str]) -> NDArray[np.float64
     return np.asarray(rows[place], np.float64).reshape(len(rows))
 
 
-class Judging:
-    """Keeps what it has worked out for one text of a campaign."""
+class InvalidResults:
+    """Leaves invalid results out of the columns; remembers what it found for one text of a campaign."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run

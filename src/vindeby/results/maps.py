@@ -39,6 +39,12 @@ def layout_in(record: Record) -> FloatArray | None:
     return np.asarray(layout, np.float64)
 
 
+def stored_energy(record: Record) -> float | None:
+    """The AEP in a result, GWh; None where it has none."""
+    energy = record.arrays.get("aep")
+    return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
+
+
 def frame_of(campaign: Campaign | None, farm_idx: int, layouts: Iterable[FloatArray] = ()) -> Frame:
     """A box around a farm's area and these layouts."""
     boxes = [(*layout.min(axis=1), *layout.max(axis=1)) for layout in layouts if layout.size]
@@ -110,7 +116,7 @@ def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None
 
 
 def plain(value: float, digits: int) -> float | None:
-    """A number for JSON; None for what JSON cannot say."""
+    """A rounded number for JSON; None for NaN and infinity."""
     return round(float(value), digits) if math.isfinite(value) else None
 
 
@@ -121,10 +127,12 @@ _SHARE = 0.5
 
 
 def neighbour_groups(campaign: Campaign | None, farm_idx: int) -> dict[str, FloatArray]:
-    """The positions of every neighbour, x and y in metres, by the label of its group; none where no campaign tells."""
+    """The positions of every neighbour, x and y in metres, by the label of its group; none without a campaign."""
     if campaign is None or not has_neighbours(campaign, farm_idx):
         return {}
-    from vindeby.campaign.neighbours import groups_of  # loads pydantic, which a look by the outline need not
+    from vindeby.campaign.neighbours import (
+        groups_of,  # loads pydantic, which a look by the outline does not need
+    )
 
     groups = groups_of(campaign, farm_idx)
     return {label: np.array([(one.x, one.y) for one in standing]).T for label, standing in groups.items()}

@@ -18,14 +18,15 @@ from vindeby.campaign.outline import Outline
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
+from vindeby.store.disk.events import FailedTask
 
 _LARGEST_BLOCK = 20_000_000
 NOT_ASKED = -1
 """In a block of states: a farm with a mix of types has one cell, and none for the other types."""
 
 
-class State(IntEnum):
-    """How a task stands; a task that was never begun is OPEN."""
+class TaskState(IntEnum):
+    """The state of a task; one that was never started is OPEN."""
 
     OPEN = 0
     DONE = 1
@@ -68,20 +69,20 @@ class Expected:
 
     def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
         """What the results say of every task, by farm, type and seed; and how many results are of no task."""
-        block = np.where(self._asked[:, :, None], np.int8(State.OPEN), np.int8(NOT_ASKED))
+        block = np.where(self._asked[:, :, None], np.int8(TaskState.OPEN), np.int8(NOT_ASKED))
         block = np.array(np.broadcast_to(block, self.shape))
         rows = results.rows
         places, here = self._places(rows)
         block[places] = self._of_rows(rows[here])
         return block, int((~here).sum())
 
-    def noted(self, states: NDArray[np.int8], notes: Mapping[State, Iterable[str]]) -> NDArray[np.int8]:
+    def noted(self, states: NDArray[np.int8], notes: Mapping[TaskState, Iterable[str]]) -> NDArray[np.int8]:
         """The same with keys in other states; the earlier ones count more, and a result counts most."""
         block = states.copy()
         for state, keys in notes.items():
             for key in keys:
                 place = self.place(key)
-                if place is not None and block[place] == State.OPEN:
+                if place is not None and block[place] == TaskState.OPEN:
                     block[place] = state
         return block
 
@@ -132,24 +133,24 @@ class Expected:
         """The same with one seed."""
         if seed not in self._seed_places:
             few = ", ".join(map(str, self.seeds[:5])) + (", ..." if len(self.seeds) > 5 else "")
-            raise ArgumentError(f"--seed: {seed} is none of the {len(self.seeds)} seeds here; they are {few}")
+            raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {few}")
         total = int(self._asked.sum()) if self.known else None
         return replace(self, seeds=(seed,), total=total)
 
     def _of_rows(self, rows: NDArray[Any]) -> NDArray[np.int8]:
-        states = np.where(np.isnan(rows["aep"]), State.INVALID, State.DONE).astype(np.int8)
+        states = np.where(np.isnan(rows["aep"]), TaskState.INVALID, TaskState.DONE).astype(np.int8)
         if self.cells:
             tasks = zip(*(rows[name].tolist() for name in ("farm_idx", "type_idx", "ss_seed")), strict=True)
             stale = [
                 mark not in (b"", self._marks.get(task) or self._mark(*task))
                 for mark, task in zip(rows["fingerprint"].tolist(), tasks, strict=True)
             ]
-            states[np.array(stale, bool)] = State.STALE
+            states[np.array(stale, bool)] = TaskState.STALE
         return states
 
     @cached_property
     def _marks(self) -> dict[tuple[int, int, int], bytes]:
-        """Fingerprints that were worked out before; looking every second would else do it again for every result."""
+        """Fingerprints computed before, so that a look per second does not compute them again for every result."""
         return {}
 
     def _mark(self, farm: int, kind: int, seed: int) -> bytes:
@@ -172,7 +173,7 @@ class Expected:
 
 
 def guessed(results: ResultColumns) -> Expected:
-    """What was probably asked for, from the results alone: an older script's file says no more."""
+    """What was probably asked for, from the results alone, as in the file of an older script."""
     rows = results.rows
     farms, types = (int(rows[name].max(initial=-1)) + 1 for name in ("farm_idx", "type_idx"))
     seeds = tuple(int(seed) for seed in np.unique(rows["ss_seed"]) if seed >= 0)
@@ -193,20 +194,7 @@ DIMENSIONS = ("farm", "turbine", "seed")
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A task that failed, for good or to be tried again."""
-
-    key: str
-    kind: str
-    reason: str
-    traceback: str
-    log: str
-    attempts: int
-    time: float
-
-
-@dataclass(frozen=True)
-class Worker:
+class WorkerState:
     """A worker process, as its coordinator last saw it."""
 
     coordinator: str
@@ -227,7 +215,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Coordinator:
-    """A ``vindeby run``, as it last spoke; ``age_s`` is how long ago that was."""
+    """A ``vindeby run``, as it last reported; ``age_s`` is how long ago that was."""
 
     name: str
     age_s: float
@@ -270,15 +258,15 @@ class Snapshot:
     stale: int
     missing: int | None
     extra: int
-    """ResultColumns that the campaign does not ask for."""
+    """Results that the campaign does not ask for."""
     rate: float | None
-    """ResultColumns a second, lately."""
+    """Results per second, over the last minutes."""
     eta_s: float | None
     axes: Expected
     states: NDArray[np.int8]
-    workers: tuple[Worker, ...] = ()
+    workers: tuple[WorkerState, ...] = ()
     coordinators: tuple[Coordinator, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailedTask, ...] = ()
     """Failed for good and still without a result, the newest first."""
     retried: int = 0
     """Attempts that failed and were tried again."""
@@ -287,7 +275,7 @@ class Snapshot:
     """How many results are of each unverified origin: foreign, repacked, salvaged."""
     disk: Disk | None = None
     history: tuple[tuple[float, int], ...] = field(default=(), repr=False)
-    """When how many results had been published, as the events tell it."""
+    """Times, and how many results had been published by then, from the events."""
 
     @property
     def fraction(self) -> float | None:
@@ -296,7 +284,7 @@ class Snapshot:
 
     @property
     def active(self) -> bool:
-        """Is anybody working on it?"""
+        """Whether a coordinator is alive."""
         return any(coordinator.alive for coordinator in self.coordinators)
 
     def counts_by(self, dimensions: tuple[str, ...], *, every: bool = False) -> list[dict[str, Any]]:
@@ -306,7 +294,7 @@ class Snapshot:
         """
         kept = [DIMENSIONS.index(name) for name in dimensions]
         summed = tuple(axis for axis in range(3) if axis not in kept)
-        counts = {state: np.sum(self.states == state, axis=summed) for state in State}
+        counts = {state: np.sum(self.states == state, axis=summed) for state in TaskState}
         ordered = sorted(kept)
         names = {"farm": self.axes.farms, "turbine": self.axes.type_labels, "seed": self.axes.seeds}
         asked = np.any(self.states != NOT_ASKED, axis=summed)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from vindeby.campaign.outline import Outline, outline_of, read_outline
 from vindeby.errors import ArgumentError, DataError, InputError
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.worker_files import hdf5_files
+from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import FORMAT_VERSION, SealedFile, SealError
@@ -41,7 +40,9 @@ GivenCampaign: TypeAlias = "str | ChangedCampaign | None"
 
 def campaign_of(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign | None:
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
-    from vindeby.campaign import Campaign  # loads pydantic and shapely, which a look by the outline need not
+    from vindeby.campaign import (
+        Campaign,  # loads pydantic and shapely, which a look by the outline does not need
+    )
 
     source, overrides = (given.source, given.overrides) if isinstance(given, ChangedCampaign) else (given, ())
     if source is not None:
@@ -85,7 +86,7 @@ def outline_for(run: RunDirectory, given: GivenCampaign, kept: Attribute | None 
     return None if campaign is None else outline_of(campaign)
 
 
-class Source(Protocol):
+class ResultSource(Protocol):
     """Results that may grow while they are looked at."""
 
     path: Path
@@ -132,7 +133,7 @@ def kept_campaign(path: Path) -> Attribute | None:
         return read_any(path, guard).root.get("campaign")
 
 
-def open_source(path: Path | str) -> Source:
+def open_source(path: Path | str) -> ResultSource:
     """Whatever stands at ``path``: a database, a run in progress, a folder of worker files."""
     path = named_output(path)
     if path.is_dir():

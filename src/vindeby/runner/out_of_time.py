@@ -46,7 +46,7 @@ class GivenUp:
     reason: str = ""
 
 
-def note_and_judge(run: RunDirectory, log: EventLog, space: TaskSpace, end: TimeUp) -> GivenUp:
+def record_time_up(run: RunDirectory, log: EventLog, space: TaskSpace, end: TimeUp) -> GivenUp:
     """Note this end, and compare it with those of earlier starts of the same job."""
     if not end.job:
         return GivenUp({})

@@ -69,16 +69,6 @@ def memory_of(pid: int | str = "self") -> int:
     return int(fields[1]) * resource.getpagesize()
 
 
-def child_count() -> int:
-    """How many child processes this process has, those included that ended and were not waited for; 0 if not told."""
-    count = 0
-    with contextlib.suppress(OSError):
-        for path in Path("/proc/self/task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                count += len(path.read_text().split())
-    return count
-
-
 def total_memory() -> int | None:
     """The memory that we may use: the machine's, or less where a container or a job has a limit."""
     with contextlib.suppress(ValueError, OSError):
@@ -130,7 +120,11 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 
 class StopSignals:
-    """Listens between ``with`` and its end; readable, for selectors, when a signal has come."""
+    """Requests to stop: Ctrl-C, SIGTERM, SIGHUP, and SIGUSR1, which SLURM can send before a job's time is up.
+
+    A signal that is ignored when the run begins (``nohup``) stays ignored. Outside of the main thread Python cannot
+    listen to signals; then there are none, and the caller stops by other means.
+    """
 
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
@@ -147,10 +141,6 @@ class StopSignals:
                     signal.signal(number, _only_wake)
             self._wakeup = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         return self
-
-    def fileno(self) -> int:
-        """For selectors."""
-        return self._reader
 
     def received(self) -> list[str]:
         """The names of the signals that came since the last time."""

@@ -83,9 +83,9 @@ def how_it_ended(status: int) -> str:
         name = signal.Signals(number).name
     except ValueError:
         name = f"signal {number}"
-    told = {"SIGSEGV": " (invalid memory access)", "SIGBUS": " (invalid memory access)"}
-    told |= {"SIGABRT": " (abort)", "SIGFPE": " (arithmetic error)", "SIGILL": " (illegal instruction)"}
-    return f"the process was killed by {name}{told.get(name, '')}"
+    meaning = {"SIGSEGV": " (invalid memory access)", "SIGBUS": " (invalid memory access)"}
+    meaning |= {"SIGABRT": " (abort)", "SIGFPE": " (arithmetic error)", "SIGILL": " (illegal instruction)"}
+    return f"the process was killed by {name}{meaning.get(name, '')}"
 
 
 class Outcome(Enum):
@@ -134,7 +134,7 @@ class Died:
     suspect: int | None
     failure: Failure
     by_itself: bool = False
-    """It said goodbye: it was told to end, or retired."""
+    """It was asked to end, or retired."""
 
 
 @dataclass(frozen=True)

@@ -9,45 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import threading
 import time
 from collections.abc import Callable, Container
 from pathlib import Path
 from typing import TypeAlias
 
-from vindeby.errors import StorageError
+from vindeby.errors import StorageError, VindebyError
 from vindeby.runner.protocol import Failure, Kind
-from vindeby.store.disk.files import Files
+from vindeby.store.disk.files import Files, bounded
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.texts import bounded
 from vindeby.store.format.record import Record
 from vindeby.store.format.seal import SealedFile, SealError
-from vindeby.store.format.shard import read_segments
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter, read_segments
 
-_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
-_NO_THREAD = "can't start new thread"
-_DEEPEST = 20
-
-
-def shortage_of(error: BaseException | None) -> str:
-    """What the system refused: a descriptor, a process, a thread or memory, whatever was made of that error since."""
-    for _ in range(_DEEPEST):
-        if error is None:
-            return ""
-        if isinstance(error, OSError) and error.errno in _SHORTAGES:
-            return os.strerror(error.errno)
-        if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
-            return _NO_THREAD
-        error = error.__cause__ or error.__context__
-    return ""
-
-
-def is_shortage(error: BaseException | None) -> bool:
-    """Might the same succeed in a process that has used up less?"""
-    return bool(shortage_of(error))
-
+_NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
 
 Finished: TypeAlias = tuple[int, Record, float]
 """The number of a task, its record, and the seconds it took."""
@@ -80,7 +56,6 @@ class Publisher:
         on_disk_trouble: OnDiskTrouble,
         flush_s: float,
         wait_for_disk: bool,
-        spoiled: Callable[[], object] = lambda: None,
     ) -> None:
         self._writer = writer
         self._on_durable, self._on_failed, self._on_disk_trouble = on_durable, on_failed, on_disk_trouble
@@ -92,12 +67,11 @@ class Publisher:
         self._hurry = False
         self._busy = False
         self._closed = False
-        self._spoiled = spoiled
         self.publishing = threading.Lock()
         """Held while HDF5 is in use; who forks must hold it, or h5py's lock and that of ``logging`` may deadlock."""
         self.trouble = ""
-        self.starved = ""
-        """Why results wait that the disk would take; empty when they do not."""
+        self.blocked = ""
+        """Why this process cannot publish what the disk would take; empty when it can."""
         self._change = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
         self._thread.start()
@@ -177,17 +151,12 @@ class Publisher:
 
     def _publish(self, batch: list[Finished]) -> list[Finished]:
         """Publish a batch; what of it is left to be tried later."""
-        if self._spoiled():
-            return batch
         try:
             with self.publishing:
                 receipt = self._writer.publish([record for _, record, _ in batch])
         except Exception as error:  # noqa: BLE001 - a record that cannot be stored must not end the thread
             return self._not_published(batch, error)
-        if self._spoiled():
-            receipt.path.unlink(missing_ok=True)  # nobody was told of it, and it may not be what it should be
-            return batch
-        self.starved = ""
+        self.blocked = ""
         if self.trouble:
             self.trouble = ""
             self._on_disk_trouble("")
@@ -196,10 +165,9 @@ class Publisher:
         return []
 
     def _not_published(self, batch: list[Finished], error: Exception) -> list[Finished]:
-        if is_shortage(error):
-            self.starved = f"results cannot be published: {shortage_of(error)}"
-            return batch
-        if self._spoiled():
+        cause = error.__cause__ or error.__context__
+        if isinstance(cause, OSError) and cause.errno in _NO_DESCRIPTOR:  # a task may hold them for a while
+            self.blocked = f"results cannot be published: {cause.strerror}"
             return batch
         if isinstance(error, StorageError):
             self.trouble = str(error)
@@ -214,8 +182,13 @@ class Publisher:
         """Something in the batch cannot be stored: find out which, and let the others through."""
         if len(batch) > 1:  # each of them, whatever becomes of the others
             return [entry for one in batch for entry in self._publish([one])]
+        reason = bounded(f"the result cannot be stored: {error}")
         kind = Kind.MEMORY if isinstance(error, MemoryError) else Kind.INVALID
-        self._on_failed(batch[0][0], Failure(kind, bounded(f"the result cannot be stored: {error}")))
+        if not isinstance(
+            error, MemoryError | VindebyError
+        ):  # a fault of this process: it is tried again in another
+            self.blocked, kind = reason, Kind.KILLED
+        self._on_failed(batch[0][0], Failure(kind, reason))
         return []
 
 

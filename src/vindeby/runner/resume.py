@@ -22,13 +22,12 @@ from vindeby.campaign import Campaign, Task, task_key
 from vindeby.errors import ArgumentError, BusyError, DataError
 from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.events import FailedTask, Odd, read_failures
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Verdicts, read_verdicts
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import take_over_merge
 from vindeby.store.missing import answers, fingerprints, has_answer
-from vindeby.store.publish import ShardWriter
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding
@@ -41,6 +40,8 @@ class TaskSpace:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
+        self.text = campaign.dumps()
+        """The campaign file, by which the results on disk know their campaign."""
         self.cells = campaign.cells()
         self.seeds = campaign.seeds
 
@@ -82,7 +83,7 @@ class Part:
         """From the command line."""
         number, _, of = text.partition("/")
         if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= 1_000_000):
-            raise ArgumentError(f"--part: {text!r} is no part; write 3/32 for the third of 32")
+            raise ArgumentError(f"--part: {text!r} is not a part; write 3/32 for the third of 32")
         return cls(int(number), int(of))
 
     def holds(self, number: int) -> bool:
@@ -110,6 +111,8 @@ class ResumeState:
     """Files in which something is wrong."""
     odd: Odd = field(default_factory=dict)
     """Files of events that were left out, and why."""
+    engines: Counter[str] = field(default_factory=Counter)
+    """How many results are of each engine, where the campaign names one that vindeby does not hold."""
 
 
 @dataclass(frozen=True)
@@ -130,10 +133,12 @@ def compare_with_disk(
         database = stack.enter_context(Database(run)) if exists else None
         resume_state = ResumeState()
         if database is not None:
-            known = read_verdicts(run, space.campaign.dumps()) if judge_.usual else None
+            known = read_verdicts(run, space.text) if judge_.usual else None
             resume_state.verdicts = judge(database, judge_, known)
             resume_state.invalid = not_done(database, resume_state.verdicts)
             resume_state.bad = dict(database.findings)
+            if space.campaign.wake.engine is not None:
+                resume_state.engines = _engines_in(database, engine_name(space.campaign))
         _compare(resume_state, database, read_failures(run, resume_state.odd), space, part, again)
         return resume_state
 
@@ -187,18 +192,19 @@ def _numbers(space: TaskSpace, part: Part | None) -> Iterator[int]:
     return iter(range(len(space))) if part is None else (n for n in range(len(space)) if part.holds(n))
 
 
-def other_engines(run: RunDirectory, campaign: Campaign) -> Iterator[str]:
-    """What to say where results stand beside which others of another engine are computed.
+def _engines_in(database: Database, default: str) -> Counter[str]:
+    records = (record for segment in database.segments() for record in segment.records())
+    return Counter(str(record.attributes.get("engine", default)) for record in records)
+
+
+def other_engines(campaign: Campaign, engines: Counter[str]) -> Iterator[str]:
+    """What to say where results are there of another engine, or of code that was edited since.
 
     Only code that the campaign does not hold is looked at: vindeby's own changes of results are in the fingerprints.
     """
-    if campaign.wake.engine is None or not (run.output.exists() or run.shards.exists()):
+    if not engines:
         return
-    now, found = engine_name(campaign), Counter[str]()
-    with Database(run) as database:
-        for segment in database.segments():
-            for record in segment.records():
-                found[str(record.attributes.get("engine", now))] += 1
+    now, found = engine_name(campaign), engines.copy()
     del found[now]
     given = campaign.wake.named_code
     if given is not None and given.code:
@@ -211,9 +217,9 @@ def other_engines(run: RunDirectory, campaign: Campaign) -> Iterator[str]:
                 "computed; they answer an older version of the campaign"
             )
     if found:
-        told = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
+        others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
         yield (
-            f"{plural(sum(found.values()), 'result')} there already come from another engine than {now}: {told}; "
+            f"{plural(sum(found.values()), 'result')} there already come from another engine than {now}: {others}; "
             "they are kept. To compute all with one, begin anew with another -o"
         )
 
@@ -261,7 +267,7 @@ def hold(
 ) -> Iterator[Lock]:
     """Hold the run directory, or this part's share; BusyError names who has it. The dead hold nothing.
 
-    ``take_over`` takes it away from whoever holds it, from those that it excludes, and from who merges.
+    ``take_over`` takes it away from the process that holds it, from those that it excludes, and from one that merges.
     """
     name = "run" if part is None else f"run-{part.number}-of-{part.of}"
     with directory.lock(name, take_over=take_over, say=say) as lock:

@@ -21,7 +21,7 @@ from vindeby.runner.processes import StopSignals, Timers, node_and_job
 from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress
 from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 
 _WINDOW_S = 60.0
 _LONG_S = 5.0
@@ -155,7 +155,7 @@ class Supervisor:
     def _turn(self, signals: StopSignals) -> None:
         due_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
         for event in self._pool.wait(self._timers.seconds_left(due_s)):
-            self._heard(event)
+            self._received(event)
         self._stop(signals)
         self._timers.run_due(lambda: self._finish is not None)
         now = time.monotonic()
@@ -215,7 +215,7 @@ class Supervisor:
         self.last_failures[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
         self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts, job=self._job)
 
-    def _heard(self, event: pools.PoolEvent) -> None:
+    def _received(self, event: pools.PoolEvent) -> None:
         match event:
             case pools.WorkerReady(slot, pid, log, node, job):
                 self._places[slot] = node, job
@@ -241,7 +241,7 @@ class Supervisor:
         slot, failure = event.worker, event.failure
         if not event.by_itself:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
-        if event.suspect is not None and event.suspect not in event.published:
+        if event.suspect is not None and event.suspect not in event.published:  # it is tried again
             self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
         if event.published:
             self._happened(protocol.Done(slot, event.published))

@@ -25,16 +25,15 @@ from vindeby.errors import TaskError, VindebyError
 from vindeby.runner.methods.call import method_for
 from vindeby.runner.methods.method_protocol import InvalidResultError, Prepared, checked_record
 from vindeby.runner.protocol import Failure, Kind
-from vindeby.runner.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher, is_shortage
-from vindeby.store.disk.locks.leased_files import LeasedFiles
+from vindeby.runner.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
+from vindeby.store.disk.files import bounded, shortened
+from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.texts import bounded, shortened
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.validate import Check
 
 _LONGEST_TRACEBACK = 16_000
-_clock = time.perf_counter  # a task may replace it
 
 
 class MethodUnusableError(TaskError):
@@ -64,15 +63,12 @@ class Attempt:
     seconds: float
     """Of the solver alone, or until the failure."""
     failure: Failure | None = None
-    shortage: bool = False
-    """The process lacked something of which a fresh one would have enough."""
+    in_doubt: bool = False
+    """It raised an error that may be due to what tasks before it did to the process."""
 
 
 class ExecutorHooks:
     """What surrounds a task in a process that guards itself against it; here nothing does."""
-
-    def method_loaded(self) -> None:
-        """The user's module is imported, and no task has run."""
 
     def solving(self) -> None:
         """What the task shares with others is set up: from now on its time counts."""
@@ -80,11 +76,8 @@ class ExecutorHooks:
     def progress(self, stage: str, *how_far: float | None) -> None:
         """What the task is at, and how far (``layout.problem.Report``); called very often."""
 
-    def solved(self, task: Task, error: BaseException | None) -> None:
+    def solved(self, error: BaseException | None) -> None:
         """The method returned or raised; its result was not looked at yet."""
-
-    def spoiled(self) -> object:
-        """Has a running task replaced functions that publishing needs? Asked from the publisher's thread."""
 
 
 class TaskExecutor:
@@ -108,7 +101,6 @@ class TaskExecutor:
         except Exception as error:
             known = isinstance(error, VindebyError)
             raise MethodUnusableError(str(error) if known else trace(error)) from error
-        self._hooks.method_loaded()
         self._check: Check = _check_of(campaign) if options.check_physics else lambda _: ()
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
@@ -122,7 +114,6 @@ class TaskExecutor:
             on_disk_trouble=on_disk_trouble,
             flush_s=options.flush_s,
             wait_for_disk=options.wait_for_disk,
-            spoiled=self._hooks.spoiled,
         )
 
     @property
@@ -140,11 +131,13 @@ class TaskExecutor:
 
     def attempt(self, task: Task) -> Attempt:
         """Solve and check a task, and report nothing; whatever it raises becomes a failure."""
-        began = _clock()
+        began = time.perf_counter()
         try:
             record, seconds = self._solve(task)
         except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
-            return Attempt(None, _clock() - began, failure_of(error), is_shortage(error))
+            return Attempt(
+                None, time.perf_counter() - began, failure_of(error), not isinstance(error, VindebyError)
+            )
         return Attempt(record, seconds)
 
     def publish(self, number: int, attempt: Attempt) -> None:
@@ -162,13 +155,13 @@ class TaskExecutor:
             cell = self._cells[task.farm_idx, task.type_idx]
             prepared = self._prepare(cell)
             self._hooks.solving()
-            started = _clock()
+            started = time.perf_counter()
             result = prepared.solve(task)
-            seconds = _clock() - started
+            seconds = time.perf_counter() - started
         except BaseException as error:
-            self._hooks.solved(task, error)
+            self._hooks.solved(error)
             raise
-        self._hooks.solved(task, None)
+        self._hooks.solved(None)
         record = checked_record(self._campaign, cell, task, result, seconds, self._check)
         if isinstance(self._check, CampaignCheck) and self._check.compares:
             engine_gwh = self._check.energy_gwh(record)

@@ -24,27 +24,29 @@ from vindeby.errors import DataError, InputError
 from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut, adopted_folder
 from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
-from vindeby.store.disk.files import Files, file_state, make_directories, storage_error
-from vindeby.store.disk.keep_old_file import link_or_copy
-from vindeby.store.disk.locks.leased_files import LeasedFiles
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.output_path import check_output
-from vindeby.store.disk.regular_files import special_kind
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.batches import batches
+from vindeby.store.disk.files import (
+    Files,
+    check_output,
+    file_state,
+    make_directories,
+    special_kind,
+    storage_error,
+)
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.store.disk.run_directory import RunDirectory, link_or_copy
 from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.rows import batches
 from vindeby.store.format.seal import SealedFile, SealError
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.missing import find_missing
-from vindeby.store.publish import ShardWriter
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.origin import FOREIGN, origin_of_file
+from vindeby.store.read.inspect import FOREIGN, Finding, Verdict, origin_of_file
 from vindeby.store.salvage.attempts import rescue
 from vindeby.store.salvage.salvage import files_in
-from vindeby.store.salvage.saved import Saved
-from vindeby.store.salvage.spool import Spool
+from vindeby.store.salvage.saved import Saved, Spool
 
 _NEEDED = ("layout",)
 """All that a record must have; an energy can be computed."""

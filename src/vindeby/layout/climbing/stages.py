@@ -53,20 +53,20 @@ class Schedule:
     repeated: int
     """How many of the first of ``wide`` may be climbed more than once."""
 
-    def budget(self, iterations: int) -> Budget:
+    def budget(self, iterations: int) -> StageIterations:
         """How the iterations of a climb are shared out; what is left is for the true wakes."""
         many = len(self.wide)
         if not self.repeated:
-            return Budget(0, (int(WIDE_SHARE * iterations) // max(many, 1),) * many)
+            return StageIterations(0, (int(WIDE_SHARE * iterations) // max(many, 1),) * many)
         once = max(min((iterations + 1) // 2, ONCE), iterations // ONCE_SHARE)
         passes = max(1, (iterations - once) // (self.repeated * LEAST_ITERATIONS))
         each = (iterations - once) // (self.repeated * passes)
         later = many - self.repeated
-        return Budget(passes - 1, (each,) * self.repeated + (once // (later + 1),) * later)
+        return StageIterations(passes - 1, (each,) * self.repeated + (once // (later + 1),) * later)
 
 
 @dataclass(frozen=True)
-class Budget:
+class StageIterations:
     """How often the first stages are climbed again, and the iterations of every stage with wider wakes, each time."""
 
     shakes: int

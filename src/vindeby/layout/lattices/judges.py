@@ -42,7 +42,7 @@ def parts_of(problem: Problem) -> list[Problem]:
     many = -(-len(farm.states.direction) // MOST_DIRECTIONS)
     if many == 1:
         return [problem]
-    return [_in_states(problem, dealt_out(farm.states, many, part)) for part in range(many)]
+    return [_in_states(problem, part_of_directions(farm.states, many, part)) for part in range(many)]
 
 
 def opposite(problem: Problem) -> Problem | None:
@@ -54,7 +54,7 @@ def opposite(problem: Problem) -> Problem | None:
     return _in_states(problem, replace(states, direction=(states.direction + 180.0) % 360.0))
 
 
-def dealt_out(states: WindStates, parts: int, part: int) -> WindStates:
+def part_of_directions(states: WindStates, parts: int, part: int) -> WindStates:
     """One direction of each group of ``parts`` next to each other, as probable as the whole group."""
     order = np.argsort(states.direction, kind="stable")
     total = np.add.reduceat(states.probability, states.first[:-1])[order]

@@ -34,7 +34,7 @@ from vindeby.wake import Turbine, WakeModel, WindFarm, WindStates
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.models.contract import Pair, once_per_model
 
 POINTS = 257
 """Of each table of power, from no wake at all to no wind at all."""
@@ -102,7 +102,7 @@ def make_list_felt(model: WakeModel) -> Callable[..., int]:
         """The share of the wind that is missing so far downwind and aside."""
         if far <= ABREAST * diameter or aside >= reach(data, far, diameter, diameter, thrust, turbulence):
             return 0.0
-        return deficit(data, far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence)
+        return deficit(data, Pair(far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence))
 
     @scalar
     def list_felt(data, diameter, height, wind, east, north, felt):

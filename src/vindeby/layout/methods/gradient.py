@@ -18,8 +18,8 @@ import numpy as np
 from vindeby.errors import ArgumentError
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.stages import (
-    Budget,
     Schedule,
+    StageIterations,
     WindChoice,
     climb_stages,
     climb_with_shakes,
@@ -101,7 +101,7 @@ def _refine(
     return Result(layout, problem.aep(layout), climb.status, evaluations)
 
 
-def _work(problem: Problem, schedule: Schedule, budget: Budget, iterations: int) -> float:
+def _work(problem: Problem, schedule: Schedule, budget: StageIterations, iterations: int) -> float:
     """How many wind states the iterations of all stages evaluate, if none ends early."""
     spent = np.array(budget.wide, float)
     spent[: schedule.repeated] *= 1 + budget.shakes

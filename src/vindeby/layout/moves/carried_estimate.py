@@ -29,7 +29,7 @@ from vindeby.wake.loops.local_wind import LocalWind, make_fill_row, new_rows
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import Wind, turn
 from vindeby.wake.loops.wind_access import free_wind_at
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.models.contract import Pair, once_per_model
 from vindeby.wake.turbines.curves import TurbineArrays, curves_at
 
 FREE_POINTS_PER_TRIAL, FREE_FEWEST_POINTS, FREE_MOST_POINTS = 0.002, 2**8, 2**14
@@ -170,8 +170,8 @@ def _make_lost(model: WakeModel) -> Callable[..., float]:
             if ct != last or ti != last_turbulence:
                 last, last_turbulence = ct, ti
                 value = deficit(
-                    data, far, aside, hub - height, hub + height, machines.diameter[source],
-                    machines.diameter[target], ct, ti,
+                    data, Pair(far, aside, hub - height, hub + height, machines.diameter[source],
+                    machines.diameter[target], ct, ti),
                 )  # fmt: skip
             slowed = wind_speed(free, term(value * scale(free, free)))
             total += wind.weight[k] * (power[target, k] - curves_at(machines, target, slowed)[0])

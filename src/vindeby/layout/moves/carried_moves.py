@@ -57,7 +57,7 @@ from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.local_wind import LocalRows, rows_for
 from vindeby.wake.loops.wind import turn, wind_from
-from vindeby.wake.loops.wind_access import Locality, identity_of, together_of
+from vindeby.wake.loops.wind_access import Locality, identity_of, superposition_for
 from vindeby.wake.models.contract import once_per_model
 
 
@@ -93,7 +93,7 @@ def _list_targets(moves, d, a):
 def make_settle(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
     """Make the loop."""
     fill_deficits, settle_one = make_fill_deficits(model), make_settle_one(model, locality)
-    together, own = together_of(model, locality), own_winds(locality)
+    together, own = superposition_for(model, locality), own_winds(locality)
     wind_at, fill = own.settled, own.fill
     term, scale = together.term, together.scale
 

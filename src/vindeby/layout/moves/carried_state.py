@@ -16,8 +16,8 @@ from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.local_wind import LocalWind
 from vindeby.wake.loops.wind import Wind
-from vindeby.wake.loops.wind_access import Locality, together_of
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.loops.wind_access import Locality, superposition_for
+from vindeby.wake.models.contract import Pair, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 ALONG, ACROSS, WATTS, NEW_WATTS, STRONGEST, SPOT = 0, 1, 2, 3, 4, 5
@@ -45,7 +45,7 @@ def forget_trial(moves, d):
 
 def make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., float]:
     """Make the step for a turbine whose wakes are summed."""
-    wind_speed = together_of(model, locality).wind_speed
+    wind_speed = superposition_for(model, locality).wind_speed
 
     @inlined
     def settle_one(machines, type_index, states, row, new):
@@ -87,8 +87,8 @@ def make_fill_deficits(model: WakeModel) -> Callable[..., None]:
                 target = moves.type_index[listed[q]]
                 hub = machines.hub_height[target]
                 out[at + q] = deficit(
-                    data, moves.room.far[q], moves.room.aside[q], hub - height, hub + height, diameter,
-                    machines.diameter[target], ct, ti,
+                    data, Pair(moves.room.far[q], moves.room.aside[q], hub - height, hub + height, diameter,
+                    machines.diameter[target], ct, ti),
                 )  # fmt: skip
 
     return fill_deficits
@@ -281,7 +281,7 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
         inside, outside = 0.0, most
         while outside - inside > 1e-3 * most:
             middle = 0.5 * (inside + outside)
-            if deficit(data, far, middle, 0.0, hubs, diameter, rotor, thrust, turbulence) < ROUGH:
+            if deficit(data, Pair(far, middle, 0.0, hubs, diameter, rotor, thrust, turbulence)) < ROUGH:
                 outside = middle
             else:
                 inside = middle

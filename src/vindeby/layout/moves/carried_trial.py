@@ -33,7 +33,8 @@ from vindeby.layout.moves.carried_state import (
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.wind import turn, wind_from
-from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.loops.wind_access import Locality, superposition_for
+from vindeby.wake.models.contract import Pair
 
 SAME = 1e-10
 """A thrust coefficient, or a fraction of a turbine's free wind speed, that differs by no more casts the same wakes."""
@@ -220,7 +221,11 @@ def _list_sources(moves, d, i, moved):
 
 def make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step for a turbine whose wakes are all gathered again."""
-    deficit, together, wind_tried = model.deficit, together_of(model, locality), own_winds(locality).tried
+    deficit, together, wind_tried = (
+        model.deficit,
+        superposition_for(model, locality),
+        own_winds(locality).tried,
+    )
     term, scale = together.term, together.scale
 
     @inlined
@@ -247,7 +252,8 @@ def make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
                 if ct != last or ti != last_turbulence:
                     last, last_turbulence = ct, ti
                     value = deficit(
-                        data, room.far[q], room.aside[q], hub - height, hub + height, diameter, rotor, ct, ti
+                        data,
+                        Pair(room.far[q], room.aside[q], hub - height, hub + height, diameter, rotor, ct, ti),
                     )
                 notes.deficit[first + k * count + q] = value
                 row[NEW + SUMMED, k] += term(value * scale(cast[new + SPEED, k], free.speed[k]))
@@ -291,7 +297,7 @@ def list_targets(moves, d, i, moved, most, rough):
 
 def make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step for a turbine whose wakes change."""
-    fill_deficits, together = make_fill_deficits(model), together_of(model, locality)
+    fill_deficits, together = make_fill_deficits(model), superposition_for(model, locality)
     term, scale = together.term, together.scale
 
     @inlined
@@ -329,7 +335,7 @@ def make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
 
 def make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the step that takes the moved turbine away."""
-    together = together_of(model, locality)
+    together = superposition_for(model, locality)
     term, scale = together.term, together.scale
 
     @inlined

@@ -24,8 +24,8 @@ from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.local_wind import LocalRows, make_fill_row, rows_for
 from vindeby.wake.loops.wind import clear, count_up, turn, turn_into_wind, wind_from
-from vindeby.wake.loops.wind_access import Locality, OwnWind, access_of, identity_of, together_of
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.loops.wind_access import Locality, OwnWind, access_of, identity_of, superposition_for
+from vindeby.wake.models.contract import Pair, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 
@@ -134,9 +134,9 @@ LEFT = 1e-9
 def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[..., bool]:
     """Adding one wake to a sum, or taking it out."""
     deficit, reach = model.deficit, model.reach
-    together, swing, turned_wakes = (
-        together_of(model, locality),
-        access_of(locality).swing,
+    together, rotate_to_local_wind, turned_wakes = (
+        superposition_for(model, locality),
+        access_of(locality).rotate_to_local_wind,
         locality == "turned",
     )
     scale, term = together.scale, together.term
@@ -144,7 +144,7 @@ def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[
     @scalar
     def add_wake(data, machines, source, target, far, aside, states, speed, thrust, sign, summed):
         """The wake of type ``source`` on type ``target``; ``states``, ``speed`` and ``thrust`` are the source's."""
-        far, aside = swing(states, far, aside)
+        far, aside = rotate_to_local_wind(states, far, aside)
         if turned_wakes and far <= 0.0:
             return False
         free, turbulence = states.speed, states.turbulence
@@ -162,7 +162,7 @@ def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[
         for k in range(free.size):
             if thrust[k] != last or turbulence[k] != last_turbulence:
                 last, last_turbulence = thrust[k], turbulence[k]
-                value = deficit(data, far, aside, rise, heights, diameter, rotor, last, last_turbulence)
+                value = deficit(data, Pair(far, aside, rise, heights, diameter, rotor, last, last_turbulence))
             summed[k] += sign * term(value * scale(speed[k], free[k]))
         return True
 
@@ -171,7 +171,7 @@ def make_add_wake(model: WakeModel, locality: Locality = "uniform") -> Callable[
 
 def make_settle_one(model: WakeModel, locality: Locality = "uniform") -> Callable[..., float]:
     """Settling a turbine whose wakes are summed."""
-    wind_speed = together_of(model, locality).wind_speed
+    wind_speed = superposition_for(model, locality).wind_speed
 
     @scalar
     def settle_one(machines, type_index, states, summed, speed, thrust):

@@ -24,8 +24,8 @@ from vindeby.layout.moves.one_move import MoveKernels
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import clear, legs_of, turn
-from vindeby.wake.models.contract import PairSquares, once_per_model
+from vindeby.wake.loops.wind import clear, direction_pairs_of, turn
+from vindeby.wake.models.contract import Pair, PairSquares, once_per_model
 from vindeby.wake.turbines.curves import COLUMNS
 
 PlaceArray = npt.NDArray[np.uint64]
@@ -118,7 +118,7 @@ def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
             return 0.0
         rise = machines.hub_height[target] - machines.hub_height[source]
         heights = machines.hub_height[target] + machines.hub_height[source]
-        return term(deficit(data, far, aside, rise, heights, diameter, rotor, thrust[source], 0.0))
+        return term(deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust[source], 0.0)))
 
     return pair
 
@@ -370,12 +370,12 @@ def new_steady_moves(
 ) -> SteadyMoves:
     """Room for a layout, neighbours included; ``settle`` it first."""
     n, wind = len(x), farm.wind
-    directions, legs = len(wind.cosine), legs_of(farm.states, opposites=len(farm.turbines) == 1)
-    axes = len(legs.ahead)
+    directions, both = len(wind.cosine), direction_pairs_of(farm.states, opposites=len(farm.turbines) == 1)
+    axes = len(both.ahead)
     pairs, changes = axes * n, max(2 * axes * (n + 1), directions * n)
     alone = np.diff(wind.first) == 1
     return SteadyMoves(
-        np.array(type_index, np.int64), counted, np.array(x), np.array(y), legs.ahead, legs.behind,
+        np.array(type_index, np.int64), counted, np.array(x), np.array(y), both.ahead, both.behind,
         np.array([turbine.thrust_range()[0] for turbine in farm.turbines]), _power_tables(farm).ravel(),
         np.where(alone, wind.speed[wind.first[:-1]], -1.0), np.where(alone, wind.weight[wind.first[:-1]], 0.0),
         np.zeros((axes, n)), np.zeros((axes, n)), np.zeros((n, axes, n)),

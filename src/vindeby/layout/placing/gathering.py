@@ -28,7 +28,8 @@ from vindeby.layout.placing.unwaked_sources import add_changes, add_rows, look_u
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.superposition import superposition_of, turbulence_in_wakes
-from vindeby.wake.loops.wind_access import Locality, together_of
+from vindeby.wake.loops.wind_access import Locality, superposition_for
+from vindeby.wake.models.contract import Pair
 from vindeby.wake.turbines.curves import curves_at
 
 
@@ -49,7 +50,7 @@ def make_pairs(model: WakeModel) -> Pairs:
         rotor = machines.diameter[target] if target >= 0 else 0.0
         other, height = machines.hub_height[max(target, 0)], machines.hub_height[source]
         value = deficit(
-            data, far, aside, other - height, other + height, machines.diameter[source], rotor, thrust, turbulence
+            data, Pair(far, aside, other - height, other + height, machines.diameter[source], rotor, thrust, turbulence)
         )  # fmt: skip
         return term(value)
 
@@ -73,7 +74,10 @@ def make_pull(
     model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality = "uniform"
 ) -> Callable[..., bool]:
     """Make the step that gathers wakes at a new turbine."""
-    pull_from, swing = _make_pull_from(model, tabulated, pairs, locality), free_at(locality).swing
+    pull_from, rotate_to_local_wind = (
+        _make_pull_from(model, tabulated, pairs, locality),
+        free_at(locality).rotate_to_local_wind,
+    )
 
     @inlined
     def pull(data, machines, wind, wakes, state, d, a, at, neighbours):
@@ -97,7 +101,7 @@ def make_pull(
             b = state.order[d, upwind]
             if state.cell[a] < 0 or state.cell[b] < 0:
                 far, aside = between(wind.cosine[d], wind.sine[d], state.place, b, state.place, a)
-                far, aside = swing(state, b, wind.first[d], far, aside)
+                far, aside = rotate_to_local_wind(state, b, wind.first[d], far, aside)
                 if far > 1e-10:
                     pull_from(data, machines, wind, wakes, state, d, a, b, -1, far, aside)
         return True
@@ -108,7 +112,7 @@ def make_pull(
 def _make_pull_from(
     model: WakeModel, tabulated: bool, pairs: Pairs, locality: Locality
 ) -> Callable[..., None]:
-    computed, together = pairs.computed, together_of(model, locality)
+    computed, together = pairs.computed, superposition_for(model, locality)
     scale, term, free_speed = together.scale, together.term, free_at(locality).speed
     has_unwaked = tabulated and locality == "uniform"
     adds, scales, free_turbulence = keeps_turbulence(model), keeps_speed(model), free_at(locality).turbulence
@@ -144,7 +148,7 @@ def make_renew(
     """Make the step that follows a change of a turbine's wakes."""
     adds, scales = keeps_turbulence(model), keeps_speed(model)
     turbulence_at = _make_turbulence_at(model, locality)
-    together, free = together_of(model, locality), free_at(locality)
+    together, free = superposition_for(model, locality), free_at(locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
     free_speed, free_turbulence = free.speed, free.turbulence
 
@@ -220,7 +224,10 @@ def make_begin_unwaked(
 
 def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., float]:
     added, turned_wakes = model.turbulence_functions[0], locality == "turned"
-    free_turbulence, swing = free_at(locality).turbulence, free_at(locality).swing
+    free_turbulence, rotate_to_local_wind = (
+        free_at(locality).turbulence,
+        free_at(locality).rotate_to_local_wind,
+    )
 
     @scalar
     def turbulence_at(data, machines, wind, state, d, a, at, k):
@@ -231,14 +238,14 @@ def _make_turbulence_at(model: WakeModel, locality: Locality) -> Callable[..., f
         for upwind in range(at):
             b = state.order[d, upwind]
             far, aside = between(wind.cosine[d], wind.sine[d], place, b, place, a)
-            far, aside = swing(state, b, s, far, aside)
+            far, aside = rotate_to_local_wind(state, b, s, far, aside)
             if turned_wakes and far <= 0.0:
                 continue
             other, height = machines.hub_height[type_index[a]], machines.hub_height[type_index[b]]
             _, ct, _, ti = rows_of(state, d, b)
             plus = added(
-                data, far, aside, other - height, other + height, machines.diameter[type_index[b]],
-                machines.diameter[type_index[a]], ct[k], ti[k],
+                data, Pair(far, aside, other - height, other + height, machines.diameter[type_index[b]],
+                machines.diameter[type_index[a]], ct[k], ti[k]),
                 free_turbulence(wind, state, b, s),
             )  # fmt: skip
             most = max(most, plus)
@@ -338,7 +345,7 @@ def make_spread_off_grid(
 ) -> Callable[..., None]:
     """Make the step for pairs of which one is a neighbour, or whose wakes follow the turned wind."""
     reach, compute_change = model.reach, pairs.compute_change
-    swing, turned_wakes = free_at(locality).swing, locality == "turned"
+    rotate_to_local_wind, turned_wakes = free_at(locality).rotate_to_local_wind, locality == "turned"
 
     @scalar
     def spread_off_grid(data, machines, wind, state, d, a, others, count, thrust, turbulence):
@@ -349,7 +356,7 @@ def make_spread_off_grid(
             far, aside = between(cosine, sine, state.place, a, state.place, b)
             if turned_wakes and far <= 1e-10:
                 continue  # it comes earlier in the order, which is that of the site's wind direction
-            far, aside = swing(state, a, wind.first[d], far, aside)
+            far, aside = rotate_to_local_wind(state, a, wind.first[d], far, aside)
             rotor = machines.diameter[state.type_index[b]]
             if far > 1e-10 and abs(aside) < reach(data, far, diameter, rotor, thrust, turbulence):
                 wait(cosine, sine, state, b)
@@ -362,7 +369,7 @@ def make_spread_off_grid(
             return
         for c in range(state.point_cell.size):
             far, aside = between(cosine, sine, state.place, a, state.point, c)
-            far, aside = swing(state, a, wind.first[d], far, aside)
+            far, aside = rotate_to_local_wind(state, a, wind.first[d], far, aside)
             if (
                 state.occupant[state.point_cell[c]] == c + 1
                 and far > 1e-10

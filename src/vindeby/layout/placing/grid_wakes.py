@@ -26,7 +26,7 @@ from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.loops.local_wind import LocalWind
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn_arrays
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.models.contract import Pair, once_per_model
 
 _LINE = 8
 """Numbers in a cache line."""
@@ -227,7 +227,8 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                         rise = machines.hub_height[t] - machines.hub_height[s]
                         total = machines.hub_height[t] + machines.hub_height[s]
                         if widest or unseen < deficit(
-                            data, far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]
+                            data,
+                            Pair(far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]),
                         ):
                             seen[d, o] = True
 
@@ -245,8 +246,8 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                         row = rotors[e, s, t, p] if t >= 0 else points[e, s, p]
                         for n in range(terms):
                             value = deficit(
-                                data, far[e], aside[e], other - height, other + height,
-                                diameter, rotor, thrust[p, n], turbulence[e],
+                                data, Pair(far[e], aside[e], other - height, other + height,
+                                diameter, rotor, thrust[p, n], turbulence[e]),
                             )  # fmt: skip
                             for j in range(terms):
                                 row[j] += to_powers[j, n] * term(value)

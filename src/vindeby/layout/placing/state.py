@@ -60,13 +60,13 @@ def stand_in(farm: WindFarm, free: Free, a: int, x: float, y: float, type_index:
 
 
 class FreeAt(NamedTuple):
-    """Compiled functions of (wind, state, turbine or point, state of the wind), and the swing of distances."""
+    """Compiled functions of (wind, state, turbine or point, state of the wind); the last rotates distances."""
 
     speed: Callable[..., float]
     turbulence: Callable[..., float]
     point_speed: Callable[..., float]
     point_weight: Callable[..., float]
-    swing: Callable[..., tuple[float, float]]
+    rotate_to_local_wind: Callable[..., tuple[float, float]]
 
 
 @inlined
@@ -110,7 +110,7 @@ def _own_point_weight(wind, state, c, s):  # noqa: ARG001
 
 
 @inlined
-def _swung(state, a, s, far, aside):
+def _rotated(state, a, s, far, aside):
     cosine, sine = state.free.cosine[a, s], state.free.sine[a, s]
     return cosine * far - sine * aside, cosine * aside + sine * far
 
@@ -119,8 +119,8 @@ def free_at(locality: Locality) -> FreeAt:
     """The functions for a kind of wind."""
     if locality == "uniform":
         return FreeAt(_site_speed, _site_turbulence, _site_speed, _site_weight, _straight)
-    swing = _swung if locality == "turned" else _straight
-    return FreeAt(_own_speed, _own_turbulence, _own_point_speed, _own_point_weight, swing)
+    rotate_to_local_wind = _rotated if locality == "turned" else _straight
+    return FreeAt(_own_speed, _own_turbulence, _own_point_speed, _own_point_weight, rotate_to_local_wind)
 
 
 OFF_GRID = -1

@@ -1,6 +1,6 @@
 """The search of ``auto``: starts race, the best are refined, and turbines of the best are moved until all is spent.
 
-1. The race: layouts of all starts in turn, each climbed from for a while (``race``).
+1. The race: layouts of all starts in turn, each climbed from for a while (``Race``).
 2. The best few are climbed from for longer, with the true wakes.
 3. From the best, single turbines are moved: by annealing where enough trials can be afforded, else by random search;
    each time a climb takes what is left.
@@ -29,7 +29,7 @@ from vindeby.layout.portfolio.starts import GRADIENT, Start, trial_work
 from vindeby.layout.problem import Layout
 
 
-class Shares(NamedTuple):
+class BudgetShares(NamedTuple):
     """The shares of the budget after which the race, the refinement of its best, and the moves end."""
 
     race: float
@@ -37,7 +37,7 @@ class Shares(NamedTuple):
     walked: float
 
 
-MANY_MOVES, FEW_MOVES = Shares(0.30, 0.45, 0.90), Shares(0.70, 0.95, 0.97)
+MANY_MOVES, FEW_MOVES = BudgetShares(0.30, 0.45, 0.90), BudgetShares(0.70, 0.95, 0.97)
 """Where enough moves can be afforded, most of the budget goes to them; else to starts and climbs."""
 SPENT = 0.98
 """When so much is spent nothing new is begun."""

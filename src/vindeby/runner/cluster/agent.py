@@ -32,7 +32,6 @@ from vindeby.runner.cluster.orders import (
     StartLane,
 )
 from vindeby.runner.local.local_pool import LocalPool
-from vindeby.runner.local.messages import Setup
 from vindeby.runner.pool import DiskTrouble, PoolEvent, TasksDurable, Work, WorkerGone, WorkerRetiring
 from vindeby.runner.processes import node_and_job, total_memory
 from vindeby.runner.protocol import Failed, Failure, MethodUnusable, Seen, WantsWork
@@ -55,7 +54,7 @@ class Lane:
     attended: int = 0
     _events: list[tuple[int, LaneEvent]] = field(default_factory=list)
     _count: int = 0
-    _told: int = 0
+    _answered: int = 0
 
     def take(self, number: int, order: Order) -> bool:
         """Note an order; whether it is new, as Dask may run a function twice."""
@@ -102,12 +101,12 @@ class Lane:
 
     @property
     def unheard(self) -> bool:
-        """Has it said something since the last answer, while nobody attends to it?"""
-        return self._count > self._told and not self.attended
+        """Has it said something since the last answer, while no task attends to it?"""
+        return self._count > self._answered and not self.attended
 
     def answer(self) -> Answer:
         """What the coordinator does not have yet."""
-        self.urgent, self._told = False, self._count
+        self.urgent, self._answered = False, self._count
         return Answer(tuple(self._events), not self.waiting_for, self.seconds)
 
 
@@ -199,13 +198,11 @@ class Agent:
 
     def _make_pool(self) -> LocalPool:
         session = self.session
-        output, options = session.output, session.options
+        setup = replace(session.setup, search_path=_merged_path(session), memory_limit=self._limit)
         if self._scratch is not None:
-            output, options = str(self._scratch / "results.h5"), replace(options, lock="", token="")
-        setup = Setup(
-            session.campaign, output, options, _merged_path(session), session.heartbeat_s, self._limit
-        )
-        run = RunDirectory(Path(output))
+            options = replace(setup.options, lock="", token="")
+            setup = replace(setup, output=str(self._scratch / "results.h5"), options=options)
+        run = RunDirectory(Path(setup.output))
         if self._scratch is not None:
             run.create()
         return LocalPool(run, setup, len(self._lanes), session.start_method, f"{session.name}-{self._name}")
@@ -217,9 +214,9 @@ class Agent:
         while self._calls:
             self._calls.popleft()(pool)
         events = pool.wait(_LOOK_S)
-        told = [(event, self._with_shards(event)) for event in events]
+        received = [(event, self._with_shards(event)) for event in events]
         with self._change:
-            for event, said in told:
+            for event, said in received:
                 for number in self._who(event):
                     for one in said:
                         self._lanes[number].hear(one)
@@ -265,7 +262,7 @@ def _obey(pool: LocalPool, lane: int, order: Order) -> None:
 def _merged_path(session: Session) -> tuple[str, ...]:
     """This machine's packages first; what the coordinator has besides, such as the folder of a user's module."""
     here = [entry for entry in sys.path if entry]
-    return tuple(here + [entry for entry in session.search_path if entry not in here])
+    return tuple(here + [entry for entry in session.setup.search_path if entry not in here])
 
 
 def answer_probe(probe: str, text: str) -> str:
@@ -289,11 +286,13 @@ def open_session(session: Session, sees_run: bool, dask_worker: Any = None) -> O
     node, job = node_and_job()
     with _changing:
         for (where, token), agent in list(_agents.items()):
-            if agent.over.is_set() or (where == address and agent.session.output == session.output):
+            if agent.over.is_set() or (
+                where == address and agent.session.setup.output == session.setup.output
+            ):
                 agent.end()
                 del _agents[where, token]
         name = f"{node}-{address.rpartition(':')[2]}"
-        limit = session.memory_limit or _fair_share(dask_worker, lanes)
+        limit = session.setup.memory_limit or _fair_share(dask_worker, lanes)
         _agents[address, session.token] = Agent(session, name, lanes, limit, sees_run=sees_run)
     return Opened(lanes, node, job, str(dask_worker.nanny or dask_worker.name))
 

@@ -273,7 +273,7 @@ class DaskLink:
     async def _end(self) -> None:
         for task in list(self._tasks):
             task.cancel()
-        if self._client.status != "running":  # nobody can be told; the agents end for want of news
+        if self._client.status != "running":  # it cannot be reached; the agents end when they hear nothing
             return
         closing = [
             asyncio.wait_for(self._run_there(address, agent.close_session, self._session.token), _ANSWER_S)

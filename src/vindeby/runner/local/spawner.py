@@ -80,7 +80,7 @@ def receive_exactly(stream: socket.socket, count: int) -> bytes:
     return data
 
 
-PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.publish", "vindeby.runner.local.worker")
+PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
 
 
 @dataclass(frozen=True)

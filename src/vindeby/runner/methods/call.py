@@ -7,6 +7,7 @@ attributes. It runs in a worker process: it may leak, hang, crash or print witho
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +21,6 @@ from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, InputError
 from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result
-from vindeby.runner.methods.parameters import frozen
 
 if TYPE_CHECKING:
     from vindeby.layout import Problem
@@ -35,7 +35,7 @@ class FunctionTask:
     """The name of the result, such as ``farm0_t0_s12``."""
     seed: int
     parameters: Mapping[str, Any]
-    """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+    """What the campaign file gives the function, under ``parameters``; a copy for this task."""
     case: str = ""
     """Of the campaign's ``cases``, if it lists any, the one of this seed."""
     context: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class CallTask:
     seed: int
     site: Site
     parameters: Mapping[str, Any]
-    """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+    """What the campaign file gives the function, under ``parameters``; a copy for this task."""
     neighbours: tuple[Standing, ...] = ()
     """Turbines that stand already, each with ``x``, ``y`` and ``turbine``."""
     zones: tuple[tuple[Boundary, int], ...] = ()
@@ -151,7 +151,7 @@ class _Prepared:
         given: dict[str, Any] = {
             "key": task.key,
             "seed": task.seed,
-            "parameters": frozen(self._call.parameters),
+            "parameters": copy.deepcopy(self._call.parameters),
             "case": self._cases.get(task.seed, ""),
             "context": dict(self._call.context or {}),
         }

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
-from vindeby.store.format.hdf5.file_format import FileFormat, Others
-from vindeby.store.format.own_fields import Addition, listed, row_counts
+from vindeby.store.format.file_format import FileFormat, Others
+from vindeby.store.format.root import Addition, listed, row_counts
 from vindeby.store.merge.sources import Source
 from vindeby.store.read.guard import DONE, Guard, GuardError, Limits
 

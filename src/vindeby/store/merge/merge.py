@@ -22,29 +22,28 @@ from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.errors import ArgumentError, DataError, InputError, StorageError, VindebyError
-from vindeby.store.disk.files import Files, file_state, force_file, storage_error
-from vindeby.store.disk.keep_old_file import keep_old_file
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.files import (
+    Files,
+    check_output,
+    file_state,
+    force_file,
+    refuse_special,
+    storage_error,
+)
+from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.process import Identity
-from vindeby.store.disk.regular_files import refuse_special
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.array_attributes import ArrayAttributes, stated
-from vindeby.store.format.block_file import open_sealed
-from vindeby.store.format.hdf5.file_format import Content, FileFormat
-from vindeby.store.format.hdf5.registry import file_format_named
-from vindeby.store.format.own_fields import OWN_FIELDS, description, listed
+from vindeby.store.disk.run_directory import RunDirectory, keep_old_file
+from vindeby.store.format.file_format import Content, FileFormat
+from vindeby.store.format.formats import file_format_named
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.root import root_checksum
+from vindeby.store.format.root import OWN_FIELDS, ArrayAttributes, description, listed, root_checksum, stated
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import FORMAT_VERSION
-from vindeby.store.merge.audit import MergeReport, write_audit
+from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
+from vindeby.store.merge.audit import MergeReport, keep_replaced, write_audit
 from vindeby.store.merge.carry_additions import CarryPlan, carry_over, plan, rows_when_added
-from vindeby.store.merge.replaced import keep_replaced
-from vindeby.store.merge.selection import Selection, folded, select
-from vindeby.store.merge.sources import Source, scan
+from vindeby.store.merge.sources import Selection, Source, folded, scan, select
+from vindeby.store.read.chunks import precedence
 from vindeby.store.read.guard import Guard, Limits
-from vindeby.store.read.index import precedence
 from vindeby.store.read.reading import iterate_sealed
 from vindeby.text import plural
 

@@ -16,17 +16,13 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.store.format.array_attributes import array_attributes
-from vindeby.store.format.batches import pieces
-from vindeby.store.format.hdf5.table import own_columns, runs, table_segment
-from vindeby.store.format.image import build_image_of
-from vindeby.store.format.own_fields import Addition
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.rows import Schema, Segment
-from vindeby.store.read.foreign.additions import table_additions
-from vindeby.store.read.foreign.budget import Budget
-from vindeby.store.read.foreign.confined import UnusableError, reach
-from vindeby.store.read.foreign.hdf5_library import LIBRARY_ERRORS, reason
+from vindeby.store.format.root import Addition, array_attributes
+from vindeby.store.format.rows import Schema, Segment, pieces
+from vindeby.store.format.shard import build_image_of
+from vindeby.store.format.table import own_columns, runs, table_segment
+from vindeby.store.read.additions import table_additions
+from vindeby.store.read.confined import LIBRARY_ERRORS, Budget, UnusableError, reach, reason
 from vindeby.store.read.inspect import Verdict
 
 _MOST_ROWS = 1024

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vindeby.errors import ArgumentError
-from vindeby.store.format.hdf5.classic import ClassicFormat
-from vindeby.store.format.hdf5.file_format import FileFormat
-from vindeby.store.format.hdf5.table import TableFormat
+from vindeby.store.format.classic import ClassicFormat
+from vindeby.store.format.file_format import FileFormat
+from vindeby.store.format.table import TableFormat
 
 FILE_FORMATS: Mapping[str, FileFormat] = {"classic": ClassicFormat(), "table": TableFormat()}
 

@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import StorageError
-from vindeby.store.format.array_attributes import ArrayAttributes, array_attributes
-from vindeby.store.format.block_file import seal_file
-from vindeby.store.format.hdf5.file_format import (
+from vindeby.store.format.file_format import (
     SAMPLE,
     Content,
     FileFormat,
@@ -27,10 +25,10 @@ from vindeby.store.format.hdf5.file_format import (
     new_file,
     removed_on_error,
 )
-from vindeby.store.format.own_fields import MARKS
 from vindeby.store.format.record import Record
+from vindeby.store.format.root import MARKS, ArrayAttributes, array_attributes
 from vindeby.store.format.rows import Schema, Segment, array_field, attribute_field, checksum_of
-from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.seal import SealedFile, seal_file
 
 if TYPE_CHECKING:
     import h5py
@@ -61,7 +59,7 @@ class ClassicFormat(FileFormat):
             at = path.stat().st_size
             for chunk, schema in ((chunk, content.schemas[chunk["schema"]]) for chunk in chunks):
                 chunk["offset"] = at
-                at += chunk["count"] * _stored_type(schema, chunk["widths"]).itemsize
+                at += chunk["count"] * stored_type(schema, chunk["widths"]).itemsize
             seal_file(path, directory_of(self, content, additions, {"chunks": chunks}), b"".join(columns))
 
     def look(self, path: Path, count: int, others: Others | None = None) -> None:
@@ -97,12 +95,12 @@ class ClassicFormat(FileFormat):
         directory = file.seal.directory
         chunk = directory["chunks"][number]
         schema = Schema.from_json(directory["schemas"][chunk["schema"]])
-        row_type, stored_type = schema.row_type(chunk["widths"]), _stored_type(schema, chunk["widths"])
-        data = memoryview(file.read(chunk["offset"], chunk["count"] * stored_type.itemsize))
+        row_type, stored = schema.row_type(chunk["widths"]), stored_type(schema, chunk["widths"])
+        data = memoryview(file.read(chunk["offset"], chunk["count"] * stored.itemsize))
         columns: dict[str, NDArray[Any]] = {}
-        for name in stored_type.names or ():
-            size = chunk["count"] * stored_type[name].itemsize
-            columns[name], data = np.frombuffer(data[:size], stored_type[name]), data[size:]
+        for name in stored.names or ():
+            size = chunk["count"] * stored[name].itemsize
+            columns[name], data = np.frombuffer(data[:size], stored[name]), data[size:]
         arrays = {array_field(name) for name, _, _ in schema.arrays} & columns.keys()
         pick = _Picker(file, [(columns[name], row_type[name].itemsize) for name in sorted(arrays)])
         wanted = [name for name in row_type.names or () if fields is None or name in {"key", *fields}]
@@ -132,7 +130,7 @@ def _entry(schema: int, segment: Segment) -> dict[str, Any]:
     return {"schema": schema, "count": len(segment), "widths": widths}
 
 
-def _stored_type(schema: Schema, widths: dict[str, int]) -> np.dtype[Any]:
+def stored_type(schema: Schema, widths: dict[str, int]) -> np.dtype[Any]:
     """A row as it stands behind the HDF5 part: addresses instead of arrays."""
     row = schema.row_type(widths)
     arrays = {array_field(name) for name, _, _ in schema.arrays}
@@ -141,7 +139,7 @@ def _stored_type(schema: Schema, widths: dict[str, int]) -> np.dtype[Any]:
 
 def _with_addresses(segment: Segment, addresses: Mapping[str, NDArray[np.uint64]]) -> NDArray[Any]:
     widths = {name: segment.rows.dtype[name].itemsize for name in segment.schema.text_fields}
-    stored = np.empty(len(segment), _stored_type(segment.schema, widths))
+    stored = np.empty(len(segment), stored_type(segment.schema, widths))
     for name in stored.dtype.names or ():
         stored[name] = addresses[name] if name in addresses else segment.rows[name]
     return stored

@@ -18,18 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import VindebyError
-from vindeby.store.format.array_attributes import array_attributes
-from vindeby.store.format.image import build_image_of
-from vindeby.store.format.own_fields import MARKS, Addition, OwnFields
 from vindeby.store.format.record import RESERVED, SUCCESS, Attribute, Record
+from vindeby.store.format.root import MARKS, Addition, OwnFields, array_attributes
 from vindeby.store.format.rows import CHECKSUM_WIDTH, segments_of
-from vindeby.store.read.foreign.additions import dataset_additions
-from vindeby.store.read.foreign.budget import Budget, SpentError
-from vindeby.store.read.foreign.confined import UnusableError, member
-from vindeby.store.read.foreign.hdf5_library import LIBRARY_ERRORS, plain, reason
-from vindeby.store.read.foreign.rows import RowSender
-from vindeby.store.read.inspect import Verdict
-from vindeby.store.read.origin import FOREIGN, REPACKED, SALVAGED, marked
+from vindeby.store.format.shard import build_image_of
+from vindeby.store.read.additions import dataset_additions
+from vindeby.store.read.confined import (
+    LIBRARY_ERRORS,
+    Budget,
+    SpentError,
+    UnusableError,
+    member,
+    plain,
+    reason,
+)
+from vindeby.store.read.inspect import FOREIGN, REPACKED, SALVAGED, Verdict, marked
+from vindeby.store.read.rows import RowSender
 
 _MOST_ATTRIBUTES = 1000
 

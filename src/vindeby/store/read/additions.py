@@ -13,9 +13,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from vindeby.store.format.array_attributes import ArrayAttributes
-from vindeby.store.format.own_fields import Addition
-from vindeby.store.read.foreign.hdf5_library import plain
+from vindeby.store.format.root import Addition, ArrayAttributes
+from vindeby.store.read.confined import plain
 
 
 def dataset_additions(path: str, dataset: h5py.Dataset, written: Mapping[str, str]) -> Iterator[Addition]:

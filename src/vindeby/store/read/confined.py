@@ -9,13 +9,93 @@ anything is read from it; and while a file is read, this process cannot open ano
 from __future__ import annotations
 
 import contextlib
+import json
 import resource
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import h5py
+import numpy as np
 
-from vindeby.store.read.inspect import Verdict
+from vindeby.store.format.record import Attribute
+from vindeby.store.read.inspect import Finding, Verdict
+
+LIBRARY_ERRORS = (
+    OSError,
+    RuntimeError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+)
+
+
+def reason(error: BaseException) -> str:
+    """An error of the library in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def plain(value: Any) -> Attribute:
+    """An attribute as h5py gives it, as a plain value; what is no scalar becomes JSON text."""
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, h5py.Empty) and value.dtype.kind in "SO":
+        return ""  # how PyTables writes a text of no length
+    if isinstance(value, np.ndarray):
+        value = value.item() if value.size == 1 else json.dumps(value.tolist(), default=str)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes):
+        return value.decode()
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+_SHORTEST = 64
+_LONGEST_TEXT = 1000
+
+
+class SpentError(Exception):
+    """A file gives more than it may; what was read so far counts."""
+
+
+@dataclass
+class Budget:
+    """Counts down the bytes of results, and collects findings up to a number."""
+
+    result_bytes: int
+    most_findings: int
+    findings: list[Finding] = field(default_factory=list)
+    left_out: int = 0
+    _spent: int = 0
+
+    def spend(self, size: int) -> None:
+        """So many bytes are about to be read or sent; SpentError when there are not as many left."""
+        self._spent += size + _SHORTEST
+        if self._spent > self.result_bytes:
+            raise SpentError
+
+    def note_spent(self) -> None:
+        """Say that the file gives more than it may."""
+        what = f"it gives more than {self.result_bytes} bytes of results, too many for its size"
+        self.note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
+
+    def note(self, verdict: Verdict, detail: str = "", key: str = "") -> None:
+        """One finding; beyond a number they are only counted."""
+        if len(self.findings) < self.most_findings:
+            self.findings.append(Finding(verdict, detail[:_LONGEST_TEXT], key[:_LONGEST_TEXT]))
+        else:
+            self.left_out += 1
+
+    def close(self) -> list[dict[str, str]]:
+        """The findings, and how many more there were."""
+        if self.left_out:
+            rest = Finding(Verdict.INCOMPLETE, f"{self.left_out} more findings are not listed")
+            return [finding.to_json() for finding in [*self.findings, rest]]
+        return [finding.to_json() for finding in self.findings]
+
 
 _MOST_LINKS = 16
 

@@ -25,9 +25,21 @@ from types import TracebackType
 from typing import Self
 
 from vindeby.errors import BusyError
-from vindeby.store.disk.locks.claim import Owner, claim_path, read_claim, remove_abandoned, write_claim
-from vindeby.store.disk.locks.lease import LEASE, Lease, Sign, Watch
-from vindeby.store.disk.locks.lock_state import LockState, create_state, read_state, swap_state
+from vindeby.store.disk.lock_state import (
+    LEASE,
+    Lease,
+    LockState,
+    Owner,
+    Sign,
+    Watch,
+    claim_path,
+    create_state,
+    read_claim,
+    read_state,
+    remove_abandoned,
+    swap_state,
+    write_claim,
+)
 from vindeby.store.disk.process import Identity
 
 _POLL_S = 0.1

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import StorageError
-from vindeby.store.disk.careful_file import CarefulFile
-from vindeby.store.format.own_fields import Addition
+from vindeby.store.disk.files import CarefulFile
 from vindeby.store.format.record import Attribute
+from vindeby.store.format.root import Addition
 from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.format.seal import SealedFile
 

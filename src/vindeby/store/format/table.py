@@ -23,9 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.store.format.array_attributes import array_attributes
-from vindeby.store.format.block_file import seal_file
-from vindeby.store.format.hdf5.file_format import (
+from vindeby.store.format.file_format import (
     SAMPLE,
     Content,
     FileFormat,
@@ -34,8 +32,9 @@ from vindeby.store.format.hdf5.file_format import (
     new_file,
     removed_on_error,
 )
+from vindeby.store.format.root import array_attributes
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Schema, Segment, array_field, attribute_field
-from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.seal import SealedFile, seal_file
 
 if TYPE_CHECKING:
     import h5py
