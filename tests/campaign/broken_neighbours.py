@@ -24,7 +24,7 @@ _LINE = f":{SMALL.count(chr(10)) + 1}:"
 """Where what is added begins."""
 
 BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
-    "no type": _with("neighbours: {positions: [[5000, 0]]}\n", _LINE, "neighbours", "not said", "give type"),
+    "no type": _with("neighbours: {positions: [[5000, 0]]}\n", _LINE, "neighbours", "is missing", "give type"),
     "unknown type": _with(
         "neighbours: {type: fife, positions: [[5000, 0]]}\n",
         _LINE, "neighbours[0].type", "got 'fife'", "known: five, tabulated",
@@ -96,7 +96,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
         table="x,y,type,model\n5000,0,five,five\n",
     ),
     "a table without a type": _with(
-        "neighbours: {file: east.csv}\n", "neighbours", "not said", table="x,y\n5000,0\n"
+        "neighbours: {file: east.csv}\n", "neighbours", "is missing", table="x,y\n5000,0\n"
     ),
     "a database that is not there": _with(
         "neighbours: {database: west.h5, key: farm0_t0_s0}\n", "neighbours.database", "no such database", _LINE

@@ -102,9 +102,9 @@ def test_tasks_that_failed_are_left_out_until_they_are_to_be_tried_again(tmp_pat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--time", "soon"], "--time: 'soon': is no time"),
-        (["--memory", "much"], "--memory: 'much': is no amount of memory"),
-        (["--directive", "qos=low"], "is no option of sbatch"),
+        (["--time", "soon"], "--time: 'soon': is not a time"),
+        (["--memory", "much"], "--memory: 'much': is not an amount of memory"),
+        (["--directive", "qos=low"], "is not an option of sbatch"),
         (["--nodes", "0"], "--nodes: 0"),
         (["--partition", "a\nb"], "must be text of one line"),
         (["-o", "nowhere/out.h5"], "there is no folder"),

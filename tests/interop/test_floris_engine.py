@@ -198,7 +198,7 @@ def broken(change: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (broken(lambda it: it.pop("wake")), "wake is missing: this is no FLORIS 4 configuration"),
+        (broken(lambda it: it.pop("wake")), "wake is missing: this is not a FLORIS 4 configuration"),
         (broken(lambda it: it.update(solver=3)), "solver is missing"),
         (
             broken(

@@ -87,8 +87,8 @@ def fill_in_energies(
     run: RunDirectory, campaign: Campaign, progress: Callable[[str], None] = lambda _: None
 ) -> Filled:
     """Give every result of a database that lacks only its energy the one that the campaign's engine gives."""
-    if told := engine_warning(campaign):
-        progress(told)
+    if warning := engine_warning(campaign):
+        progress(warning)
     filled, invalid = Filled(), set[str]()
     judge_, check = Judge(campaign), CampaignCheck(campaign)
     with Database(run) as database:

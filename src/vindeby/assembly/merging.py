@@ -71,7 +71,7 @@ def _opened(run: RunDirectory) -> Database:
     try:
         return Database(run)
     except DataError as error:
-        raise DataError(*error.args, "what it holds cannot be told; nothing was changed") from error
+        raise DataError(*error.args, "what it holds is not known; nothing was changed") from error
 
 
 def _loaded(text: str) -> Campaign | None:
@@ -82,7 +82,7 @@ def _loaded(text: str) -> Campaign | None:
 
 
 def _may_be_edited(text: str, campaign: Campaign) -> bool:
-    """Is it, as far as can be told, the same campaign? A text that cannot be read any more is no proof of another."""
+    """Is it, as far as is known, the same campaign? A text that cannot be read any more does not prove another."""
     former = _loaded(text)
     return former is None or is_edited(former, campaign)
 

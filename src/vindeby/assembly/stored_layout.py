@@ -31,9 +31,7 @@ def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str
                 raise InputError(f"{path}: holds no result {key!r} among its {len(database):,}")
             return _stored(path, database[key], campaign)
         if campaign is None:
-            raise InputError(
-                f"{path}: keeps no campaign, so which result is best cannot be told; name its key"
-            )
+            raise InputError(f"{path}: keeps no campaign, so the best result is not known; name its key")
         farm_idx = _index("farm", [one.name for one in campaign.farms], farm, path)
         type_idx = _index("type", [one.name for one in campaign.turbines], type_, path)
         judge = Judge(campaign)
@@ -51,8 +49,8 @@ def _index(what: str, names: Sequence[str], name: str | None, path: Path) -> int
     if name is None and len(names) == 1:
         return 0
     if name is None or name not in names:
-        told = f"there is no {what} {name!r}" if name is not None else f"which {what} is not said"
-        raise InputError(f"{path}: {told}; it has: {', '.join(names)}")
+        wrong = f"there is no {what} {name!r}" if name is not None else f"the {what} is missing"
+        raise InputError(f"{path}: {wrong}; it has: {', '.join(names)}")
     return names.index(name)
 
 

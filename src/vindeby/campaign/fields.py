@@ -37,7 +37,7 @@ def _count_is_a_range(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         if not 1 <= value <= MAX_TASKS:
             raise refusal(
-                "is no number of seeds", remedy=f"give 1 to {MAX_TASKS:,}, or a list of seeds", value=value
+                "is not a number of seeds", remedy=f"give 1 to {MAX_TASKS:,}, or a list of seeds", value=value
             )
         return tuple(range(value))
     if not isinstance(value, list | tuple):

@@ -31,7 +31,7 @@ class CountRange(Section):
     def _begins_with_the_smaller(self) -> Self:
         if self.fewest > self.most:
             raise refusal(
-                f"from {self.fewest} to {self.most} is no range",
+                f"from {self.fewest} to {self.most} is not a range",
                 remedy="begin with the smaller",
                 at=("from",),
             )
@@ -382,7 +382,7 @@ class Farm(Amount):
             seen.add(zone.name)
             if not zone.amount_is_said:
                 raise refusal(
-                    f"how many turbines stand in zone {zone.name!r} is not said",
+                    f"the number of turbines in zone {zone.name!r} is missing",
                     remedy="give n_turbines, capacity_mw or mix for the zone",
                     at=("zones", index),
                 )

@@ -266,7 +266,7 @@ def _refuse_bad_axis(axis: str, values: tuple[float, ...] | None) -> None:
                 value=values[index],
             )
     if max(map(abs, values)) > _FARTHEST_M:
-        raise refusal("is no coordinate in metres", remedy="give metres, UTM for example", at=(axis,))
+        raise refusal("is not a coordinate in metres", remedy="give metres, UTM for example", at=(axis,))
 
 
 def _refuse_uneven(directions: tuple[float, ...] | None) -> None:

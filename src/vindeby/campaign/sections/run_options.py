@@ -22,7 +22,7 @@ def _one_line(value: Any) -> Any:
 def _time(value: Any) -> Any:
     if not isinstance(value, str) or not _TIME.fullmatch(value):
         raise refusal(
-            "is no time",
+            "is not a time",
             remedy='write hours, minutes and seconds in quotes, "12:00:00", or "2-00:00:00"',
             value=value,
         )
@@ -31,7 +31,9 @@ def _time(value: Any) -> Any:
 
 def _memory(value: Any) -> Any:
     if not isinstance(value, str) or not _MEMORY.fullmatch(value):
-        raise refusal("is no amount of memory", remedy="write a number and a unit, such as 16GB", value=value)
+        raise refusal(
+            "is not an amount of memory", remedy="write a number and a unit, such as 16GB", value=value
+        )
     return value
 
 
@@ -39,7 +41,7 @@ def _directive(value: Any) -> Any:
     text = _one_line(value)
     if not text.startswith("-"):
         raise refusal(
-            "is no option of sbatch", remedy="begin with a hyphen, such as --qos=normal", value=value
+            "is not an option of sbatch", remedy="begin with a hyphen, such as --qos=normal", value=value
         )
     return text
 

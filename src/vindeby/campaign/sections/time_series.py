@@ -221,9 +221,9 @@ class TimeSeries(_StateByState):
         if self.weight is not None and not sum(self.weight) > 0.0:
             raise refusal("the weights are all 0", remedy="give some step a weight", at=("weight",))
         if self.times is not None and (problem := find_time_problem(self.times)):
-            told = f"entry {problem.entry} {problem.message}"
+            wrong = f"entry {problem.entry} {problem.message}"
             shown = self.times[problem.entry]
-            raise refusal(told, remedy=problem.remedy, at=("times", problem.entry), value=shown)
+            raise refusal(wrong, remedy=problem.remedy, at=("times", problem.entry), value=shown)
         return self
 
 
@@ -278,7 +278,7 @@ def _columns(states: list[Any] | tuple[Any, ...]) -> dict[str, list[Any]]:
         for key in _STATE_KEYS:
             value = state.get(key)
             if isinstance(value, bool) or not isinstance(value, int | float):
-                told = "is missing" if value is None else "must be a number"
+                wrong = "is missing" if value is None else "must be a number"
                 remedy = "add it" if value is None else "write a number, without quotes"
-                raise refusal(told, remedy=f"{remedy}: {key} of state {index}", at=(index, key), value=value)
+                raise refusal(wrong, remedy=f"{remedy}: {key} of state {index}", at=(index, key), value=value)
     return {key: [state[key] for state in states] for key in _STATE_KEYS}

@@ -72,8 +72,8 @@ class OneOf(Section):
         given = [key for name, key in self.alternative_keys().items() if getattr(self, name) is not None]
         if len(given) != 1:
             keys = ", ".join(self.alternative_keys().values())
-            told = f"gives {' and '.join(given)}, which exclude each other" if given else "is not said"
-            raise refusal(told, remedy=f"give exactly one of: {keys}")
+            wrong = f"gives {' and '.join(given)}, which exclude each other" if given else "is missing"
+            raise refusal(wrong, remedy=f"give exactly one of: {keys}")
         return self
 
 
@@ -180,7 +180,7 @@ _WELL_KNOWN_TEXT = re.compile(r"[A-Za-z]{3,20}\[.*\]")
 def _a_system(text: str) -> str:
     if not (_NAME.fullmatch(text) or _WELL_KNOWN_TEXT.fullmatch(text)):
         raise refusal(
-            "is no name of a coordinate reference system", remedy="write e.g. EPSG:32631", value=text
+            "is not the name of a coordinate reference system", remedy="write e.g. EPSG:32631", value=text
         )
     return text
 

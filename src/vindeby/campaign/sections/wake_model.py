@@ -129,7 +129,7 @@ class FlorisEngine(Section):
         for key in _NEEDED:
             if not isinstance(self.configuration.get(key), dict):
                 raise refusal(
-                    f"{key} is missing: this is no FLORIS 4 configuration",
+                    f"{key} is missing: this is not a FLORIS 4 configuration",
                     remedy="give the file that FlorisModel reads",
                     at=("configuration",),
                 )
@@ -297,7 +297,7 @@ class CumulativeCurl(Section):
 class WakeModel(NamedOneOf):
     """One wake model and its parameters; a bare name takes the defaults. Blockage may be added to any of them.
 
-    ``pywake`` and ``floris`` are no models of vindeby: with them the energy is computed by PyWake or FLORIS. ``python``
+    ``pywake`` and ``floris`` are not models of vindeby: PyWake or FLORIS compute the energy. ``python``
     is a model of the user's own, with which vindeby computes.
     """
 
@@ -331,7 +331,7 @@ class WakeModel(NamedOneOf):
 
     @property
     def engine(self) -> NamedCode | FlorisEngine | None:
-        """What computes the wakes where it is no model of vindeby's; looking at results does not execute it."""
+        """What computes the wakes where it is not a model of vindeby; looking at results does not execute it."""
         return self.pywake or self.floris or self.python
 
     @property
