@@ -31,8 +31,8 @@ from vindeby.campaign.tasks import Task
 from vindeby.results.observer import Observer
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 COMMAND = str(Path(sys.executable).with_name("vindeby"))
 VIEWERS = 20

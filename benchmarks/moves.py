@@ -26,8 +26,8 @@ from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
 from vindeby.layout.moves.carried_moves import CarriedMoves
 from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.walk_plan import Walk, draws
-from vindeby.layout.moves.walk_rules import allowed, temperature
+from vindeby.layout.moves.walk import Walk, draws
+from vindeby.layout.moves.walk_loop import allowed, temperature
 from vindeby.wake import GriddedSite, Site, TableSite, Turbine, UniformSite, WindFarm, WindGrid
 
 DIAMETER_M = 198.0
@@ -78,7 +78,7 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     west, south, east, north = problem.boundary.bounds
     draw = draws(many, 0, Walk(trials, hypot(east - west, north - south), 0.1, 2.5))
     lost, off, missed, kept, done = [], [], 0, 0, 0
-    learnt, bounds = moves.estimates.learnt, (moves.bounds.free_watts, moves.bounds.highest)
+    learnt = moves.estimates.learnt
     while done < trials:
         kernels.settle(*common)
         for turbine, to_east, to_north, chance in draw()[: trials - done]:
@@ -88,17 +88,14 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
                 continue
             done += 1
             needed = chance * temperature(hot, cold, done, trials)
-            kept_so = [(array, array.copy()) for array in (learnt, *bounds)]
+            before = learnt.copy()
             learnt[SEEN] = 0  # whatever its estimate
-            for array in bounds:
-                array += 1e12  # to its end: no direction is given up
             rough = kernels.gained(*common, *move, 1e8)
-            for array, was in kept_so:
-                array[:] = was
-            told = kernels.gained(*common, *move, needed)
+            learnt[:] = before
+            found = kernels.gained(*common, *move, needed)
             full = kernels.gained(*common, *move, -np.inf)
             off.append(abs(rough - full) / each)
-            if told > needed:
+            if found > needed:
                 kernels.keep(*common, *move)
                 kept += 1
             else:

@@ -16,16 +16,17 @@ import time
 import tracemalloc
 from collections import Counter
 
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.protocol import (
     Assign,
     Died,
     Done,
     EndWorker,
+    Failure,
     Finish,
     Instruction,
     KillWorker,
+    Kind,
     Outcome,
     SetAside,
     StartWorker,

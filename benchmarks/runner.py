@@ -22,10 +22,10 @@ import h5py
 import numpy as np
 
 from vindeby.campaign import Campaign
-from vindeby.runner.linux import memory_of
-from vindeby.runner.progress import Progress
+from vindeby.runner.processes import memory_of
 from vindeby.runner.running import run
 from vindeby.runner.summary import Summary
+from vindeby.runner.supervisor import Progress
 
 WORKERS = 2
 TURBINES = 6

@@ -12,8 +12,8 @@ import pytest
 import vindeby
 from tests.results.examples import EVIL, campaign, publish
 from vindeby import notebook
-from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.resuming.resume import ResumeState
+from vindeby.runner.protocol import Failure, Kind
+from vindeby.runner.resume import ResumeState
 from vindeby.runner.summary import Summary
 
 HOSTILE = 'a"<b>&\x1b[31m\n\u202eb'

@@ -90,7 +90,7 @@ seeds: 1
 
 def _farms(site: wake.Site, turbine: wake.Turbine) -> dict[str, wake.WindFarm]:
     return {
-        "bastankhah_2014": wake.WindFarm(site, turbine, wake.models.bastankhah_2014(growth=GROWTH)),
+        "bastankhah_2014": wake.WindFarm(site, turbine, wake.models.bastankhah_2014(k=GROWTH)),
         "nygaard_2022": wake.WindFarm(site, turbine, "nygaard-2022"),
     }
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from vindeby import readers as _readers
 from vindeby._version import __version__
+from vindeby.campaign.reading.readers import provide
 
 if TYPE_CHECKING:
     from vindeby import errors as errors
@@ -146,6 +148,9 @@ __all__ = [
     "wake_models",
     "wind_farm_of",
 ]
+
+
+provide(_readers)  # the parts that read files are above the part that reads campaigns
 
 
 def __getattr__(name: str) -> Any:

@@ -63,14 +63,14 @@ def time_limit(job: str) -> str:
 
 def how_it_ended(job: str) -> str:
     """What SLURM says of a job that is over, as long as it remembers it: its state, reason and exit status."""
-    told = dict(
+    fields = dict(
         word.split("=", 1)
         for word in _command("scontrol", "--oneliner", "show", "job", job).split()
         if "=" in word
     )
-    status, _, number = told.get("ExitCode", "").partition(":")
-    parts = [told.get("JobState", "")]
-    if (reason := told.get("Reason", "None")) != "None":
+    status, _, number = fields.get("ExitCode", "").partition(":")
+    parts = [fields.get("JobState", "")]
+    if (reason := fields.get("Reason", "None")) != "None":
         parts.append(reason)
     if status not in {"", "0"}:
         parts.append(f"exit status {status}")
@@ -92,6 +92,6 @@ def _command(name: str, *arguments: str) -> str:
     except subprocess.TimeoutExpired:
         raise ShortfallError(f"{name} gave no answer within {_ANSWER_S:.0f} s; try again later") from None
     if done.returncode:
-        told = " ".join(done.stderr.split()) or f"exit status {done.returncode}"
-        raise ShortfallError(f"{name} refused: {told}")
+        reason = " ".join(done.stderr.split()) or f"exit status {done.returncode}"
+        raise ShortfallError(f"{name} refused: {reason}")
     return done.stdout

@@ -8,7 +8,7 @@ import pytest
 from tests.assembly.test_wind import EXAMPLE_16
 from tests.campaign.examples import changed, small
 from vindeby.assembly import physics_checks, wind_farm
-from vindeby.assembly.distances import closest_pair
+from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.campaign import Campaign
 from vindeby.store.format.record import Record
 

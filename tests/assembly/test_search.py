@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import pytest
 
+import vindeby
 from tests.campaign.examples import changed
+from vindeby import layout
 from vindeby.assembly import physics_checks, pipeline_of, problem_of
 from vindeby.assembly.search import boundary_of
 from vindeby.campaign import Boundary, Campaign
 from vindeby.campaign.sections.method import Step
+from vindeby.campaign.sections.values import section_of
+from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.layout import Gradient
 from vindeby.store.format.record import Record
 
@@ -100,3 +105,21 @@ def test_a_boundary_keeps_its_polygons_and_its_exclusions(point: tuple[float, fl
 def test_a_round_boundary_stays_round() -> None:
     boundary = boundary_of(Boundary.model_validate({"circle": {"center": [10, 20], "radius_m": 100}}))
     assert boundary.distances([110.0, 10.0], [20.0, 20.0]).tolist() == pytest.approx([0.0, 100.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in Step.alternative_keys() if name != "call"])
+def test_a_search_method_has_the_parameters_and_defaults_of_the_campaign_file(name: str) -> None:
+    section = section_of(Step, name)
+    assert section is not None
+    ours = {field: info.default for field, info in section.model_fields.items()}
+    method = inspect.signature(getattr(layout, section.__name__)).parameters
+    assert ours == {field: given.default for field, given in method.items()}
+
+
+@pytest.mark.parametrize("name", vindeby.wake_models)
+def test_a_wake_model_has_the_parameters_and_defaults_of_the_campaign_file(name: str) -> None:
+    section = section_of(WakeModel, name.replace("-", "_"))
+    assert section is not None
+    ours = {field: info.default for field, info in section.model_fields.items()}
+    model = inspect.signature(vindeby.wake_models[name]).parameters
+    assert ours == {field: given.default for field, given in model.items()}

@@ -16,7 +16,7 @@ from vindeby.campaign.outline import write_outline
 from vindeby.results.observer import Observer
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 Told = dict[str, tuple[float, float | None]]
 """By key: the energy (GWh) and the objective of a result, if it says one."""

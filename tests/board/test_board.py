@@ -16,12 +16,11 @@ from tests.board.serving import board
 from tests.command import vindeby
 from tests.results.examples import EVIL, campaign, events, finished, publish, record, set_aside
 from vindeby.board.access import is_loopback
-from vindeby.board.app import Board
+from vindeby.board.app import Board, read_log
 from vindeby.board.feed import Feed
-from vindeby.board.logs import read_log
 from vindeby.results.observer import Observer
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.read.database import open_database
 
 
@@ -184,7 +183,7 @@ def test_bad_input_is_said_without_a_traceback(tmp_path: Path) -> None:
     cases = [
         (("none.h5",), "there is no such database"),
         (("o.h5", "--token", "short"), "--token: must have 8 characters"),
-        (("o.h5", "--host", "nowhere.invalid"), "--host: 'nowhere.invalid' is no address"),
+        (("o.h5", "--host", "nowhere.invalid"), "--host: 'nowhere.invalid' is not an address"),
     ]
     for arguments, message in cases:
         done = vindeby(tmp_path, "board", *arguments)
@@ -263,7 +262,7 @@ def test_viewers_who_leave_while_news_come_leave_quietly(tmp_path: Path) -> None
         viewers = [asyncio.create_task(shown._wait(shown._turn)) for _ in range(20)]
         stays = asyncio.create_task(shown._wait(shown._turn))
         await asyncio.sleep(0.01)
-        shown._tell()
+        shown._notify()
         for _ in range(3):  # the connection and the server may both end a viewer's task
             for viewer in viewers:
                 viewer.cancel()

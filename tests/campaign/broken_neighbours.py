@@ -24,7 +24,7 @@ _LINE = f":{SMALL.count(chr(10)) + 1}:"
 """Where what is added begins."""
 
 BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
-    "no type": _with("neighbours: {positions: [[5000, 0]]}\n", _LINE, "neighbours", "not said", "give type"),
+    "no type": _with("neighbours: {positions: [[5000, 0]]}\n", _LINE, "neighbours", "is missing", "give type"),
     "unknown type": _with(
         "neighbours: {type: fife, positions: [[5000, 0]]}\n",
         _LINE, "neighbours[0].type", "got 'fife'", "known: five, tabulated",
@@ -76,7 +76,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
     ),
     "a table in degrees": _with(_FILE, "degrees", "east.csv:2:", "UTM", table="x,y\n7.9,55.5\n7.8,55.4\n"),
     "a table of longitudes": _with(_FILE, "longitude", "east.csv:1:", table="lon,lat\n7.9,55.5\n7.8,55.4\n"),
-    "a table without positions": _with(_FILE, "holds no positions", "neighbours.file", table="x,y\n"),
+    "a table without positions": _with(_FILE, "does not hold positions", "neighbours.file", table="x,y\n"),
     "a table without names of columns": _with(
         _FILE, "has 3 columns and no header", "east.csv:1:", table="1,5000,0\n2,6000,0\n"
     ),
@@ -96,13 +96,13 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
         table="x,y,type,model\n5000,0,five,five\n",
     ),
     "a table without a type": _with(
-        "neighbours: {file: east.csv}\n", "neighbours", "not said", table="x,y\n5000,0\n"
+        "neighbours: {file: east.csv}\n", "neighbours", "is missing", table="x,y\n5000,0\n"
     ),
     "a database that is not there": _with(
         "neighbours: {database: west.h5, key: farm0_t0_s0}\n", "neighbours.database", "no such database", _LINE
     ),
     "a database without a key": _with(
-        "neighbours: {database: west.h5}\n", "neighbours.database", "not said", "give key: KEY, or best"
+        "neighbours: {database: west.h5}\n", "neighbours.database", "does not say which result", "give key: KEY"
     ),
     "a database with a key and the best": _with(
         "neighbours: {database: west.h5, key: farm0_t0_s0, best: {}}\n", "neighbours.database", "give key"

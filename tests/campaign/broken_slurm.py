@@ -12,11 +12,11 @@ def _with(text: str, *words: str) -> Broken:
 
 
 BROKEN_SLURM: dict[str, Broken] = {
-    "time as a number": _with("slurm: {time: 12}", "run.slurm.time", "is no time", "12:00:00", "got 12"),
-    "time in words": _with("slurm: {time: two hours}", "run.slurm.time", "is no time", "got 'two hours'"),
+    "time as a number": _with("slurm: {time: 12}", "run.slurm.time", "is not a time", "12:00:00", "got 12"),
+    "time in words": _with("slurm: {time: two hours}", "run.slurm.time", "is not a time", "got 'two hours'"),
     "memory without a number": _with("slurm: {memory: lots}", "run.slurm.memory", "16GB", "got 'lots'"),
     "memory as a number": _with(
-        "slurm: {memory: 16}", "run.slurm.memory", "is no amount of memory", "got 16"
+        "slurm: {memory: 16}", "run.slurm.memory", "is not an amount of memory", "got 16"
     ),
     "no nodes": _with("slurm: {nodes: 0}", "run.slurm.nodes", "got 0"),
     "cores as text": _with("slurm: {cores: many}", "run.slurm.cores", "got 'many'"),

@@ -95,9 +95,7 @@ BROKEN_WAKE_MODELS: dict[str, Broken] = {
     "blockage inside the model": _wake(
         "{jensen: {blockage: self-similar-2020}}", "wake.jensen.blockage", "is not a known key"
     ),
-    "blockage without wakes": _wake(
-        "{blockage: self-similar-2020}", "wake", "is not said", "cumulative-curl"
-    ),
+    "blockage without wakes": _wake("{blockage: self-similar-2020}", "wake", "is missing", "cumulative-curl"),
     "blockage with two wake models": _wake(
         "{jensen: {}, iea37: {}, blockage: self-similar-2020}", "iea37 and jensen", "exclude each other"
     ),

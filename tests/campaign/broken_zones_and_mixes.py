@@ -46,7 +46,7 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
         ":8:",
     ),
     "a zone without a count": _with(
-        _WEST, "", "farms[0].zones[0]", "how many turbines stand in zone 'west' is not said", "capacity_mw"
+        _WEST, "", "farms[0].zones[0]", "the number of turbines in zone 'west' is missing", "capacity_mw"
     ),
     "a zone with a count and a capacity": _with(
         _WEST,

@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from tests.campaign.examples import SMALL, changed, small
 from vindeby.campaign import Campaign
-from vindeby.campaign.geometry import clean_ring, grid_inside, most_points, random_fill
+from vindeby.campaign.sections.boundary import clean_ring, grid_inside, most_points, random_fill
 from vindeby.errors import CampaignError
 
 SQUARE = "[[0, 0], [4000, 0], [4000, 3000], [0, 3000]]"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.campaign.test_boundary import load_with_boundary_file
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.vertex_table import read_vertices
+from vindeby.campaign.reading.tables import read_vertices
 from vindeby.errors import CampaignError
 
 AREA = ((706694.5, 6224158.25), (711000.0, 6224158.25), (711000.0, 6229000.5), (706694.5, 6229000.5))
@@ -95,10 +95,18 @@ def test_columns_may_be_separated_by_commas_semicolons_and_tabs(
         "\ufeff" + table("yx", ",", "y,x"),
         table("yx", ",", "# a comment\n\ny,x") + "# the end\n",
         table("yx", ",", "y,x,note"),
+        "Tender area\nsurveyed in May\n" + table("yx", ",", "y,x"),
     ],
 )
 def test_what_spreadsheets_write_is_read(tmp_path: Path, text: str) -> None:
     assert polygon_of(load_with_boundary_file(tmp_path, "a.csv", text)) == AREA
+
+
+def test_a_table_in_latin_1_is_read(tmp_path: Path) -> None:
+    text = table("ixy", ";", "Name;x;y")
+    load_with_boundary_file(tmp_path, "a.csv", text)
+    (tmp_path / "areas" / "a.csv").write_bytes(text.replace("P", "Øst ").encode("latin-1"))
+    assert polygon_of(Campaign.load(tmp_path / "c.yaml")) == AREA
 
 
 @pytest.mark.parametrize(
@@ -139,8 +147,8 @@ def test_a_farm_of_a_few_metres_is_read_where_the_header_says_metres(tmp_path: P
         (table("xyxy", header="x,y,easting,northing"), 1, "x,y and easting,northing: which of them to use"),
         (table("xyx", header="x,y,x"), 1, "x, y, x: which of them to use"),
         (table("xyx", header="x,y,easting"), 1, "x, y, easting: which of them"),
-        (table("xy", header="x,northing"), 1, "names x, northing, which is no pair of x and y"),
-        (table("xy", header="x,z"), 1, "names x, which is no pair"),
+        (table("xy", header="x,northing"), 1, "names x, northing, which is not a pair of x and y"),
+        (table("xy", header="x,z"), 1, "names x, which is not a pair"),
         (table("xy", header="a,b"), 1, "names no columns of x and y; name them x,y or easting,northing"),
         (table("xy", header="x [km],y [km]"), 1, "are in km; vindeby needs metres; convert them"),
         (table("xy", header="x (ft),y (ft)"), 1, "are in ft"),
@@ -152,8 +160,8 @@ def test_a_farm_of_a_few_metres_is_read_where_the_header_says_metres(tmp_path: P
         ("x,y\n0,0\n4000,5,0\n4000,3000\n", 3, "has 3 columns, but the header has 2"),
         (table("xy", ",", "x,y", decimal=","), 2, "with decimal commas, separate columns by semicolons"),
         ("x;y\n0;0\n4,000;0\n4,000;3,000\n", 3, "may be a decimal comma or separate thousands"),
-        ("x;y\n0;0\n1,234,567;0\n1,5;3,5\n", 3, "a comma that is no decimal comma"),
-        ("x;y\n0;0\n4.000,5;0\n1,5;3,5\n", 3, "a comma that is no decimal comma"),
+        ("x;y\n0;0\n1,234,567;0\n1,5;3,5\n", 3, "a comma that is not a decimal comma"),
+        ("x;y\n0;0\n4.000,5;0\n1,5;3,5\n", 3, "a comma that is not a decimal comma"),
         ("x;y\n0;0\n4000,5;0\n1.5;3.5\n", 3, "decimal commas and decimal points are mixed"),
         (
             "part,x,y\n" + "".join(f"{i // 4},{i},{i * i}\n" for i in range(500, 508)),

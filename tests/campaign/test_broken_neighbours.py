@@ -33,10 +33,10 @@ def test_wrong_neighbours_are_refused_with_the_words_that_help(
     ("asked", "words"),
     [
         ("key: farm0_t0_s7", "holds no result 'farm0_t0_s7' among its 4"),
-        ("best: {type: five}", "which farm is not said; it has: north, south"),
+        ("best: {type: five}", "the farm is missing; it has: north, south"),
         ("best: {farm: west, type: five}", "there is no farm 'west'; it has: north, south"),
-        ("best: {farm: north}", "which type is not said; it has: five, tabulated"),
-        ("best: true", "which farm is not said"),
+        ("best: {farm: north}", "the type is missing; it has: five, tabulated"),
+        ("best: true", "the farm is missing"),
         ("key: farm0_t0_s0, type: five", "is given beside a database that knows its turbines"),
     ],
 )

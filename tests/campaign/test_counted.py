@@ -11,10 +11,10 @@ from tests.campaign.counted import COUNTED
 from tests.campaign.examples import changed, small
 from tests.campaign.test_fingerprint import different, keys
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
 from vindeby.campaign.json_schema import json_schema
 from vindeby.campaign.outline import outline_of, read_outline, write_outline
 from vindeby.campaign.reading.source import from_text
+from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError
 
 _RANGE = "n_turbines: {from: 3, to: 6}\n"

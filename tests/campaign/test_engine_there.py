@@ -8,7 +8,7 @@ import pytest
 
 from tests.campaign.examples import small
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
+from vindeby.campaign.survey import survey
 
 WAKE = {"pywake": "py_wake.literature:Nygaard_2022"}
 

@@ -10,10 +10,10 @@ from tests.campaign.examples import SMALL, small
 from tests.results.examples import campaign as results_campaign
 from tests.results.examples import finished, publish, record
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
 from vindeby.campaign.neighbours import neighbours_of
+from vindeby.campaign.survey import survey
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.read.database import Database
 
 V80: dict[str, Any] = {

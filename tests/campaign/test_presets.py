@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from vindeby.campaign import Campaign, presets
-from vindeby.campaign.checks.survey import survey
+from vindeby.campaign.survey import survey
 
 
 @pytest.mark.parametrize("name", presets.names())

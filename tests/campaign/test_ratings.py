@@ -8,7 +8,7 @@ import pytest
 
 from tests.campaign.examples import changed
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
+from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError
 
 MEASURED_KW = 10_000.04166

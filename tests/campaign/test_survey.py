@@ -4,7 +4,7 @@ import pytest
 
 from tests.campaign.examples import changed, small
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
+from vindeby.campaign.survey import survey
 
 
 def test_the_figures_of_a_cell_are_right() -> None:

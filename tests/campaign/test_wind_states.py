@@ -13,7 +13,7 @@ from tests.campaign.examples import SMALL, changed, small
 from vindeby.assembly import site_of
 from vindeby.assembly.wind import turbine_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
+from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError
 
 SERIES = {

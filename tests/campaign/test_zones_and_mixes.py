@@ -8,8 +8,8 @@ import pytest
 from tests.campaign.examples import small
 from tests.campaign.zoned import ZONED
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
 from vindeby.campaign.outline import outline_of, read_outline, write_outline
+from vindeby.campaign.survey import survey
 
 
 def _fingerprint(text: str, key: str = "farm0_t0_s0") -> str:

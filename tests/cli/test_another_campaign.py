@@ -10,7 +10,7 @@ import pytest
 
 from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell, results
-from vindeby.assembly.same_campaign import refuse_another_campaign
+from vindeby.assembly.merging import refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
 from vindeby.runner import run

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from vindeby.cli import machine
+from vindeby.cli import doctor
 from vindeby.cli.app import build
 
 
@@ -34,10 +34,10 @@ def test_a_folder_that_cannot_be_written_to_is_trouble(tmp_path: Path) -> None:
 
 
 def test_little_memory_per_worker_is_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vindeby.runner.linux.usable_cores", lambda: 16)
-    monkeypatch.setattr("vindeby.runner.linux.total_memory", lambda: int(4e9))
+    monkeypatch.setattr("vindeby.runner.processes.usable_cores", lambda: 16)
+    monkeypatch.setattr("vindeby.runner.processes.total_memory", lambda: int(4e9))
     monkeypatch.setattr("vindeby.runner.running.total_memory", lambda: int(4e9))
-    assert "use fewer of them: --workers 6" in machine.memory().trouble
+    assert "use fewer of them: --workers 6" in doctor.memory().trouble
 
 
 def tool(folder: Path, name: str, script: str) -> None:
@@ -51,19 +51,19 @@ def test_what_the_tools_of_a_cluster_say_is_told(tmp_path: Path, monkeypatch: py
     tool(tmp_path, "sinfo", "echo 'main*|12|2-00:00:00'")
     tool(tmp_path, "nvidia-smi", "echo 'NVIDIA H200, 143771 MiB'")
     monkeypatch.setenv("SLURM_JOB_ID", "77")
-    assert machine.slurm().told == (
+    assert doctor.slurm().summary == (
         "partitions main* (12 nodes, at most 2-00:00:00); this process belongs to job 77"
     )
-    assert machine.gpu().data["cards"] == ["NVIDIA H200, 143771 MiB"]
+    assert doctor.gpu().data["cards"] == ["NVIDIA H200, 143771 MiB"]
     tool(tmp_path, "sinfo", "exit 1")
     tool(tmp_path, "nvidia-smi", "exit 9")
-    assert "gives no answer" in machine.slurm().trouble
-    assert machine.gpu().told == "none (campaigns run on processors)"
+    assert "gives no answer" in doctor.slurm().trouble
+    assert doctor.gpu().summary == "none (campaigns run on processors)"
 
 
 def test_a_cache_that_cannot_be_used_is_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: None)
-    assert "set NUMBA_CACHE_DIR" in machine.cache().trouble
+    assert "set NUMBA_CACHE_DIR" in doctor.cache().trouble
     (tmp_path / "code").write_bytes(bytes(3_000_000))
     monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
-    assert machine.cache().told == f"{tmp_path}: 3 MB of machine code"
+    assert doctor.cache().summary == f"{tmp_path}: 3 MB of machine code"

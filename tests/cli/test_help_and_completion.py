@@ -15,7 +15,7 @@ from tests.command import vindeby
 from vindeby.campaign import presets
 from vindeby.cli import COMMANDS
 from vindeby.cli.app import build
-from vindeby.cli.completion import campaigns
+from vindeby.cli.options import campaigns
 
 HEAVY = ("h5py", "matplotlib", "numba", "numpy", "shapely", "starlette", "yaml", "vindeby.runner")
 

@@ -13,7 +13,7 @@ import pytest
 from tests.command import vindeby
 from tests.results.examples import EVIL, campaign, events, finished, publish, record, set_aside
 from vindeby.cli import COMMANDS
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 
 def test_monitor_prints_counts_a_matrix_and_failures(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_monitor_by_seed_and_failures_in_full(tmp_path: Path) -> None:
         (("text.h5",), 1, "text.h5: no HDF5 signature"),
         (("o.h5", "--by", "colour"), 2, "--by: 'colour' is not understood"),
         (("o.h5", "--by", "farm,farm"), 2, "each once"),
-        (("o.h5", "--seed", "77"), 2, "--seed: 77 is none of the 3 seeds"),
+        (("o.h5", "--seed", "77"), 2, "--seed: 77 is not one of the 3 seeds"),
         (("o.h5", "--watch", "--json"), 2, "--watch and --json exclude each other"),
         (("o.h5", "--campaign", "nowhere.yaml"), 2, "nowhere.yaml"),
     ],

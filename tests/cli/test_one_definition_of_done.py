@@ -20,11 +20,11 @@ from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import run
-from vindeby.runner.failures import Kind
+from vindeby.runner.protocol import Kind
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate

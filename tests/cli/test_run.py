@@ -80,7 +80,7 @@ def test_overrides_and_parts_work_on_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--part", "4/3"], "--part: '4/3' is no part"),
+        (["--part", "4/3"], "--part: '4/3' is not a part"),
         (["--workers", "0"], "workers=0"),
         (["--max-failures", "many"], "--max-failures: 'many' is neither a number nor a percentage"),
         (["--max-failures", "700%"], "max_failures='700%'"),

@@ -15,7 +15,7 @@ from tests.store.examples import flip, foreign_file
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 
 def result(campaign: Campaign, number: int, **changes: object) -> Record:

@@ -15,13 +15,12 @@ from hypothesis import strategies as some
 from tests.command import vindeby
 from tests.contracts.test_pools import steered
 from tests.runner.campaigns import calling, one_cell
-from vindeby.batch.parts import what_is_left
-from vindeby.batch.script import Job, array_text, as_ranges, merge_text
+from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.cli import main
 from vindeby.runner import run
-from vindeby.runner.batch_job import node_and_job
+from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.run_directory import RunDirectory
 
 
@@ -103,9 +102,9 @@ def test_tasks_that_failed_are_left_out_until_they_are_to_be_tried_again(tmp_pat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--time", "soon"], "--time: 'soon': is no time"),
-        (["--memory", "much"], "--memory: 'much': is no amount of memory"),
-        (["--directive", "qos=low"], "is no option of sbatch"),
+        (["--time", "soon"], "--time: 'soon': is not a time"),
+        (["--memory", "much"], "--memory: 'much': is not an amount of memory"),
+        (["--directive", "qos=low"], "is not an option of sbatch"),
         (["--nodes", "0"], "--nodes: 0"),
         (["--partition", "a\nb"], "must be text of one line"),
         (["-o", "nowhere/out.h5"], "there is no folder"),

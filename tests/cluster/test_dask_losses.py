@@ -229,9 +229,9 @@ def test_other_versions_on_the_workers_are_refused_and_both_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from vindeby.errors import ArgumentError
-    from vindeby.runner.cluster import connect, versions
+    from vindeby.runner.cluster import connect, dask_link
 
-    ours = versions.here()
+    ours = dask_link.here()
     ours["packages"]["numba"] = "0.0.1"
     monkeypatch.setattr(connect, "here", lambda: ours)
     with (

@@ -15,7 +15,7 @@ from tests.cluster.test_dask_losses import InBackground, campaign_of, events, pu
 from tests.cluster.undisturbed import undisturbed
 from tests.contracts.test_dask_pool import DaskContract
 from tests.runner.campaigns import ROOT, equal, marked_processes, results
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.runner import run
 from vindeby.runner.cluster import dask_link, slurm_jobs

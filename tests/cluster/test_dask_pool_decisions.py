@@ -15,14 +15,21 @@ from tests.runner.campaigns import marked_processes
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner.cluster import dask_pool
 from vindeby.runner.cluster.agent import Agent
-from vindeby.runner.cluster.dask_link import Answered, Looked, NodeOpened, NodeRefused, Nodes, Silence
+from vindeby.runner.cluster.dask_link import (
+    Answered,
+    Looked,
+    NodeOpened,
+    NodeRefused,
+    Nodes,
+    Silence,
+    mismatch,
+)
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.cluster.orders import Answer, Attend, Look, Opened, Order, Session, StartLane
-from vindeby.runner.cluster.versions import mismatch
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.pool import PoolEvent, PoolNote, TasksDurable, Work, WorkerGone, WorkerReady
 from vindeby.runner.protocol import MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
-from vindeby.runner.task_space import TaskSpace
+from vindeby.runner.resume import TaskSpace
 from vindeby.store.disk.run_directory import RunDirectory
 
 
@@ -172,7 +179,7 @@ def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Pat
 
 
 def test_jobs_from_which_nothing_will_come_are_not_waited_for(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, hopeless=lambda: "SLURM will not start job 7")
+    bench = Bench(tmp_path, no_jobs_reason=lambda: "SLURM will not start job 7")
     assert bench.hear(Nodes({})) == [PoolLost("SLURM will not start job 7")]
 
 
@@ -207,7 +214,7 @@ def test_patience_ends_when_nobody_is_there(post: Any, tmp_path: Path) -> None:
 
 
 def test_jobs_in_the_queue_are_waited_for(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, patience_s=0.0, help_comes=lambda: True)
+    bench = Bench(tmp_path, patience_s=0.0, jobs_pending=lambda: True)
     time.sleep(0.01)
     assert bench.hear(Nodes({})) == []
 

@@ -25,8 +25,8 @@ from tests.store.examples import contents, records, sums
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.rows import checksum_of
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import merge
-from vindeby.store.publish import ShardWriter
 
 STALE_S = 1.0
 LONG_STALE_S = 3.0

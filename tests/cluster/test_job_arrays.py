@@ -13,7 +13,7 @@ from tests.cluster.slurm import Slurm
 from tests.cluster.undisturbed import undisturbed
 from tests.contracts.test_pools import steered
 from tests.runner.campaigns import ROOT, equal, results
-from vindeby.batch.submitted import read_note
+from vindeby.batch import read_note
 from vindeby.campaign import Campaign
 from vindeby.store.disk.events import read_events
 from vindeby.store.disk.run_directory import RunDirectory

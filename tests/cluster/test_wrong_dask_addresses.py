@@ -28,7 +28,7 @@ def no_client(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("address", ["foo://bar:1", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:port"])
 def test_an_address_that_cannot_be_one_is_refused(tmp_path: Path, address: str) -> None:
     with (
-        pytest.raises(ArgumentError, match="is no address of a scheduler"),
+        pytest.raises(ArgumentError, match="is not the address of a scheduler"),
         connected(address, RunOptions(), None, tmp_path, print),
     ):
         pass
@@ -40,7 +40,7 @@ def test_a_file_that_is_no_scheduler_file_is_refused(tmp_path: Path, text: str) 
     file = tmp_path / "scheduler.json"
     file.write_text(text, encoding="latin-1")
     with (
-        pytest.raises(ArgumentError, match="is no scheduler file"),
+        pytest.raises(ArgumentError, match="is not a scheduler file"),
         connected(str(file), RunOptions(), None, tmp_path, print),
     ):
         pass

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.runner.campaigns import results
 from vindeby.campaign import Campaign
-from vindeby.runner.execution.task_executor import TaskExecutor
+from vindeby.runner.task_executor import TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 

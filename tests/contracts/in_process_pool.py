@@ -13,9 +13,6 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from vindeby.campaign import Campaign, Task
-from vindeby.runner.execution.task_executor import ExecutorOptions, MethodUnusableError, TaskExecutor
-from vindeby.runner.execution.unreported import unreported_keys
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.pool import (
     DiskTrouble,
     PoolAbilities,
@@ -25,7 +22,9 @@ from vindeby.runner.pool import (
     WorkerGone,
     WorkerReady,
 )
-from vindeby.runner.protocol import Failed, MethodUnusable, Seen, WantsWork
+from vindeby.runner.protocol import Failed, Failure, Kind, MethodUnusable, Seen, WantsWork
+from vindeby.runner.publisher import unreported_keys
+from vindeby.runner.task_executor import ExecutorOptions, MethodUnusableError, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 
 NAME = "in-process-worker-"

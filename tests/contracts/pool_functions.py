@@ -12,7 +12,7 @@ from typing import Any
 from tests.runner.functions import good
 from vindeby.runner import CallTask
 from vindeby.store.format.record import Record
-from vindeby.store.publish import Receipt, ShardWriter
+from vindeby.store.format.shard import Receipt, ShardWriter
 
 
 def _kill_this_process(writer: str = "") -> None:

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from tests.store.examples import record, records
 from tests.store.test_record import any_record
-from vindeby.store.format.block_file import open_sealed
-from vindeby.store.format.hdf5.classic import read_group
-from vindeby.store.format.hdf5.file_format import Content, FileFormat
-from vindeby.store.format.hdf5.registry import FILE_FORMATS
+from vindeby.store.format.classic import read_group
+from vindeby.store.format.file_format import Content, FileFormat
+from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import checksum_of, segments_of
-from vindeby.store.format.seal import FORMAT_VERSION, SealError
+from vindeby.store.format.seal import FORMAT_VERSION, SealError, open_sealed
 
 ROOT: dict[str, Attribute] = {
     "format_version": FORMAT_VERSION,

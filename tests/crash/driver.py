@@ -15,8 +15,8 @@ from vindeby.errors import VindebyError
 from vindeby.store.disk import run_directory as rundir
 from vindeby.store.disk.files import Retry
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 BATCHES = 3
 BATCH = 4

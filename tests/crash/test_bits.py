@@ -13,7 +13,9 @@ from tests.crash.tools import FULL, tell
 from tests.store.examples import publish, record
 from vindeby.errors import DataError, VindebyError
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.classic import stored_type
 from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.rows import Schema
 from vindeby.store.format.seal import SealedFile, SealError, read_seal
 from vindeby.store.format.shard import read_segments
 from vindeby.store.merge.merge import MergeOptions, merge
@@ -161,7 +163,7 @@ def test_a_damaged_block_costs_only_the_records_in_it(tmp_path: Path) -> None:
 def test_a_damaged_number_inside_a_database_costs_only_its_record(
     file_format: str, turbines: int, tmp_path: Path
 ) -> None:
-    """The length of a text, or the number of a schema, is wrong; in a large file, the keys are in another block."""
+    """The address of an array, or the number of a schema, is wrong; in a large file, the keys are in another block."""
     run = RunDirectory(tmp_path / "out.h5")
     batch = [record(1, turbines), record(2, turbines)]
     publish(run, batch)
@@ -174,9 +176,10 @@ def test_a_damaged_number_inside_a_database_costs_only_its_record(
         at = directory["places"][-1][0] + 4
     else:
         (chunk,) = directory["chunks"]
-        (offsets,) = directory["offsets"]
-        at = chunk["rows"] + offsets["stride"] + dict(offsets["texts"])["fingerprint"]
-    set_byte(run.output, at, 0x7F if file_format == "table" else 0x03)
+        stored = stored_type(Schema.from_json(directory["schemas"][0]), chunk["widths"])
+        before = sum(stored[name].itemsize for name in stored.names[: stored.names.index("array:layout")])
+        at = chunk["offset"] + 2 * before + 8 + 6
+    set_byte(run.output, at, 0x7F)
     with Database(run.output) as database:
         found = [one for segment in database.segments() for one in segment.records()]
         assert found == (

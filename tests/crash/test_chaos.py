@@ -15,7 +15,7 @@ import pytest
 
 from tests.runner.campaigns import FULL, ROOT, calling, equal, marked_processes, results
 from vindeby.runner import run
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 from vindeby.store.missing import fingerprints
 from vindeby.store.read.database import Database
 

@@ -22,8 +22,8 @@ from tests.crash.tools import (
     traced,
 )
 from tests.store.examples import publish, records, sums
-from vindeby.store.disk.locks import lock
-from vindeby.store.disk.locks.lease import Lease
+from vindeby.store.disk import lock
+from vindeby.store.disk.lock_state import Lease
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions, merge
 

@@ -19,7 +19,7 @@ from tests.crash.tools import FULL, assert_nothing_lost, tell
 from tests.store.examples import records
 from vindeby.store.disk.files import Files, Retry
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 

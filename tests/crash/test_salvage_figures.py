@@ -16,11 +16,9 @@ import pytest
 
 from tests.crash.tools import FULL, tell
 from tests.store.examples import NAMING, foreign_file
-from vindeby.store.format.hdf5.lookup3 import lookup3_bytes
 from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import patched_superblock, read_superblock
-from vindeby.store.salvage.attempts import rescue
-from vindeby.store.salvage.orphans import group_addresses
+from vindeby.store.read.inspect import lookup3_bytes, patched_superblock, read_superblock
+from vindeby.store.salvage.attempts import group_addresses, rescue
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 

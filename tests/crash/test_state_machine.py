@@ -14,8 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.crash.tools import FULL
 from tests.store.examples import flip, publish, record
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.image import build_image
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import build_image
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage

@@ -11,7 +11,7 @@ from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
 from vindeby.evaluation.running import study_campaign
 from vindeby.runner import CallTask
-from vindeby.runner.execution.task_executor import ExecutorOptions, TaskExecutor
+from vindeby.runner.task_executor import ExecutorOptions, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.merge.merge import merge

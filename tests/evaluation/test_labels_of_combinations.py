@@ -11,7 +11,7 @@ from vindeby.evaluation.study import Study
 @pytest.mark.parametrize("label", ["a\nb", "a\x00b", "a\x1b[31m", "a\ud800", "a" * 1001])
 def test_a_label_that_cannot_be_printed_is_refused(label: str) -> None:
     table = [{"combination": label, "farm": "north"}]
-    with pytest.raises(CampaignError, match=r"table\[0\].combination: is no name of a combination"):
+    with pytest.raises(CampaignError, match=r"table\[0\].combination: is not a name of a combination"):
         Study.from_data({"name": "study", "neighbours": {"table": table}})
 
 

@@ -35,9 +35,13 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "layouts.seeds[1]: is not a seed of the database (got 9)",
         "0, 1",
     ),
-    "word for seeds": ({"layouts": {"seeds": "worst"}}, "layouts.seeds: says no seeds (got 'worst')", "best"),
+    "word for seeds": (
+        {"layouts": {"seeds": "worst"}},
+        "layouts.seeds: does not name seeds (got 'worst')",
+        "best",
+    ),
     "seed twice": ({"layouts": {"seeds": [1, 1]}}, "layouts.seeds[1]: a seed is listed twice", "once"),
-    "negative seed": ({"layouts": {"seeds": [-1]}}, "layouts.seeds[0]: is no seed (got -1)", "from 0 on"),
+    "negative seed": ({"layouts": {"seeds": [-1]}}, "layouts.seeds[0]: is not a seed (got -1)", "from 0 on"),
     "internal wakes": (
         {"internal_wakes": "maybe"},
         "internal_wakes: is not known (got 'maybe')",
@@ -78,7 +82,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "seed of true": (
         {"neighbours": {"together": [{**B, "seed": True}]}},
-        "is no seed (got True)",
+        "is not a seed (got True)",
         "write best",
     ),
     "farm twice together": (
@@ -88,7 +92,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "no date": (
         {"site": SITE, "neighbours": {"together": [{**B, "from": "soon"}]}},
-        "is no date (got 'soon')",
+        "is not a date (got 'soon')",
         "2015-01-31",
     ),
     "date without times": (
@@ -161,7 +165,7 @@ def test_a_study_that_is_wrong_is_refused_with_its_place(name: str, source: Path
 BROKEN_TABLES = {
     "empty": ("", 1, "has no rows"),
     "no rows": ("combination,farm\n", 1, "has no rows"),
-    "no farm column": ("combination,type\n1,small\n", 1, "names no column farm"),
+    "no farm column": ("combination,type\n1,small\n", 1, "has no column farm"),
     "unknown column": ("combination,farm,date\n1,farm b,2020\n", 1, "a column that is not known"),
     "column twice": ("combination,farm,farm\n1,farm b,farm b\n", 1, "names a column twice"),
     "seed": ("combination,farm,type,seed\n1,farm b,small,x\n", 2, "neither best nor a number"),
@@ -172,7 +176,7 @@ BROKEN_TABLES = {
         3,
         "is not a farm of the database",
     ),
-    "date": ("combination;farm;type;from\n1;farm b;small;2020-13-01\n", 2, "is no date"),
+    "date": ("combination;farm;type;from\n1;farm b;small;2020-13-01\n", 2, "is not a date"),
 }
 
 
@@ -188,9 +192,11 @@ def test_a_table_that_is_wrong_is_refused_with_its_line(name: str, source: Path,
     assert told in str(caught.value)
 
 
-def test_a_table_in_a_file_is_the_same_as_its_rows(source: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", ["", "sep=;\n", "# by hand\n"])
+def test_a_table_in_a_file_is_the_same_as_its_rows(first: str, source: Path, tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text(
-        "Combination; Farm; type; seed; from\nnobody\n c1; farm b; small; 1; 2020-01-03\nc1;farm c;table;best;\n"
+        f"{first}Combination; Farm; type; seed; from\nnobody\n"
+        " c1; farm b; small; 1; 2020-01-03\nc1;farm c;table;best;\n"
     )
     path = tmp_path / "study.yaml"
     path.write_text(write({"name": "study", "site": SITE, "neighbours": {"table": {"file": "c.csv"}}}))

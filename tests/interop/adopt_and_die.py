@@ -16,7 +16,7 @@ import vindeby.interop.adopt.adopt as adoption
 from vindeby.campaign import Campaign
 from vindeby.interop.adopt import adopt as adopting
 from vindeby.interop.adopt.report import AdoptReport
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 PLACES = (
     "OUT.h5 kept twice",

@@ -13,8 +13,8 @@ from vindeby.campaign import Campaign, Task
 from vindeby.campaign.outline import write_outline
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 AWKWARD = '=1+1, "Nordsø"; øst'
 CRS = "EPSG:32631"

@@ -45,7 +45,7 @@ TEXTS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "rose of 0": ("a.csv", "ws,wd,freq_val\n8,0,0\n9,0,0\n", TI, "the frequencies sum to 0"),
     "rose with a direction of 400": ("a.csv", ROSE.replace("6.0,90", "6.0,400"), TI, "direction 400 is not"),
     "rose without turbulence": ("a.csv", ROSE, {}, "turbulence_intensity is missing"),
-    "rose without that column": ("a.csv", ROSE, TI | {"columns": {"wind_speed": "u10"}}, "a.csv:1: has not one"),
+    "rose without that column": ("a.csv", ROSE, TI | {"columns": {"wind_speed": "u10"}}, ":1: does not have exactly"),
     "series with a word": ("a.csv", SERIES.replace("8.5", "calm"), {}, "a.csv:2: the wind speed is not"),
     "series in percent": ("a.csv", SERIES.replace("0.06", "6"), {}, "not in percent"),
     "series back in time": ("a.csv", SERIES.replace("T01", "T00"), {}, "the time"),
@@ -54,7 +54,7 @@ TEXTS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "an unknown option": ("a.tab", TAB, TI | {"hight": 80.0}, "hight is not an option of a tab file"),
     "an unknown suffix": ("a.dat", TAB, TI, "does not show it"),
     "an unknown format": ("a.tab", TAB, TI | {"format": "wasp"}, "format is not known"),
-    "a binary file": ("a.tab", "\0\1\2", TI, "is not a text file"),
+    "a binary file": ("a.tab", "\0\1\2", TI, "not a text file"),
 }  # fmt: skip
 
 

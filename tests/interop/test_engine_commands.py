@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import vindeby
 from tests.command import vindeby as command
 from tests.interop.engine_campaigns import data, weibull
-from vindeby.assembly.engine_names import engine_name, engine_warning
+from vindeby.assembly.energy import engine_name, engine_warning
 from vindeby.assembly.physics import physics_checks
 from vindeby.campaign import Campaign
 from vindeby.cli.app import build
@@ -174,7 +174,7 @@ def test_results_of_another_version_of_the_engine_are_kept_with_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr("vindeby.assembly.engine_names.version", lambda _: "9.9.9")
+    monkeypatch.setattr("vindeby.assembly.energy.version", lambda _: "9.9.9")
     assert vindeby.run("campaign.yaml", "out.h5", on_message=said.append).complete
     (told,) = [text for text in said if "another engine" in text]
     assert told.startswith("2 results there already come from another engine than py_wake 9.9.9")

@@ -21,8 +21,8 @@ from tests.interop.exports import campaign, database, positions, record
 from tests.store.test_independent_readers import program
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import merge
-from vindeby.store.publish import ShardWriter
 
 ANALYSIS = """
 import json, sys, h5py, numpy as np

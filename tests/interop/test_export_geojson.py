@@ -129,9 +129,9 @@ def test_without_a_reference_system_metres_are_refused_unless_asked_for(
     [
         ("EPSG:4326", "not a projection in metres"),
         ("EPSG:2276", "not a projection in metres"),
-        ("EPSG:99999999", "not known to pyproj"),
-        ("somewhere", "no code"),
-        ("+proj=utm +zone=31", "no code"),
+        ("EPSG:99999999", "not a known coordinate"),
+        ("somewhere", "not a known coordinate"),
+        ("+proj=utm +zone=31", "not a known coordinate"),
     ],
 )
 def test_a_reference_system_that_is_not_metres_is_refused(

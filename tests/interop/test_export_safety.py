@@ -25,7 +25,7 @@ from vindeby.interop.export.exporting import FORMATS, Options, export
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 CRS = Options(crs="EPSG:32631")
 FORCE = Options(crs="EPSG:32631", force=True)

@@ -247,7 +247,7 @@ def test_a_wake_model_without_words_is_left_out_and_said(tmp_path: Path) -> None
     path, notes = exported(tmp_path, campaign(wake="cumulative-curl"), "farm1_t0_s0")
     windIO.validate(path / SYSTEM, SCHEMA)
     assert "analysis" not in load(path / SYSTEM)["attributes"]
-    assert any("no words for the wake model cumulative-curl" in note for note in notes)
+    assert any("cannot describe the wake model cumulative-curl" in note for note in notes)
 
 
 def test_local_wind_is_refused(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from tests.interop.test_turbine_files import FLORIS, WTG
 from tests.physics.oracle import needs_pywake
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
+from vindeby.campaign.doubts import notes_about_files
+from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError
 
 pytestmark = pytest.mark.oracle
@@ -92,6 +93,13 @@ def test_turbine_of_neighbours_may_stand_in_a_file(tmp_path: Path) -> None:
     assert campaign.neighbours is not None
     assert campaign.neighbours[0].turbines is not None
     assert campaign.neighbours[0].turbines[0].rotor_diameter_m == 126.0
+    own, far = (
+        [note for note in notes_about_files(campaign) if f"from {name}: " in note]
+        for name in ("t.wtg", "t.yaml")
+    )
+    assert far
+    assert all(note.startswith("neighbours, type far, ") for note in far)
+    assert all(note.startswith("type one, ") for note in own)
 
 
 @needs_pywake
@@ -142,7 +150,7 @@ BROKEN = {
     "an unknown option": (
         "turbulence_intensity: 0.08",
         "turbulence: 0.08",
-        "7: site.turbulence: is no option",
+        "7: site.turbulence: is not an option",
     ),
     "a missing option": (", turbulence_intensity: 0.08", "", "7: site.turbulence_intensity: is missing"),
     "no such file": ("wind.tab", "gone.tab", "7: site.file: "),
@@ -159,7 +167,7 @@ BROKEN = {
     ),
     "a table beside it": ("t.wtg", "t.wtg, table: {}", "4: turbines[0].table: is given beside file"),
     "an unknown key": ("t.wtg", "t.wtg, hub: 80", "4: turbines[0].hub: is not an option of a wtg file"),
-    "another mode": ("t.wtg", "t.wtg, mode: 3", "4: turbines[0].mode: is no table of the file (got 3)"),
+    "another mode": ("t.wtg", "t.wtg, mode: 3", "4: turbines[0].mode: is not a table of the file (got 3)"),
 }
 
 

@@ -198,7 +198,7 @@ def broken(change: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (broken(lambda it: it.pop("wake")), "wake is missing: this is no FLORIS 4 configuration"),
+        (broken(lambda it: it.pop("wake")), "wake is missing: this is not a FLORIS 4 configuration"),
         (broken(lambda it: it.update(solver=3)), "solver is missing"),
         (
             broken(
@@ -224,7 +224,7 @@ def test_what_is_no_configuration_is_refused(given: Any, words: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[1, 2]\n", "this is no FLORIS configuration: it must be a mapping"),
+        ("[1, 2]\n", "this is not a FLORIS configuration: it must be a mapping"),
         ("farm: !include turbine.yaml\n", "jensen.yaml:1"),
         ("a: 1\na: 2\n", "jensen.yaml:2"),
         (None, "no such file"),

@@ -326,5 +326,5 @@ def test_farms_neighbours_and_layers_come_from_kml_and_file_geodatabases(tmp_pat
     built, _ = read(tmp_path, farms, neighbours={"file": f"built{name}", "type": "v80"})
     assert built.neighbours is not None
     assert np.allclose(built.neighbours[0].positions, to_utm([(8.1, 55.01)]), rtol=0, atol=1e-3)
-    with pytest.raises(CampaignError, match="is no layer of the file"):
+    with pytest.raises(CampaignError, match="is not a layer of the file"):
         read(tmp_path, {**farms, "layer": "other"})

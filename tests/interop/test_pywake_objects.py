@@ -157,7 +157,7 @@ def changed(**more: Any) -> XRSite:
 @pytest.mark.parametrize(
     ("site", "words"),
     [
-        (lambda: "Horns Rev", "a str is no XRSite"),
+        (lambda: "Horns Rev", "a str is not an XRSite"),
         (lambda: UniformWeibullSite([1.0], [9.0], [2.0], 0.1, shear=PowerShear(70, 0.1)), "it has a shear"),
         (
             lambda: UniformWeibullSite([1.0], [9.0], [2.0]),

@@ -40,5 +40,5 @@ def test_a_turbulence_that_would_count_for_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("given", ["V80", [], XRSite])
 def test_what_is_no_turbine_is_refused(given: Any) -> None:
-    with pytest.raises(ArgumentError, match="is no WindTurbine or WindTurbines of PyWake"):
+    with pytest.raises(ArgumentError, match="is not a WindTurbine or WindTurbines of PyWake"):
         from_pywake(None, given)

@@ -135,7 +135,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "FLORIS without a table": ("t.yaml", FLORIS.replace("power_thrust_table", "table"), "no power_thrust_table"),
     "FLORIS with another length": ("t.yaml", FLORIS.replace("[40.5, ", "["), "t.yaml:13: power_thrust_table.power"),
     "FLORIS with falling speeds": ("t.yaml", FLORIS.replace("3.0, 4.0,", "3.0, 2.0,"), "must increase"),
-    "FLORIS with a word": ("t.yaml", FLORIS.replace("177.0", "many"), "an entry 1 that is no number"),
+    "FLORIS with a word": ("t.yaml", FLORIS.replace("177.0", "many"), "an entry 1 that is not a number"),
     "FLORIS without a height": ("t.yaml", FLORIS.replace("hub_height", "height"), "hub_height must be a number"),
     "a turbine of windIO": ("t.yaml", "name: t\nperformance: {rated_power: 1}\n", "rotor_diameter is missing"),
     "a turbine of IEA37": ("t.yaml", "definitions: {wind_turbine: {id: a}}\n", "rotor is missing"),

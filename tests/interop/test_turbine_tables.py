@@ -10,7 +10,7 @@ import pytest
 
 from tests.interop.geo_files import CAMPAIGN
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.survey import survey
+from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError
 
 KW = (0.0, 66.6, 154.0, 2000.0)

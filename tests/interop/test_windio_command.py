@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from tests.command import vindeby
 from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, changed, with_resource, write
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.windio_recognition import is_windio
+from vindeby.campaign.reading.source import is_windio
 from vindeby.cli.app import build
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.layout.zoned_problems import ROSE
 from vindeby.layout import Boundary, Problem
-from vindeby.layout.lattices.plane_lattice import PlaneLattice
+from vindeby.layout.lattices.points import PlaneLattice
 from vindeby.wake import UniformSite, WindFarm, iea37_335mw
 
 Ring = tuple[tuple[float, float], ...]

@@ -20,14 +20,9 @@ from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Auto, Boundary, Gradient, Layout, Problem, RandomStart, Result, SmartStart
 from vindeby.layout.method import Method
-from vindeby.layout.portfolio.budget import Budget
-from vindeby.layout.portfolio.candidates import Candidate, Candidates, Tools
-from vindeby.layout.portfolio.climbs import Climbs
-from vindeby.layout.portfolio.contest import Contest
-from vindeby.layout.portfolio.curve import POINTS, Curve
-from vindeby.layout.portfolio.race import Race
-from vindeby.layout.portfolio.starts import starts_for
-from vindeby.layout.portfolio.work import GRADIENT
+from vindeby.layout.portfolio.candidates import POINTS, Budget, Candidate, Candidates, Curve, Tools
+from vindeby.layout.portfolio.contest import Climbs, Contest, Race
+from vindeby.layout.portfolio.starts import GRADIENT, starts_for
 from vindeby.wake import Turbine, WeibullSite, WindFarm, WindStates
 
 FloatArray = np.ndarray[tuple[int, ...], np.dtype[np.float64]]

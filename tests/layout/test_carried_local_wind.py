@@ -15,13 +15,11 @@ from hypothesis import strategies as st
 from tests.physics.gridded_sites import GRID_X, GRID_Y, HEIGHT, SECTORS, SOUTH, WEST, Local
 from tests.physics.oracle import FREQUENCY, WEIBULL_A, WEIBULL_K
 from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomSearch
-from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
+from vindeby.layout.moves.carried_estimate import REFUSED, SEEN, free_watts_at
 from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
 from vindeby.layout.moves.carried_trial import CLEAR
-from vindeby.layout.moves.free_energy import free_watts_at
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.one_move import Moves
-from vindeby.layout.moves.strongest_wind import strongest_wind
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import (
     GriddedSite,
@@ -154,24 +152,6 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
                 moves.x[i], moves.y[i] = before
                 assert mean_power_to_aep_gwh(energy + gain) == pytest.approx(there, rel=1e-9)
         assert mean_power_to_aep_gwh(energy) == pytest.approx(whole_or_settled(farm, moves), rel=1e-9)
-
-
-def test_the_strongest_wind_is_nowhere_exceeded_and_somewhere_reached() -> None:
-    rng = np.random.default_rng(2)
-    for kind in SITES:
-        farm = farm_of(WAYS[0], kind)
-        strongest = strongest_wind(farm.wind)
-        x, y = (
-            np.append(rng.uniform(0.0, 3000.0, 400), at.ravel())
-            for at in np.meshgrid(GRID_X - WEST, GRID_Y - SOUTH)
-        )
-        of_types = [farm_states(farm, x, y, kind_of) for kind_of in (0, 1)]
-        for name in ("speed", "weight", "turbulence"):
-            found = np.max([states[name].max(axis=0) for states in of_types], axis=0)
-            most = getattr(strongest, name)
-            assert (found <= most * (1.0 + 1e-12)).all()
-            # Any scale may be with any shape: probabilities are bounded, not reached.
-            assert found == pytest.approx(most, rel=0.5 if name == "weight" else 1e-9)
 
 
 def farm_states(farm: WindFarm, x: Any, y: Any, kind: int) -> dict[str, Any]:

@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vindeby.layout.moves import carried_moves, carried_state
-from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
+from vindeby.layout.moves.carried_estimate import REFUSED, SEEN, pair_loss
 from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
 from vindeby.layout.moves.carried_trial import CLEAR
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.one_move import Moves
-from vindeby.layout.moves.pair_losses import pair_loss
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, TableSite, Turbine, WindFarm
 from vindeby.wake.compiling.compiled import kernel

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tests.layout.small_problems import mixed
 from vindeby.layout import Boundary, Layout, Problem
-from vindeby.layout.area.cells import Near, near_pairs
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.area.spacing import worst_pair
+from vindeby.layout.area.spacing import Near, near_pairs, worst_pair
 from vindeby.wake import Neighbours, Turbine, UniformSite, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 

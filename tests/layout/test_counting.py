@@ -27,8 +27,8 @@ from vindeby.layout import (
     Result,
     SmartStart,
 )
-from vindeby.layout.counting import count_search, one_more_or_less
-from vindeby.layout.counting.type_changes import TypeChanges
+from vindeby.layout.counting import changes, searches
+from vindeby.layout.counting.changes import TypeChanges
 from vindeby.wake import Neighbours, WindFarm
 
 STEPS = [RandomStart(), Gradient(60)]
@@ -153,17 +153,17 @@ def test_a_search_that_chooses_is_pure_and_feasible(name: str) -> None:
 def test_the_turbine_that_is_missed_least_is_left_out() -> None:
     problem = round_farm(7)
     layout = RandomStart().run(problem, 2).layout
-    left, computed = one_more_or_less.without_the_least(problem, layout)
+    left, computed = changes.remove_least_valuable(problem, layout)
     every = [problem.farm.aep(np.delete(layout.x, i), np.delete(layout.y, i)) for i in range(len(layout.x))]
     assert problem.aep(left) == pytest.approx(max(every), rel=1e-12)
     assert computed == len(layout.x) == len(left.x) + 1
 
 
 def test_a_turbine_is_added_at_the_best_of_the_free_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_more_or_less, "PLACES", 40)
+    monkeypatch.setattr(changes, "PLACES", 40)
     smaller, larger = round_farm(6), round_farm(7)
     layout = RandomStart().run(smaller, 2).layout
-    more, _ = one_more_or_less.with_one_more(larger, layout, 0, np.random.default_rng(4))
+    more, _ = changes.with_one_more(larger, layout, 0, np.random.default_rng(4))
     assert more is not None
     assert larger.is_feasible(more)
     east, north = larger.zones[0].boundary.sample(np.random.default_rng(4), 40)
@@ -177,12 +177,10 @@ def test_turbines_make_room_for_one_more_where_no_place_is_free() -> None:
     square = Boundary([[(0, 0), (1000, 0), (1000, 1000), (0, 1000)]])
     larger = replace(round_farm(5), boundary=square, spacing_m=500.0)
     layout = Layout.of([250.0, 750.0, 250.0, 750.0], [250.0, 250.0, 750.0, 750.0])
-    more, _ = one_more_or_less.with_one_more(larger, layout, 0, np.random.default_rng(0))
+    more, _ = changes.with_one_more(larger, layout, 0, np.random.default_rng(0))
     assert more is not None
     assert larger.is_feasible(more)
-    none, _ = one_more_or_less.with_one_more(
-        replace(larger, spacing_m=900.0), layout, 0, np.random.default_rng(0)
-    )
+    none, _ = changes.with_one_more(replace(larger, spacing_m=900.0), layout, 0, np.random.default_rng(0))
     assert none is None
 
 
@@ -296,6 +294,6 @@ def test_what_makes_no_sense_is_refused(make: object, words: str) -> None:
 
 def test_small_ranges_are_tried_whole() -> None:
     """The patience reaches the ends of a range of seven from its middle, whatever the objective."""
-    assert count_search.PATIENCE[0] >= 3
+    assert searches.PATIENCE[0] >= 3
     found = CountSearch([RandomStart()]).run(_crowded(Objective(17.0), 2, 8), 0)
     assert found.arrays["tried_turbines"].tolist() == list(range(2, 9))

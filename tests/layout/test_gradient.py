@@ -10,7 +10,7 @@ from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, Gradient, Layout, Pipeline, Problem, RandomStart
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
-from vindeby.layout.climbing.widening import widened
+from vindeby.layout.climbing.simplified_farm import widened
 
 TOLERANCE_M = 1e-6
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise, product
+from itertools import pairwise
 from math import hypot, sqrt
 
 import numpy as np
@@ -17,13 +17,18 @@ from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices, problem_in
 from tests.layout.zoned_problems import three_zones
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomStart, SmartStart
-from vindeby.layout.lattices.dropping import Dropping, row_ends
-from vindeby.layout.lattices.judges import ExactJudge, Judge
-from vindeby.layout.lattices.judging import MOST_DIRECTIONS, dealt_out, parts_of
-from vindeby.layout.lattices.plane_lattice import PlaneLattice
-from vindeby.layout.lattices.points import Ground
+from vindeby.layout.arrays import FloatArray
+from vindeby.layout.lattices.judges import (
+    MOST_DIRECTIONS,
+    Dropping,
+    ExactJudge,
+    Judge,
+    part_of_directions,
+    parts_of,
+    row_ends,
+)
+from vindeby.layout.lattices.points import Ground, PlaneLattice
 from vindeby.layout.lattices.quick_judge import QuickJudge
-from vindeby.layout.problem import FloatArray
 from vindeby.wake import (
     Neighbours,
     TimeSeriesSite,
@@ -114,12 +119,11 @@ def test_rows_have_no_gaps_that_the_area_does_not_have(seed: int) -> None:
 @given(
     lattice=ANY,
     spare=st.integers(0, 6),
-    closely=st.booleans(),
     rows=st.booleans(),
     quick=st.booleans(),
 )
 def test_dropping_ends_at_the_count_with_points_of_the_lattice(
-    lattice: PlaneLattice, spare: int, closely: bool, rows: bool, quick: bool
+    lattice: PlaneLattice, spare: int, rows: bool, quick: bool
 ) -> None:
     ground = Ground(problem_in(AREA, HOLE))
     points = ground.points(lattice)
@@ -127,7 +131,7 @@ def test_dropping_ends_at_the_count_with_points_of_the_lattice(
     assume(1 <= count <= 40)
     problem = problem_in(AREA, HOLE, count)
     judge = QuickJudge(problem) if quick else ExactJudge(problem, ground.origin)
-    left = Dropping(judge, np.array([count]), rows=rows).down_to_count(points, closely=closely)
+    left = Dropping(judge, np.array([count]), rows=rows).down_to_count(points)
     assert len(left.x) == count
     assert as_set(np.stack([left.x, left.y], axis=1)) <= as_set(np.stack([points.x, points.y], axis=1))
     for row in set(left.row.tolist()) if rows else ():
@@ -144,11 +148,11 @@ def test_the_one_dropped_is_the_one_whose_loss_costs_least() -> None:
     place = np.stack([points.x, points.y]) + ground.origin[:, None]
     each = [problem.aep(Layout.of(*np.delete(place, i, axis=1))) for i in range(many)]
     judges: tuple[Judge, ...] = (QuickJudge(problem), ExactJudge(problem, ground.origin))
-    for judge, closely in product(judges, (False, True)):
-        left = Dropping(judge, np.array([many - 1]), rows=False).down_to_count(points, closely=closely)
+    for judge in judges:
+        left = Dropping(judge, np.array([many - 1]), rows=False).down_to_count(points)
         found = problem.aep(Layout.of(left.x + ground.origin[0], left.y + ground.origin[1]))
         better = sum(one > found * (1 + 1e-12) for one in each)
-        assert better <= (0 if closely or judge.exact_losses else 2)
+        assert better <= (0 if isinstance(judge, QuickJudge) else 2)
 
 
 def test_row_ends_are_the_first_and_last_of_each_row_in_each_zone() -> None:
@@ -228,7 +232,7 @@ def test_more_trials_find_no_worse_layout_of_the_same_draws() -> None:
 
 def test_parts_of_a_rose_have_all_of_its_directions_and_each_its_whole_probability() -> None:
     whole = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9]).states()
-    parts = [dealt_out(whole, 4, part) for part in range(4)]
+    parts = [part_of_directions(whole, 4, part) for part in range(4)]
     assert np.array_equal(np.sort(np.concatenate([part.direction for part in parts])), whole.direction)
     for part in parts:
         assert part.shape == (90, 23)

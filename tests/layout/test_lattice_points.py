@@ -12,9 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.layout.lattice_cases import AREA, HOLE, Ring, lattices, problem_in
-from vindeby.layout.lattices.plane_lattice import PlaneLattice, reduced
-from vindeby.layout.lattices.points import Ground
-from vindeby.layout.problem import FloatArray
+from vindeby.layout.arrays import FloatArray
+from vindeby.layout.lattices.points import Ground, PlaneLattice, reduced
 
 Turn = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 

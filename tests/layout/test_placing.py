@@ -14,10 +14,8 @@ from tests.layout.cases import Case
 from tests.layout.test_smart_start_golden import problem_of
 from vindeby.layout import SmartStart
 from vindeby.layout.placing.construction import Construction, best_worth
-from vindeby.layout.placing.grid_wakes import COEFFICIENTS
-from vindeby.layout.placing.one_block import zeros_in_one_block
-from vindeby.layout.placing.order import next_waiting, wait
-from vindeby.layout.placing.state import State, keeps_speed, keeps_turbulence
+from vindeby.layout.placing.grid_wakes import COEFFICIENTS, zeros_in_one_block
+from vindeby.layout.placing.state import State, keeps_speed, keeps_turbulence, next_waiting, wait
 from vindeby.wake import model_named
 
 FloatArray = npt.NDArray[np.float64]

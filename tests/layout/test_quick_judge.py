@@ -16,15 +16,18 @@ from hypothesis import strategies as st
 from tests.layout import small_problems, zoned_problems
 from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices
 from vindeby.layout import Boundary, Lattice, Layout, Problem
-from vindeby.layout.lattices.felt_wakes import POINTS
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.judges import ExactJudge, judge_for
-from vindeby.layout.lattices.offset_wakes import NOTICED
-from vindeby.layout.lattices.plane_lattice import PlaneLattice
-from vindeby.layout.lattices.points import Ground, Points
-from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly, quick_wind
-from vindeby.layout.lattices.shape_wakes import CELLS
-from vindeby.layout.lattices.shapes import best_shapes, draw_shapes, keeps_spacing, widest_aspect
-from vindeby.layout.problem import FloatArray
+from vindeby.layout.lattices.points import Ground, PlaneLattice, Points
+from vindeby.layout.lattices.quick_judge import (
+    CELLS,
+    NOTICED,
+    POINTS,
+    QuickJudge,
+    can_judge_quickly,
+    quick_wind,
+)
+from vindeby.layout.lattices.searching import best_shapes, draw_shapes, keeps_spacing, widest_aspect
 from vindeby.wake import (
     Neighbours,
     TimeSeriesSite,

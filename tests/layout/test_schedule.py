@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.layout.small_problems import circle, fine_rose
-from vindeby.layout.climbing.quasi_newton import Curvature
-from vindeby.layout.climbing.schedule import Budget, schedule_of
+from vindeby.layout.climbing.climb import Curvature
+from vindeby.layout.climbing.stages import StageIterations, schedule_of
 from vindeby.wake import WeibullSite, WindFarm
 
 
@@ -73,8 +73,8 @@ def test_the_widest_wakes_are_climbed_again_where_there_are_iterations_for_it() 
 
 def test_in_all_wind_states_half_of_the_iterations_are_shared_by_the_stages_and_none_is_for_shakes() -> None:
     schedule = schedule_of(circle(), 16.0, "all")
-    assert (schedule.repeated, schedule.budget(500)) == (0, Budget(0, (62, 62, 62, 62)))
-    assert schedule_of(circle(), 1.0, "all").budget(500) == Budget(0, ())
+    assert (schedule.repeated, schedule.budget(500)) == (0, StageIterations(0, (62, 62, 62, 62)))
+    assert schedule_of(circle(), 1.0, "all").budget(500) == StageIterations(0, ())
 
 
 def test_the_direction_is_newtons_where_the_curvature_is_known() -> None:

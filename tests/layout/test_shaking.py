@@ -7,8 +7,8 @@ import pytest
 
 from tests.layout.small_problems import PROBLEMS, circle
 from vindeby.layout import Boundary, Gradient, Layout, Problem, RandomStart
-from vindeby.layout.climbing.shaking import climb_stages, climb_with_shakes, shaken
-from vindeby.layout.climbing.widening import widened
+from vindeby.layout.climbing.simplified_farm import widened
+from vindeby.layout.climbing.stages import climb_stages, climb_with_shakes, shaken
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

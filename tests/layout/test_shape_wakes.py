@@ -9,9 +9,7 @@ import pytest
 
 from tests.layout.lattice_cases import AREA, FARM
 from vindeby.layout import Boundary, Problem
-from vindeby.layout.lattices.felt_wakes import LEAST, POINTS
-from vindeby.layout.lattices.quick_judge import QuickJudge
-from vindeby.layout.lattices.shape_wakes import CELLS
+from vindeby.layout.lattices.quick_judge import CELLS, LEAST, POINTS, QuickJudge
 from vindeby.wake import WindFarm
 
 FREE = 9.8

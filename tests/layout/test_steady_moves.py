@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.layout.small_problems import BOOMERANG, HOLE, ROSE, boomerang, circle, round_with_hole
 from vindeby.layout import Annealing, Boundary, Problem, RandomStart, Result
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.moves import walk_rules
+from vindeby.layout.moves import walk_loop
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.steady_moves import SteadyMoves
 from vindeby.units import mean_power_to_aep_gwh
@@ -77,7 +77,7 @@ def steady_farm(types: int) -> WindFarm:
     return two_squares(types).farm
 
 
-allowed: Callable[..., bool] = walk_rules.allowed
+allowed: Callable[..., bool] = walk_loop.allowed
 SPOT = st.tuples(st.integers(0, 12), st.integers(0, 9))
 MOVE = st.tuples(st.integers(0, 5), SPOT, st.booleans())
 

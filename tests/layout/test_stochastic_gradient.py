@@ -9,7 +9,7 @@ from tests.layout.small_problems import PROBLEMS, circle, mixed
 from tests.layout.test_gradient import anywhere
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, Gradient, Layout, Problem, RandomStart, StochasticGradient
-from vindeby.layout.climbing.sampled_wind import MOST_GROUPS, groups_of_directions, sampled_farms
+from vindeby.layout.climbing.simplified_farm import MOST_GROUPS, groups_of_directions, sampled_farms
 from vindeby.layout.method import Result, Search
 from vindeby.layout.methods import stochastic_gradient
 from vindeby.layout.methods.stochastic_gradient import _push_apart

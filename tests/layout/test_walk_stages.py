@@ -14,13 +14,11 @@ from tests.layout.small_problems import circle, fine_rose, mixed
 from tests.physics.gridded_sites import SOUTH, WEST, Local
 from vindeby.errors import ArgumentError
 from vindeby.layout import Annealing, Boundary, Method, Problem, RandomSearch, RandomStart, Result
-from vindeby.layout.climbing.thinning import thinned
-from vindeby.layout.moves import carried_moves, relocating
+from vindeby.layout.climbing.simplified_farm import thinned
+from vindeby.layout.moves import carried_moves
 from vindeby.layout.moves.moving import is_cheaper_whole
-from vindeby.layout.moves.relocating import walk
-from vindeby.layout.moves.walk_plan import Walk
-from vindeby.layout.moves.walk_stages import Stage, stages_of
-from vindeby.layout.portfolio.work import trial_work
+from vindeby.layout.moves.walk import Stage, Walk, stages_of, walk
+from vindeby.layout.portfolio.starts import trial_work
 from vindeby.wake import TableSite, TimeSeriesSite, Turbine, WeibullSite, WindFarm, iea37_335mw
 
 FloatArray = npt.NDArray[np.float64]
@@ -160,7 +158,7 @@ def test_where_tables_are_faster_than_following_the_moved_turbine_whole_layouts_
     assert not is_cheaper_whole(problem.farm, 1000)
     assert not is_cheaper_whole(circle().farm, 4)  # wakes that do not change with the wind
     assert not is_cheaper_whole(WindFarm(site, turbines, "nygaard-2022", tabulate=False), 4)
-    monkeypatch.setattr(relocating, "mover_of", None)  # nothing is followed
+    monkeypatch.setattr("vindeby.layout.moves.walk.mover_of", None)  # nothing is followed
     start = RandomStart().run(problem, 0).layout
     found = RandomSearch(60, None, "all").run(problem, 1, start)
     assert found.aep_gwh > problem.aep(start)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.layout.small_problems import circle
 from vindeby.layout import Gradient, Problem, RandomStart
-from vindeby.layout.climbing.widening import stages, widened
+from vindeby.layout.climbing.simplified_farm import stages, widened
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 
 

@@ -37,7 +37,7 @@ from vindeby.layout import (
     Zones,
 )
 from vindeby.layout.method import Result
-from vindeby.layout.moves import swapping
+from vindeby.layout.moves import walk_loop
 
 SPEEDS = {"three zones": (9.0, 9.8)}
 
@@ -191,13 +191,13 @@ def test_swapping_types_is_a_move_in_a_mix_and_only_there(
     given = replace(problem, mix=None, types=start.types.tolist())
     kept = RandomSearch(300).run(given, 3, start.layout)
     assert kept.types.tolist() == start.types.tolist()
-    monkeypatch.setattr(swapping, "SHARE", 0.0)
+    monkeypatch.setattr(walk_loop, "SWAP_SHARE", 0.0)
     never = RandomSearch(300).run(problem, 3, start.layout)
     assert never.x.tobytes() == kept.x.tobytes(), "the draws of moves are the same with a mix and without"
 
 
 def test_a_mix_by_zone_swaps_only_inside_a_zone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swapping, "SHARE", 0.7)
+    monkeypatch.setattr(walk_loop, "SWAP_SHARE", 0.7)
     problem = mix_by_zone()
     for seed in range(8):
         start = RandomStart().run(problem, seed)

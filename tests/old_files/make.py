@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.image import build_image
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.seal import FORMAT_VERSION
+from vindeby.store.format.shard import ShardWriter, build_image
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 FOLDER = Path(__file__).parent / f"version_{FORMAT_VERSION}"
 ROOT: dict[str, Attribute] = {

@@ -49,7 +49,7 @@ def test_a_merge_alone_makes_the_newest_form_of_an_old_database(
     with Database(path) as database:
         assert database.sealed
         assert dict(database) == expected
-        assert database.attributes.items() >= {**ROOT, "format_version": 2}.items()
+        assert database.attributes.items() >= {**ROOT, "format_version": 3}.items()
     assert validate(path).valid
     merge(path, MergeOptions(file_format="classic"))
     with h5py.File(path) as file:

@@ -9,7 +9,8 @@ from tests.physics.gridded_sites import DIRECTIONS, SPEEDS, Local, positions
 from tests.physics.test_gradient import central_differences
 from tests.physics.test_local_wind import TABLE
 from vindeby.errors import ArgumentError
-from vindeby.wake import GriddedSite, Turbine, UniformSite, WindFarm, WindGrid, model_named
+from vindeby.wake import MODELS, GriddedSite, Turbine, UniformSite, WindFarm, WindGrid, model_named
+from vindeby.wake.models.contract import wrong_slope
 
 TURBINE = Turbine.tabulated("linear", 178.0, 119.0, *TABLE)
 
@@ -25,6 +26,24 @@ def test_the_gradient_with_blockage_in_local_wind_equals_central_differences() -
     expected = central_differences(farm, x, y, 0.05)
     found = np.concatenate([of_x, of_y])
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", sorted(set(MODELS) - {"cumulative-curl"}))
+def test_the_slopes_of_every_model_are_those_of_its_values(name: str) -> None:
+    assert wrong_slope(model_named(name)) == ""
+
+
+def test_the_gradient_of_turbopark_2020_where_turbulence_is_local_equals_central_differences() -> None:
+    axis = np.array([-100.0, 5000.0])
+    grid = WindGrid(axis, axis, turbulence_intensity=[[0.05, 0.09], [0.11, 0.15]])
+    farm = WindFarm(
+        GriddedSite(UniformSite((1.0,), 9.0), grid), TURBINE, "turbopark-2020", directions=[270.0]
+    )
+    x, y = np.array([300.0, 1500.0, 3100.0]), np.array([300.0, 410.0, 350.0])
+    _, of_x, of_y = farm.aep_and_gradient(x, y)
+    expected = central_differences(farm, x, y, 0.05)
+    found = np.concatenate([of_x, of_y])
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
 
 
 def test_a_model_that_is_not_defined_in_local_wind_is_refused() -> None:

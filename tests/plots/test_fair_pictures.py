@@ -18,7 +18,7 @@ from tests.command import vindeby
 from tests.results.examples import campaign, finished
 from vindeby import plots
 from vindeby.campaign import Campaign
-from vindeby.plots.gallery import same_place
+from vindeby.plots.compare import same_place
 from vindeby.plots.layout import prepare
 from vindeby.plots.style import FAINT, contrast, greys, paper, ramp, shades, strong, style, text_on
 from vindeby.results.result_set import ResultSet

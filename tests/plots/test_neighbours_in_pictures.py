@@ -13,8 +13,8 @@ from tests.results.examples import campaign, finished
 from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.plots.layout import layout_map, prepare
-from vindeby.report.setup import campaign_facts
-from vindeby.results.browser_data import farm_data, frame_of
+from vindeby.report.page import campaign_facts
+from vindeby.results.maps import farm_data, frame_of
 from vindeby.results.result_set import ResultSet
 
 NEAR = [[4600.0, 500.0], [4600.0, 2500.0]]

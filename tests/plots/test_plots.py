@@ -24,7 +24,7 @@ from vindeby.errors import ArgumentError, DataError
 from vindeby.plots.compare import pair
 from vindeby.plots.style import as_bytes, shades, size_in_inches, style
 from vindeby.results.result_set import ResultSet
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 CREATED = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 

@@ -18,7 +18,7 @@ from tests.results.examples import EVIL, campaign, events, publish, set_aside
 from vindeby.cli.report import command
 from vindeby.report import build_report
 from vindeby.report.gather import ranges
-from vindeby.results.browser_data import frame_of, pack_layout
+from vindeby.results.maps import frame_of, pack_layout
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.merge.merge import MergeOptions, merge

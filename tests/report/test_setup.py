@@ -12,8 +12,7 @@ from tests.board.test_browser import CHROMIUM, FLAGS
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
 from vindeby.campaign import Campaign
 from vindeby.report import build_report
-from vindeby.report.elements import ResultLink, table
-from vindeby.report.setup import best_key, campaign_facts
+from vindeby.report.page import ResultLink, best_key, campaign_facts, table
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.campaign.examples import changed
 from vindeby.campaign import Campaign
-from vindeby.report.setup import campaign_facts
+from vindeby.report.page import campaign_facts
 
 STATES = {"wind_direction": [270, 10], "wind_speed": [8, 9.5], "turbulence_intensity": [0.08, 0.1]}
 

@@ -17,8 +17,8 @@ from vindeby.campaign.outline import write_outline
 from vindeby.runner.methods.call import CallTask
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 EVIL = "<script>document.title='owned'</script>"
 

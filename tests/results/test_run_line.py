@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vindeby.cli.run_view import drawing, line_of
-from vindeby.runner.progress import Progress, WorkerView, time_left
 from vindeby.runner.protocol import TaskProgress
+from vindeby.runner.supervisor import Progress, WorkerView, time_left
 
 
 def progress(total: int, done: int, failed: int) -> Progress:

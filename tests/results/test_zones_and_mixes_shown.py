@@ -14,15 +14,15 @@ from tests.campaign.zoned import ZONED
 from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import write_outline
-from vindeby.plots.quantity import comparable
+from vindeby.plots.energy import comparable
 from vindeby.report.gather import best_table, missing_by_cell, results_data
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.runner.methods.method_protocol import checked_record
 from vindeby.runner.methods.search import SearchMethod
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 
 @pytest.fixture(scope="module")

@@ -76,8 +76,6 @@ def changing_parameters(task: CallTask) -> dict[str, Any]:
         given["factor"] += 1.0
     elif how == "nested":
         given["nested"]["list"].append(1.0)
-    elif how == "behind its back":
-        dict.__setitem__(given, "factor", given["factor"] + 1.0)
     elif how == "copy":
         given = {**given, "factor": given["factor"] + 1.0}
     return {**result, "aep": result["aep"] + given["factor"] + len(given["nested"]["list"])}

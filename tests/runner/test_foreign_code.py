@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from tests.campaign.examples import small
 from tests.command import vindeby
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.code_files import file_of
 from vindeby.cli.app import build
-from vindeby.runner.methods.foreign_code import file_of, warning
+from vindeby.runner.methods.call import warning
 
 CODE = """
 import pathlib

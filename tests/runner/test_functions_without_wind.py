@@ -18,8 +18,8 @@ from vindeby.runner import run
 from vindeby.runner.methods.method_protocol import InvalidResultError, Result, checked_record
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import merge
-from vindeby.store.publish import ShardWriter
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +14,7 @@ from tests.runner.misbehaving import campaign_of
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.runner import CallTask, run
-from vindeby.runner.failures import Kind
-from vindeby.runner.methods.parameters import frozen
+from vindeby.runner.protocol import Kind
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.validate import validate
 
@@ -70,47 +66,19 @@ REFUSED = {
 KEPT = {"16 dimensions", "subclass", "nothing", "read-only", "shared"}
 
 
+@pytest.mark.parametrize(("how", "added"), [("item", 3.0), ("nested", 3.0), ("copy", 3.0)])
 def test_a_function_that_counts_in_its_parameters_gives_the_same_results_after_a_resume(
-    tmp_path: Path,
+    how: str, added: float, tmp_path: Path
 ) -> None:
-    parameters = {"how": "behind its back", "factor": 1.0, "nested": {"list": [1.0]}}
+    parameters = {"how": how, "factor": 1.0, "nested": {"list": [1.0]}}
     campaign = campaign_of("changing_parameters", 12, parameters, workers=1)
     assert run(campaign, tmp_path / "straight.h5").complete
     run(campaign, tmp_path / "resumed.h5", part="2/3")
     assert run(campaign, tmp_path / "resumed.h5").complete
     straight = results(tmp_path / "straight.h5")
     assert equal(straight, results(tmp_path / "resumed.h5"))
-    added = [float(record.aep - 50.0 - record.ss_seed / 1000) for record in straight.values()]
-    assert added == pytest.approx([3.0] * 12)
-
-
-@pytest.mark.parametrize("how", ["item", "nested"])
-def test_a_function_that_would_change_its_parameters_for_other_tasks_fails_and_is_told_why(
-    how: str, tmp_path: Path
-) -> None:
-    parameters = {"how": how, "factor": 1.0, "nested": {"list": [1.0]}}
-    summary = run(campaign_of("changing_parameters", 2, parameters), tmp_path / "out.h5")
-    assert summary.failures == {Kind.EXCEPTION: 2}
-    assert all(
-        "TypeError: task.parameters cannot be changed" in failure.reason
-        for failure in summary.failed.values()
-    )
-
-
-def test_frozen_parameters_are_plain_dictionaries_and_lists_for_everything_but_a_change() -> None:
-    plain = {"a": {"b": [1, [2.5, {"c": None}]]}, "d": "text"}
-    given = frozen(plain)
-    assert given == plain
-    assert isinstance(given, dict)
-    assert isinstance(given["a"]["b"], list)
-    assert json.loads(json.dumps(given)) == plain
-    for copied in (copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
-        assert copied == plain
-    changed = copy.deepcopy(given)
-    changed["a"]["b"][1][1]["c"] = 3
-    assert given == plain
-    assert type({**given}) is dict
-    assert given["a"]["b"] + [7] == [1, [2.5, {"c": None}], 7]
+    found = [float(record.aep - 50.0 - record.ss_seed / 1000) for record in straight.values()]
+    assert found == pytest.approx([added] * 12)
 
 
 def test_what_cannot_be_stored_is_refused_when_it_is_returned_and_the_rest_is_merged(tmp_path: Path) -> None:

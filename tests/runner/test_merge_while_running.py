@@ -18,15 +18,14 @@ from vindeby.campaign import Campaign
 from vindeby.errors import BusyError, InputError
 from vindeby.runner import Summary, run
 from vindeby.runner import periodic_merge as merging
-from vindeby.runner.progress import Progress
+from vindeby.runner.supervisor import Progress
 from vindeby.store.disk.events import event_files, read_events
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Invalid, Verdicts, write_verdicts
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, write_verdicts
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import checksum_of
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import merge
-from vindeby.store.publish import ShardWriter
 from vindeby.store.validate import validate
 
 SEEDS, FREE = 60, 20

@@ -15,9 +15,9 @@ from tests.contracts.test_pools import steered
 from vindeby.campaign import Campaign
 from vindeby.errors import StoppedError, TaskError, VindebyError
 from vindeby.runner import run
-from vindeby.runner.failures import Kind
-from vindeby.runner.out_of_time import GivenUp, TimeUp, note_and_judge
-from vindeby.runner.task_space import TaskSpace
+from vindeby.runner.out_of_time import GivenUp, TimeUp, record_time_up
+from vindeby.runner.protocol import Kind
+from vindeby.runner.resume import TaskSpace
 from vindeby.store.disk.events import EventLog, read_failures
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -32,7 +32,7 @@ class Ends:
     def end(self, cut: Mapping[int, float], settled: int = 1, job: str = "7_1") -> GivenUp:
         log = EventLog(self.run)
         try:
-            return note_and_judge(self.run, log, self.space, TimeUp(job, 100.0, settled, cut))
+            return record_time_up(self.run, log, self.space, TimeUp(job, 100.0, settled, cut))
         finally:
             log.close()
 

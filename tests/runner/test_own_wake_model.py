@@ -26,17 +26,17 @@ Path("executed").touch()
 
 
 @scalar
-def slopes(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
-    sigma = 0.3 * diameter + data.constants[0] * downwind
-    square = crosswind * crosswind + rise * rise
-    depth = 0.2 * thrust * diameter / sigma * exp(-0.5 * square / sigma**2)
+def slopes(data, pair):
+    sigma = 0.3 * pair.diameter + data.constants[0] * pair.downwind
+    square = pair.crosswind**2 + pair.rise**2
+    depth = 0.2 * pair.thrust * pair.diameter / sigma * exp(-0.5 * square / sigma**2)
     along = depth * (square / sigma**2 - 1) / sigma * data.constants[0]
-    return depth, along, -depth * crosswind / sigma**2, depth / thrust, 0.0
+    return depth, along, -depth * pair.crosswind / sigma**2, depth / pair.thrust, 0.0
 
 
 @scalar
-def deficit(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
-    return slopes(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence)[0]
+def deficit(data, pair):
+    return slopes(data, pair)[0]
 
 
 @scalar
@@ -88,7 +88,7 @@ def test_a_model_of_the_users_own_is_run_in_workers_and_computed_again(folder: P
         record = database["farm0_t0_s0"]
     assert str(record.attributes["engine"]).startswith("vindeby mymodel:cone (code ")
     assert wind_farm_of(asked, 0, 0).aep(*record.layout) == pytest.approx(float(record.aep), rel=1e-12)
-    Path("mymodel.py").write_text(MODEL.replace("0.2 * thrust", "0.3 * thrust"))
+    Path("mymodel.py").write_text(MODEL.replace("0.2 * pair.thrust", "0.3 * pair.thrust"))
     edited = campaign({"python": "mymodel:cone", "options": {"k": 0.07}})
     kept = vindeby.run(edited, "out.h5")
     assert (kept.complete, len(kept.resume_state.stale)) == (False, 2)
@@ -97,10 +97,10 @@ def test_a_model_of_the_users_own_is_run_in_workers_and_computed_again(folder: P
 @pytest.mark.parametrize(
     ("right", "wrong", "words"),
     [
-        ("depth / thrust, 0.0", "1.5 * depth / thrust, 0.0", "for thrust at downwind 360, "),
-        ("depth / thrust, 0.0", "depth / thrust, 0.01", "gives 0.01 for turbulence at "),
-        ("-depth * crosswind", "depth * crosswind", "for crosswind at downwind 360, crosswind 7, "),
-        ("turbulence)[0]", "turbulence)[0] * 1.1", "for itself at "),
+        ("depth / pair.thrust, 0.0", "1.5 * depth / pair.thrust, 0.0", "for thrust at downwind 360, "),
+        ("depth / pair.thrust, 0.0", "depth / pair.thrust, 0.01", "gives 0.01 for turbulence at "),
+        ("-depth * pair.crosswind", "depth * pair.crosswind", "for crosswind at downwind 360, crosswind 7, "),
+        ("slopes(data, pair)[0]", "slopes(data, pair)[0] * 1.1", "for itself at "),
     ],
 )
 def test_a_wrong_slope_is_refused_with_its_size(folder: Path, right: str, wrong: str, words: str) -> None:
@@ -110,7 +110,7 @@ def test_a_wrong_slope_is_refused_with_its_size(folder: Path, right: str, wrong:
 
 
 def test_a_run_with_a_wrong_slope_ends_before_the_first_task(folder: Path) -> None:
-    Path("mymodel.py").write_text(MODEL.replace("depth / thrust, 0.0", "2 * depth / thrust, 0.0"))
+    Path("mymodel.py").write_text(MODEL.replace("depth / pair.thrust, 0.0", "2 * depth / pair.thrust, 0.0"))
     Path("campaign.yaml").write_text(campaign({"python": "mymodel:cone"}).dumps())
     done = command(folder, "run", "campaign.yaml", "-j", "1")
     assert done.returncode == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.plan import FRUITLESS_DEATHS, Plan, Policy
 from vindeby.runner.protocol import (
     Assign,
@@ -12,9 +11,11 @@ from vindeby.runner.protocol import (
     Done,
     EndWorker,
     Failed,
+    Failure,
     Finish,
     Instruction,
     KillWorker,
+    Kind,
     MethodUnusable,
     Outcome,
     Seen,

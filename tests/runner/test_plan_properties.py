@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.protocol import (
     Assign,
@@ -16,9 +15,11 @@ from vindeby.runner.protocol import (
     Done,
     EndWorker,
     Failed,
+    Failure,
     Finish,
     Instruction,
     KillWorker,
+    Kind,
     Outcome,
     Placed,
     Seen,

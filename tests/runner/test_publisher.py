@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.runner.execution.publisher import Publisher
-from vindeby.runner.failures import Kind
 from vindeby.runner.pool import DiskTrouble, TasksDurable
-from vindeby.runner.protocol import Failed
+from vindeby.runner.protocol import Failed, Kind
+from vindeby.runner.publisher import Publisher
 from vindeby.store.format.record import Record
-from vindeby.store.publish import Receipt
+from vindeby.store.format.shard import Receipt
 
 
 class Disk:
@@ -83,7 +82,7 @@ def test_a_young_worker_publishes_early_and_waits_longer_as_it_grows_older() -> 
 
 
 def test_a_full_disk_is_waited_for_if_told_so_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vindeby.runner.execution.publisher._DISK_RETRY_S", 0.01)
+    monkeypatch.setattr("vindeby.runner.publisher._DISK_RETRY_S", 0.01)
     disk = Disk()
     said: list[object] = []
     disk.full.set()
@@ -112,7 +111,7 @@ def test_a_full_disk_ends_it_if_not_told_to_wait_and_nothing_is_reported() -> No
 
 
 def test_who_waits_for_the_disk_can_be_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vindeby.runner.execution.publisher._DISK_RETRY_S", 0.01)
+    monkeypatch.setattr("vindeby.runner.publisher._DISK_RETRY_S", 0.01)
     disk = Disk()
     disk.full.set()
     writer = publisher(disk, [], wait=True)

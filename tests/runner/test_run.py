@@ -18,11 +18,11 @@ from tests.runner.functions import good
 from vindeby.campaign.outline import outline_of, read_outline
 from vindeby.errors import ArgumentError, BusyError, DataError, InputError, TaskError
 from vindeby.runner import CallTask, run
-from vindeby.runner.failures import Kind
-from vindeby.runner.progress import Progress
+from vindeby.runner.protocol import Kind
+from vindeby.runner.supervisor import Progress
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

@@ -11,7 +11,7 @@ import vindeby
 from tests.runner.campaigns import calling
 from vindeby.campaign import presets
 from vindeby.errors import ArgumentError, CampaignError
-from vindeby.runner.progress import Progress
+from vindeby.runner.supervisor import Progress
 
 
 def test_a_campaign_file_and_the_campaign_itself_run_alike(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from vindeby.layout import Layout, Problem, Result, Search, SmartStart
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 from vindeby.runner import run
-from vindeby.runner.failures import Kind
 from vindeby.runner.methods.method_protocol import checked_record
 from vindeby.runner.methods.search import SearchMethod, _Prepared
-from vindeby.runner.progress import Progress
+from vindeby.runner.protocol import Kind
+from vindeby.runner.supervisor import Progress
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 from vindeby.wake import WeibullSite, WindFarm

@@ -11,7 +11,7 @@ import numpy as np
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import checksum_of
-from vindeby.store.publish import Receipt, ShardWriter
+from vindeby.store.format.shard import Receipt, ShardWriter
 from vindeby.store.read.database import Database
 
 NAMING = "farm{farm_idx}_t{type_idx}_s{ss_seed}"

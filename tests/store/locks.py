@@ -9,14 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-from vindeby.store.disk.locks.claim import claim_path
-from vindeby.store.disk.locks.lock_state import LockState, create_state, read_state, swap_state
+from vindeby.store.disk.lock_state import LockState, claim_path, create_state, read_state, swap_state
 from vindeby.store.disk.process import Identity
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 lock = Lock(Path(sys.argv[1]), "merge").acquire()
 print("held", flush=True)
 time.sleep(60)

@@ -126,7 +126,7 @@ def test_nothing_is_replaced_when_the_old_file_cannot_be_kept(
     monkeypatch.setattr(os, "link", refuse)
     with monkeypatch.context() as patches:
         patches.setattr(os, "fsync", full)
-        patches.setattr("vindeby.store.disk.keep_old_file.replace_text", lambda *_: None)
+        patches.setattr("vindeby.store.disk.run_directory.replace_text", lambda *_: None)
         with pytest.raises(StorageError, match="No space left"):
             merge(path)
     assert path.read_bytes() == data

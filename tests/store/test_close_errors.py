@@ -13,8 +13,8 @@ from vindeby.errors import StorageError
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import Files, Retry
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.publish import ShardWriter
 
 
 def fail_to_close(monkeypatch: pytest.MonkeyPatch, part_of_name: str) -> list[str]:

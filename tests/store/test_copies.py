@@ -11,14 +11,13 @@ import pytest
 from tests.store.examples import contents, flip, publish, record
 from vindeby.errors import DataError
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.hdf5.file_format import Content
-from vindeby.store.format.hdf5.registry import file_format_named
-from vindeby.store.format.image import build_image_of
+from vindeby.store.format.file_format import Content
+from vindeby.store.format.formats import file_format_named
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import segments_of
+from vindeby.store.format.shard import Receipt, build_image_of
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.missing import find_missing
-from vindeby.store.publish import Receipt
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding, Verdict
@@ -41,7 +40,7 @@ def two_contents(run: RunDirectory, clock: Callable[[int], None]) -> tuple[Recei
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Sets the time at which a shard says that it was published."""
-    return lambda now: monkeypatch.setattr("vindeby.store.format.image.time.time_ns", lambda: now)
+    return lambda now: monkeypatch.setattr("vindeby.store.format.shard.time.time_ns", lambda: now)
 
 
 def test_the_first_published_counts_before_a_merge_and_after(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vindeby.store.disk.event_tail import EventTail, read_now
+from vindeby.store.disk.events import EventTail, read_now
 from vindeby.store.disk.run_directory import RunDirectory
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from vindeby.store.disk import events
-from vindeby.store.disk.event_tail import EventTail
-from vindeby.store.disk.events import SET_ASIDE, EventLog, event_files, read_events, read_failures
+from vindeby.store.disk.events import SET_ASIDE, EventLog, EventTail, event_files, read_events, read_failures
+from vindeby.store.disk.files import LONGEST_TEXT, bounded
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.texts import LONGEST_TEXT, bounded
 
 
 def line(number: int, **more: object) -> bytes:

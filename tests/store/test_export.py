@@ -16,9 +16,9 @@ from vindeby.campaign import Task
 from vindeby.errors import ArgumentError, DataError, InputError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.publish import ShardWriter
+from vindeby.store.format.shard import ShardWriter
+from vindeby.store.read import export
 from vindeby.store.read.database import Database
-from vindeby.store.read.export import by_task
 
 
 def some(task: Task) -> bool:
@@ -178,7 +178,7 @@ def test_results_that_the_campaign_does_not_ask_for_are_there_too(tmp_path: Path
 
 
 def test_forged_numbers_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_task, "_LARGEST", 26)
+    monkeypatch.setattr(export, "_LARGEST", 26)
     database = stored(tmp_path, *(Record(f"farm{n}{n}_t{n}{n}_s{n}{n}", "", {}) for n in range(3)))
     with pytest.raises(DataError, match="make 27 values, more than 26"):
         database.to_xarray()

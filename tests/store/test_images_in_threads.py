@@ -5,9 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.store.examples import records
-from vindeby.store.format.image import build_image
 from vindeby.store.format.seal import SealedFile
-from vindeby.store.format.shard import read_segments
+from vindeby.store.format.shard import build_image, read_segments
 
 
 def test_shards_built_in_several_threads_at_once_are_all_right() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.old_files.make import FOLDER as NEWEST
 from tests.store.examples import contents, publish, record
-from vindeby.campaign.result_arrays import RESULT_ARRAYS
+from vindeby.campaign.tasks import RESULT_ARRAYS
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.merge.merge import MergeOptions, merge

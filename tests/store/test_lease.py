@@ -13,9 +13,8 @@ import pytest
 
 from tests.store.locks import beat, held_by, holder_process
 from vindeby.errors import BusyError
-from vindeby.store.disk.locks.lease import Lease, Sign, Watch, heartbeat_age
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.locks.lock_state import LockState, read_state
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.lock_state import Lease, LockState, Sign, Watch, heartbeat_age, read_state
 from vindeby.store.disk.process import Identity
 
 QUICK = Lease(beat_s=0.05, stale_s=1.0, watch_s=0.2)
@@ -124,8 +123,8 @@ STOPPED = """
 import signal, sys
 from pathlib import Path
 from vindeby.errors import BusyError
-from vindeby.store.disk.locks.lease import Lease
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock_state import Lease
+from vindeby.store.disk.lock import Lock
 lock = Lock(Path(sys.argv[1]), "merge", lease=Lease(beat_s=0.05)).acquire()
 print("held", flush=True)
 sys.stdin.readline()

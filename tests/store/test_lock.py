@@ -17,9 +17,8 @@ import pytest
 
 from tests.store.locks import held_by, holder_process
 from vindeby.errors import BusyError
-from vindeby.store.disk.locks.claim import claim_path
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.locks.lock_state import LockState, read_state, swap_state
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.lock_state import LockState, claim_path, read_state, swap_state
 from vindeby.store.disk.process import Identity
 
 
@@ -118,7 +117,7 @@ def test_confirm_notices_that_the_lock_was_taken_away(tmp_path: Path) -> None:
 RACE = """
 import sys, time
 from pathlib import Path
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 folder = Path(sys.argv[1])
 for number in range(25):
     with Lock(folder / "x.lock", "race", wait_s=60):

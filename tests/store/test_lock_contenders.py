@@ -9,7 +9,7 @@ from pathlib import Path
 CONTENDER = """
 import os, random, sys, time
 from pathlib import Path
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 
 chance = random.Random(int(sys.argv[2]))
 for name in ("rename", "replace", "link", "unlink"):

@@ -11,9 +11,10 @@ import pytest
 
 from tests.store.examples import contents, flip, foreign_file, publish, record, records
 from vindeby.errors import ArgumentError, BusyError, DataError, InputError
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
+from vindeby.store.format.seal import FORMAT_VERSION
 from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
@@ -43,7 +44,7 @@ def test_shards_become_one_database_and_are_deleted(run: RunDirectory, file_form
         assert file.attrs["successful_configs"] == 12
         assert file.attrs["total_configs"] == 20
         assert file.attrs["campaign"] == "name: x"
-        assert file.attrs["format_version"] == 2
+        assert file.attrs["format_version"] == FORMAT_VERSION
 
 
 def test_shards_can_be_kept(run: RunDirectory) -> None:
@@ -227,7 +228,7 @@ def test_wrong_options_are_refused() -> None:
 def test_two_merges_at_once(run: RunDirectory) -> None:
     publish(run, records(2))
     holder = (
-        "import sys, time; from pathlib import Path; from vindeby.store.disk.locks.lock import Lock\n"
+        "import sys, time; from pathlib import Path; from vindeby.store.disk.lock import Lock\n"
         "Lock(Path(sys.argv[1]), 'merge').acquire(); print('held', flush=True); time.sleep(60)"
     )
     child = subprocess.Popen(

@@ -12,8 +12,8 @@ import pytest
 from tests.store.examples import contents, publish, records
 from vindeby.errors import ArgumentError
 from vindeby.results.observer import Observer
+from vindeby.store.disk.files import check_output
 from vindeby.store.disk.output_file import write_file
-from vindeby.store.disk.output_path import check_output
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database

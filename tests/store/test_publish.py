@@ -12,7 +12,7 @@ from tests.store.examples import contents, publish, record, records
 from vindeby.errors import ArgumentError, StorageError
 from vindeby.store.disk.files import Files, Retry
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.publish import SHARDS_PER_DIRECTORY, ShardWriter
+from vindeby.store.format.shard import SHARDS_PER_DIRECTORY, ShardWriter
 
 QUICK = Retry(attempts=3, first_wait_s=0.0)
 
@@ -58,7 +58,7 @@ def test_two_writers_of_one_process_do_not_overwrite_each_other(run: RunDirector
 
 
 def test_directories_fan_out(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vindeby.store.publish.SHARDS_PER_DIRECTORY", 3)
+    monkeypatch.setattr("vindeby.store.format.shard.SHARDS_PER_DIRECTORY", 3)
     writer = ShardWriter(run)
     for seed in range(10):
         writer.publish([record(seed)])

@@ -11,9 +11,8 @@ import pytest
 
 from tests.store.examples import contents, record
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.batches import batches
 from vindeby.store.format.record import Record
-from vindeby.store.format.rows import segments_of
+from vindeby.store.format.rows import batches, segments_of
 from vindeby.store.read.guard import Limits
 from vindeby.store.salvage import salvage
 
@@ -27,7 +26,7 @@ def large_file(path: Path, count: int, values: int) -> None:
 
 
 def test_more_bytes_than_one_shard_holds_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vindeby.store.format.image.MAXIMUM_SEGMENT", 1 << 20)
+    monkeypatch.setattr("vindeby.store.format.shard.MAXIMUM_SEGMENT", 1 << 20)
     large_file(tmp_path / "a.h5", 40, 4096)  # 2.6 MB in fewer than 1,000 records
     report = salvage([tmp_path / "a.h5"], tmp_path / "new.h5", limits=Limits(batch_bytes=1 << 19))
     assert report.complete

@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numba.extending import register_jitable
 
 import vindeby
 from vindeby.wake.compiling import compiled
-from vindeby.wake.compiling.compiled import kernel
+from vindeby.wake.compiling.compiled import kernel, scalar
 
 SCRIPT = """
 import numpy as np
@@ -94,7 +96,7 @@ def test_only_a_change_of_what_a_loop_is_made_of_has_it_compiled_again(tmp_path:
         (package / file).write_text(text.replace(old, new))
 
     assert [misses(), misses()] == ["1", "0"]
-    change("wake/models/jensen.py", "from __future__", "# another comment\nfrom __future__")
+    change("wake/models/top_hat.py", "from __future__", "# another comment\nfrom __future__")
     change("wake/models/overlap.py", "@cache\ndef", "ANOTHER = 1\n\n\n@cache\ndef")
     assert misses() == "0"
     change("wake/models/overlap.py", "PER_SIGMA = 32.0", "PER_SIGMA = 31.0")
@@ -103,27 +105,28 @@ def test_only_a_change_of_what_a_loop_is_made_of_has_it_compiled_again(tmp_path:
     assert misses() == "1"
 
 
-def test_what_cannot_be_described_is_known_by_all_files_it_could_come_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Unknown:
-        pass
+def test_a_loop_that_cannot_be_described_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path)
+    tmp_path.chmod(0o700)
+    for name, registered in (("plain", False), ("odd", True)):
+        loop = _doubling(name, registered=registered)
+        assert loop(2.0) == 4.0
+    assert [file.name.partition("-")[0] for file in tmp_path.iterdir()] == ["loop"]
+    assert "plain" in _doubling("plain", registered=False).py_func.__qualname__
 
-    unknown = Unknown()
 
-    @kernel("unknown")
-    def loop() -> object:
-        return unknown
+def _doubling(name: str, *, registered: bool) -> Any:
+    decorate: Any = register_jitable if registered else scalar
 
-    (tmp_path / "model.py").write_text("growth = 0.04")
-    monkeypatch.setattr(compiled, "_WAKE", tmp_path)
-    before = compiled._digest_of_loop(loop)
-    compiled._digest_of_sources.cache_clear()
-    assert compiled._digest_of_loop(loop) == before
-    compiled._digest_of_sources.cache_clear()
-    (tmp_path / "model.py").write_text("growth = 0.05")
-    assert compiled._digest_of_loop(loop) != before
-    compiled._digest_of_sources.cache_clear()
+    @decorate  # type: ignore[untyped-decorator]
+    def double(number: float) -> float:
+        return 2.0 * number
+
+    @kernel(name)
+    def loop(number: float) -> float:
+        return float(double(number))
+
+    return loop
 
 
 def test_models_compiled_by_different_processes_do_not_take_each_others_code(tmp_path: Path) -> None:

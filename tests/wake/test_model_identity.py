@@ -25,7 +25,7 @@ from vindeby.wake.loops.direct import direct_kernels
 from vindeby.wake.loops.pair_tables import _fill_kernel
 from vindeby.wake.loops.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind_access import Locality
-from vindeby.wake.models.contract import ModelData, without_slopes
+from vindeby.wake.models.contract import Pair, without_slopes
 
 LOCALITIES: tuple[Locality, ...] = ("local", "turned")
 DEPTH = 0.1
@@ -33,10 +33,7 @@ TABLE = np.array([0.1])
 
 
 @scalar
-def slopes(
-    data: Any, downwind: float, crosswind: float, rise: float, heights: float, diameter: float, rotor: float,
-    thrust: float, turbulence: float,
-) -> tuple[float, float, float, float, float]:  # fmt: skip
+def slopes(data: Any, pair: Pair) -> tuple[float, float, float, float, float]:
     return DEPTH + TABLE[0], 0.0, 0.0, 0.0, 0.0
 
 
@@ -57,8 +54,7 @@ def own(**changes: Any) -> WakeModel:
 def depth_of(model: WakeModel) -> float:
     """What the compiled code of a model gives as deficit; the quickest of all loops to compile."""
     one, out = np.array([1.0]), np.zeros((1, 1, 1))
-    data = ModelData(np.array(model.constants, np.float64), np.zeros((1, 1)))
-    _fill_kernel(model)(data, one, one, one, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, out)
+    _fill_kernel(model)(model.data, one, one, one, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, out)
     return float(out[0, 0, 0])
 
 
@@ -83,7 +79,7 @@ def test_a_changed_global_is_seen_by_the_next_farm_and_by_no_farm_made_before(
 def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    arguments = (None, *[1.0] * 8)
+    arguments = (None, Pair(*[1.0] * 8))
     assert deficit(*arguments) == pytest.approx(0.2)  # Numba compiles the value of the global in
     monkeypatch.setitem(globals(), "DEPTH", 0.6)
     assert depth_of(own()) == pytest.approx(0.7)
@@ -175,7 +171,7 @@ def test_what_cannot_be_described_is_compiled_in_this_process_and_not_kept(
         lambda *_: compiled_at_once(),
         lambda data, *_: for_arrays(np.zeros(1))[0],
     ):
-        model = own(deficit=_nine_arguments(odd))
+        model = own(deficit=_two_arguments(odd))
         assert model.identity.startswith(THIS_PROCESS)
         assert model.with_fixed_code().identity == model.identity
         assert _fill_kernel(model) is _fill_kernel(replace(model))
@@ -183,13 +179,13 @@ def test_what_cannot_be_described_is_compiled_in_this_process_and_not_kept(
         assert kept(tmp_path) == 1
 
 
-def _nine_arguments(function: Callable[..., float]) -> Callable[..., float]:
+def _two_arguments(function: Callable[..., float]) -> Callable[..., float]:
     inner = scalar(function)
 
-    def taking_nine(a, b, c, d, e, f, g, h, i):  # type: ignore[no-untyped-def]
-        return inner(a, b, c, d, e, f, g, h, i)
+    def taking_two(data, pair):  # type: ignore[no-untyped-def]
+        return inner(data, pair)
 
-    return scalar(taking_nine)
+    return scalar(taking_two)
 
 
 def _loops(model: WakeModel) -> list[Any]:

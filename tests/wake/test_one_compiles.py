@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from vindeby.wake.compiling import one_compiles
-from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.compiling.one_compiles import CompilingLock
+from vindeby.wake.compiling import compiled
+from vindeby.wake.compiling.compiled import CompilingLock, kernel
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from vindeby.wake.compiling.one_compiles import CompilingLock
+from vindeby.wake.compiling.compiled import CompilingLock
 lock = CompilingLock(Path(sys.argv[1]))
 lock.take()
 print("held", flush=True)
@@ -62,7 +61,7 @@ def test_a_process_forked_meanwhile_does_not_keep_the_lock(tmp_path: Path) -> No
 def test_who_has_waited_too_long_compiles_and_leaves_the_lock_to_its_holder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(one_compiles, "LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr(compiled, "LONGEST_WAIT_S", 0.2)
     holder, late = CompilingLock(tmp_path / "loop.nbc"), CompilingLock(tmp_path / "loop.nbc")
     holder.take()
     began = time.monotonic()
@@ -83,7 +82,7 @@ def test_a_loop_that_cannot_be_compiled_lets_others_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(one_compiles, "LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr(compiled, "LONGEST_WAIT_S", 0.2)
 
     @kernel("wrong")
     def loop(number: float) -> object:

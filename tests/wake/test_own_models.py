@@ -31,7 +31,7 @@ def reach(data, downwind, diameter, rotor, thrust, turbulence):
 
 
 @scalar
-def slopes(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
+def slopes(data, pair):
     return 0.0, 0.0, 0.0, 0.0, 0.0
 
 
@@ -40,23 +40,23 @@ def model(deficit):
 
 
 @scalar
-def with_literal(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
+def with_literal(data, pair):
     return 0.1
 
 
 @scalar
-def with_global(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
+def with_global(data, pair):
     return NUMBER
 
 
 @scalar
-def with_tuple_and_array(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
+def with_tuple_and_array(data, pair):
     return 0.5 * (NUMBERS[0] + TABLE[0])
 
 
 @scalar
-def helped(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
-    return helper(thrust)
+def helped(data, pair):
+    return helper(pair.thrust)
 
 
 @numba.njit
@@ -71,14 +71,14 @@ def further(thrust, extra=0.1):
 
 def closure(amount):
     @scalar
-    def deficit(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
+    def deficit(data, pair):
         return amount
 
     return deficit
 
 
 @scalar
-def of_module(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
+def of_module(data, pair):
     return 0.5 * (physics.HALF + physics.half())
 
 
@@ -166,13 +166,13 @@ from vindeby.wake.models.contract import WakeModel
 
 
 @scalar
-def slopes(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
+def slopes(data, pair):
     return 0.1, 0.0, 0.0, 0.0, 0.0
 
 
 @scalar
-def deficit(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence):
-    return slopes(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence)[0]
+def deficit(data, pair):
+    return slopes(data, pair)[0]
 
 
 @scalar

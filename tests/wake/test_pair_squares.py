@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from math import exp
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vindeby.wake.models import iea37
-from vindeby.wake.models.contract import ModelData
-from vindeby.wake.models.exponential import LARGEST_Z, exp_of_minus
+from vindeby.wake.models.contract import Pair
+from vindeby.wake.models.gaussian import LARGEST_Z, exp_of_minus
 
 
 @settings(deadline=None)
@@ -32,9 +31,9 @@ def test_the_square_is_that_of_the_deficit(
 ) -> None:
     model = iea37()
     assert model.pair_squares is not None
-    data = ModelData(np.array(model.constants), np.zeros((1, 1)))
+    data = model.data
     aside = 0.999 * crosswind * model.reach(data, downwind, diameter, diameter, thrust, 0.0)
-    deficit = model.deficit(data, downwind, aside, 0.0, 200.0, diameter, diameter, thrust, 0.0)
+    deficit = model.deficit(data, Pair(downwind, aside, 0.0, 200.0, diameter, diameter, thrust, 0.0))
     numbers = model.pair_squares.numbers(data, diameter, thrust)
     square = model.pair_squares.square(*numbers, downwind, aside)
     # What is lost where deficits are small is lost in both: 1 less a root that is almost 1.

@@ -21,8 +21,7 @@ from vindeby.assembly.physics import physics_checks
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import parse_key, task_key
 from vindeby.errors import DataError, InputError
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Invalid, Verdicts, read_verdicts, write_verdicts
+from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, read_verdicts, write_verdicts
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment, checksum_of
 from vindeby.store.missing import Holding, answers

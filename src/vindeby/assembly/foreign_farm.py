@@ -52,7 +52,7 @@ class Engine(Protocol):
 
 
 def _stand_in() -> WakeModel:
-    """A model that stands for the engine's: searches see that its wakes are no sum of pairs and cannot be widened."""
+    """A model in place of the engine's: searches see that its wakes are not a sum of pairs and cannot be widened."""
     model = models.niayifar_2016()
     return replace(model, name="engine", growth_constants=(), needs_turbulence=False, tabulate=False)
 

@@ -1,16 +1,29 @@
-"""A merge of a campaign's results: what every merge needs to know of the campaign, said once.
+"""What a merge needs to know of the campaign, and whether a campaign belongs to the results that are there.
 
 ``run``, ``merge`` and the merges while a campaign runs differ in when and how they merge, never in what counts.
+
+OUT.h5 and its run directory belong to one campaign. That campaign may grow (more seeds, farms, turbine types) and its
+parameters may be edited, which makes earlier results stale. A campaign that shares nothing with what is there is
+another one, and its results go to another file.
+
+A campaign belongs where a result is found that answers it (the same key and fingerprint); or, when everything was
+edited, where the campaign there has the same name and at least one farm and one turbine type in common, by name or
+by description. Results without a campaign and without fingerprints (of another script) belong to any campaign that
+asks for one of their keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from vindeby.campaign import Campaign
-from vindeby.campaign.result_arrays import RESULT_ARRAYS, STUDY_ARRAYS
+from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign.tasks import RESULT_ARRAYS, STUDY_ARRAYS
+from vindeby.errors import CampaignError, DataError, InputError
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions
+from vindeby.store.missing import fingerprints
+from vindeby.store.read.database import Database
 
 
 def merge_options(
@@ -28,3 +41,73 @@ def merge_options(
         asked={} if campaign is None else campaign.fingerprints(),
         invalid=invalid,
     )
+
+
+def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
+    """InputError when OUT.h5 or its run directory holds results of another campaign; changes nothing."""
+    text = run.campaign_text()
+    if text == campaign.dumps() or not (run.output.exists() or run.shard_names()):
+        return
+    if text is not None and _may_be_edited(text, campaign):
+        return
+    with _opened(run) as database:
+        kept = database.attributes.get("campaign")
+        if text is None and isinstance(kept, str):
+            text = kept
+            if _may_be_edited(text, campaign):
+                return
+        have = fingerprints(database)
+    former = None if text is None else _loaded(text)
+    if not have or any(_shared(have, campaign, foreign=former is None)):
+        return
+    holds = f"campaign {former.name!r}" if former else "results of another campaign"
+    raise InputError(
+        f"{run.output}: holds {holds} ({len(have):,} results), with which campaign {campaign.name!r} shares nothing; "
+        f"nothing was changed; use -o OTHER.h5 for {campaign.name!r}"
+    )
+
+
+def _opened(run: RunDirectory) -> Database:
+    try:
+        return Database(run)
+    except DataError as error:
+        raise DataError(*error.args, "what it holds is not known; nothing was changed") from error
+
+
+def _loaded(text: str) -> Campaign | None:
+    try:
+        return Campaign.loads(text, "the campaign that is kept with the results")
+    except CampaignError:
+        return None
+
+
+def _may_be_edited(text: str, campaign: Campaign) -> bool:
+    """Is it, as far as is known, the same campaign? A text that cannot be read any more does not prove another."""
+    former = _loaded(text)
+    return former is None or is_edited(former, campaign)
+
+
+def is_edited(former: Campaign, campaign: Campaign) -> bool:
+    """Is it the same campaign with other parameters: the same name, a farm and a type in common?"""
+    if former.name != campaign.name or former.is_about_wind != campaign.is_about_wind:
+        return False
+    return not campaign.is_about_wind or (
+        _in_common(former.farms, campaign.farms) and _in_common(former.turbines, campaign.turbines)
+    )
+
+
+def _in_common(some: Iterable[Farm | Turbine], others: Iterable[Farm | Turbine]) -> bool:
+    names = {one.name for one in some}
+    described = [_description(one) for one in some]
+    return any(other.name in names or _description(other) in described for other in others)
+
+
+def _description(thing: Farm | Turbine) -> object:
+    return thing.boundary if isinstance(thing, Farm) else thing.description
+
+
+def _shared(have: dict[str, str], campaign: Campaign, *, foreign: bool) -> Iterable[bool]:
+    for task in campaign.tasks():
+        found = have.get(task.key)
+        if found is not None and (found == task.fingerprint or (foreign and not found)):
+            yield True

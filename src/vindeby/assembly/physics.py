@@ -13,25 +13,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vindeby import units
-from vindeby.assembly.distances import Area, FloatArray, closest_pair, worst_pair
-from vindeby.assembly.returned import ReturnedCheck
-from vindeby.assembly.standing import Around, around
-from vindeby.assembly.zones_and_types import (
+from vindeby.assembly.stored_turbines import (
+    Area,
+    Around,
+    FloatArray,
     IntArray,
     areas_of,
+    around,
     check_inside,
     check_types,
     check_zone,
+    closest_pair,
     kinds_of,
     largest_diameter_m,
     objective_gwh,
     own_types,
+    worst_pair,
 )
 from vindeby.campaign import Campaign, task_key
 from vindeby.campaign.tasks import Cell, parse_key
@@ -42,6 +46,26 @@ from vindeby.units import TOLERANCE_M
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
+
+RETURNS = "returns"
+"""The attribute of such a result that names its arrays; readers know by it that there is no layout and no energy."""
+
+
+@dataclass(frozen=True)
+class ReturnedCheck:
+    """What must hold for a result of such a campaign."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, record: Record) -> Iterator[str]:
+        """Say what is wrong with the record."""
+        for name in self.names:
+            array = record.arrays.get(name)
+            if array is None:
+                yield f"has no {name}"
+            elif not np.isfinite(array).all():
+                yield f"{name} holds values that are not finite"
+
 
 TOLERANCE_AEP = 1e-9
 """Relative difference of energies that the same computation on another machine may have."""

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from vindeby import layout
-from vindeby.assembly.standing import around
+from vindeby.assembly.stored_turbines import around, kinds_of
 from vindeby.assembly.wind import wind_farm
-from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Boundary, Campaign, Circle, Farm
 from vindeby.campaign.refusals import turbulence_speeds
-from vindeby.campaign.sections.method import (
-    Annealing,
-    Auto,
-    Gradient,
-    Hopping,
-    Lattice,
-    RandomSearch,
-    RandomStart,
-    SmartStart,
-    Step,
-    StochasticGradient,
-)
+from vindeby.campaign.sections.method import SmartStart, Step
 from vindeby.campaign.tasks import Cell
 from vindeby.layout.methods.smart_start import DEFAULT_SPEEDS
 
@@ -111,26 +99,12 @@ def pipeline_of(campaign: Campaign) -> layout.Pipeline:
 
 
 def _method(campaign: Campaign, step: Step) -> layout.Method:
-    match step.chosen[1]:
-        case SmartStart() as given:
-            return _smart_start(campaign, given)
-        case RandomStart():
-            return layout.RandomStart()
-        case Lattice() as given:
-            return layout.Lattice(given.rows, given.trials)
-        case Gradient() as given:
-            return layout.Gradient(given.max_iterations, given.widening, given.wind, given.memory)
-        case RandomSearch() as given:
-            return layout.RandomSearch(given.max_evaluations, given.max_step_m, given.wind)
-        case Annealing() as given:
-            return layout.Annealing(given.max_evaluations, given.temperature, given.wind)
-        case Hopping() as given:
-            return layout.Hopping(given.max_hops, given.places)
-        case Auto() as given:
-            return layout.Auto(given.seconds, given.evaluations)
-        case StochasticGradient() as given:
-            return layout.StochasticGradient(given.max_iterations, given.samples)
-    raise AssertionError(f"the step {step.chosen[0]} is not a search of vindeby's own")
+    """The method of a step: the class of ``layout`` with the same name takes the same parameters."""
+    given = step.chosen[1]
+    if isinstance(given, SmartStart):
+        return _smart_start(campaign, given)
+    method: layout.Method = getattr(layout, type(given).__name__)(**given.model_dump())
+    return method
 
 
 def _smart_start(campaign: Campaign, step: SmartStart) -> layout.Method:

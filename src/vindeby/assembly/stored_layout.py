@@ -6,31 +6,19 @@ results that are done: those that answer the database's own campaign and are pos
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.zones_and_types import kinds_of, own_types, worth_of
+from vindeby.assembly.stored_turbines import kinds_of, own_types, worth_of
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.readers import StoredLayout
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError
 from vindeby.store.format.record import Record
 from vindeby.store.missing import answers
 from vindeby.store.read.database import Database
-
-
-@dataclass(frozen=True)
-class StoredLayout:
-    """Positions in metres, the turbine types as a campaign file describes them, and what was taken, in words."""
-
-    key: str
-    what: str
-    positions: list[list[float]]
-    turbines: list[dict[str, Any]] | None
-    type: str | list[str] | None
 
 
 def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> StoredLayout:
@@ -43,14 +31,13 @@ def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str
                 raise InputError(f"{path}: holds no result {key!r} among its {len(database):,}")
             return _stored(path, database[key], campaign)
         if campaign is None:
-            raise InputError(
-                f"{path}: keeps no campaign, so which result is best cannot be told; name its key"
-            )
+            raise InputError(f"{path}: keeps no campaign, so the best result is not known; name its key")
         farm_idx = _index("farm", [one.name for one in campaign.farms], farm, path)
         type_idx = _index("type", [one.name for one in campaign.turbines], type_, path)
         judge = Judge(campaign)
-        for record in _best_first(database, judge, (farm_idx, type_idx)):
-            if not judge.why_not(record):
+        for best in keys_by_worth(database).get((farm_idx, type_idx), ()):
+            asked, record = judge.asked(best), database[best]
+            if asked is not None and answers(record.fingerprint, asked) and not judge.why_not(record):
                 return _stored(path, record, campaign)
     raise DataError(
         f"{path}: holds no valid result of farm {campaign.farms[farm_idx].name!r} with type "
@@ -62,23 +49,20 @@ def _index(what: str, names: Sequence[str], name: str | None, path: Path) -> int
     if name is None and len(names) == 1:
         return 0
     if name is None or name not in names:
-        told = f"there is no {what} {name!r}" if name is not None else f"which {what} is not said"
-        raise InputError(f"{path}: {told}; it has: {', '.join(names)}")
+        wrong = f"there is no {what} {name!r}" if name is not None else f"the {what} is missing"
+        raise InputError(f"{path}: {wrong}; it has: {', '.join(names)}")
     return names.index(name)
 
 
-def _best_first(database: Database, judge: Judge, place: tuple[int, int]) -> Iterator[Record]:
-    found: list[tuple[float, str]] = []
-    for key in database:
-        numbers, asked = parse_key(key), judge.asked(key)
-        if numbers is None or asked is None or numbers[:2] != place:
-            continue
-        record = database[key]
-        worth = worth_of(record)
-        if answers(record.fingerprint, asked) and worth is not None:
-            found.append((-worth, key))
-    for _, key in sorted(found):
-        yield database[key]
+def keys_by_worth(database: Database) -> dict[tuple[int, int], list[str]]:
+    """By farm and type the keys of all results, the best first: by their objective, or their energy."""
+    found: dict[tuple[int, int], list[tuple[float, str]]] = {}
+    for segment in database.segments():
+        for record in segment.records():
+            numbers, worth = parse_key(record.key), worth_of(record)
+            if numbers is not None and worth is not None:
+                found.setdefault(numbers[:2], []).append((-worth, record.key))
+    return {place: [key for _, key in sorted(entries)] for place, entries in found.items()}
 
 
 def _stored(path: Path, record: Record, campaign: Campaign | None) -> StoredLayout:

@@ -4,27 +4,87 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from vindeby import wake
 from vindeby.assembly.foreign_farm import ForeignFarm
-from vindeby.assembly.grid_north import turned
-from vindeby.assembly.local_wind import gridded_site
-from vindeby.assembly.standing import Around, around
+from vindeby.assembly.stored_turbines import Around, around
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import imported
-from vindeby.campaign.sections.engine import PythonModel
+from vindeby.campaign.sections.local_wind import AXES, LocalWind
 from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
-from vindeby.campaign.sections.time_series import States, TimeSeries
+from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
-from vindeby.campaign.sections.turbulence import TurbulenceTable
-from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import PythonModel, WakeModel
 from vindeby.errors import ArgumentError, InputError
 from vindeby.wake.models.contract import wrong_slope
-from vindeby.wake.models.overlap import overlap_table
+
+
+def turned(site: wake.Site, convergence_deg: float | None) -> wake.Site:
+    """The site with its directions relative to grid north, which lies ``convergence_deg`` clockwise of true north."""
+    if not convergence_deg:
+        return site
+    if isinstance(site, wake.TimeSeriesSite):  # stays one: what is written by step needs its steps
+        return replace(site, wind_direction=_from_grid_north(site.wind_direction, convergence_deg))
+    return TurnedSite(site, convergence_deg)
+
+
+def _from_grid_north(direction: npt.ArrayLike, convergence_deg: float) -> npt.NDArray[np.float64]:
+    return np.mod(np.asarray(direction, np.float64) - convergence_deg, 360.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedSite:
+    """A site as seen from coordinates whose north is not true north."""
+
+    rose: wake.Site
+    convergence_deg: float
+
+    def states(
+        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
+    ) -> wake.WindStates:
+        """The same wind states, chosen by their true directions, with directions relative to grid north."""
+        states = self.rose.states(directions, speeds)
+        return replace(states, direction=_from_grid_north(states.direction, self.convergence_deg))
+
+
+def gridded_site(site: Site, local: LocalWind, rose: wake.Site | None) -> wake.Site:
+    """A site whose wind is that of ``rose``, or of each place where the grid has probabilities, on the grid."""
+    grid = wake.WindGrid(
+        local.x,
+        local.y,
+        height=local.height,
+        direction=local.wind_directions,
+        **{name: _over_axes(local, name) for name in local.quantities},
+    )
+    interpolation = local.interpolation or getattr(site.chosen[1], "interpolation", None) or "linear"
+    gridded = wake.GriddedSite(rose, grid, interpolation, local.position_interpolation, local.turned_wakes)
+    if rose is not None:
+        return gridded
+    weibull = site.weibull
+    assert weibull is not None, "the campaign's check lets no other site without a rose through"
+    assert isinstance(weibull.turbulence_intensity, float), "nor another turbulence"
+    return replace(
+        gridded,
+        default_directions=np.arange(round(360.0 / weibull.direction_step)) * weibull.direction_step,
+        default_speeds=np.array(weibull.wind_speeds),
+        turbulence_intensity=weibull.turbulence_intensity,
+    )
+
+
+def _over_axes(local: LocalWind, name: str) -> npt.NDArray[np.float64]:
+    """The numbers over their own axes; over all four where the number of axes alone would not say which."""
+    array = local.array(name)
+    own = getattr(local, name).axes
+    if len(own) == 3 and local.height is not None and local.wind_directions is not None:
+        lengths = [len(getattr(local, axis)) for axis in AXES]
+        return np.array(np.broadcast_to(array, lengths))
+    return array.reshape([length for length, axis in zip(array.shape, AXES, strict=True) if axis in own])
 
 
 def site_of(campaign: Campaign, *, searched: bool = False) -> wake.Site:
@@ -140,25 +200,8 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
 def _wakes_of(model: WakeModel) -> wake.WakeModel:
     if model.python is not None:
         return _named_model(model.python)
-    if model.nygaard_2022 is not None:
-        return wake.models.nygaard_2022(expansion=model.nygaard_2022.a)
-    if model.bastankhah_2014 is not None:
-        return wake.models.bastankhah_2014(growth=model.bastankhah_2014.k)
-    if model.niayifar_2016 is not None:
-        return wake.models.niayifar_2016(growth=(model.niayifar_2016.a0, model.niayifar_2016.a1))
-    if model.iea37 is not None:
-        return wake.models.iea37(growth=model.iea37.k)
-    if model.turbopark_2020 is not None:
-        turbopark = model.turbopark_2020
-        return wake.models.turbopark_2020(turbopark.a, turbopark.induction, turbopark.rotor)
-    if model.bastankhah_2016 is not None:
-        gauss = model.bastankhah_2016
-        return wake.models.bastankhah_2016((gauss.ka, gauss.kb), (gauss.alpha, gauss.beta))
-    if model.cumulative_curl is not None:
-        curl = model.cumulative_curl
-        return wake.models.cumulative_curl((curl.ka, curl.kb), curl.turbulence)
-    assert model.jensen is not None, "the campaign's check lets none but these through"
-    return wake.models.jensen(model.jensen.k, model.jensen.induction, model.jensen.rotor)
+    name, parameters = model.chosen
+    return wake.MODELS[name](**dict(parameters))
 
 
 def _named_model(given: PythonModel) -> wake.WakeModel:
@@ -183,8 +226,7 @@ def _named_model(given: PythonModel) -> wake.WakeModel:
 
 @lru_cache(maxsize=64)
 def _wrong_slope(model: wake.WakeModel) -> str:
-    overlap = overlap_table() if model.averages_gaussian else np.zeros((1, 1))
-    return wrong_slope(model, wake.models.ModelData(np.array(model.constants), overlap))
+    return wrong_slope(model)
 
 
 def wind_farm(

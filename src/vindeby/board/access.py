@@ -1,4 +1,4 @@
-"""Who may see the board, and what a browser may do with it.
+"""Access to the board: hosts, tokens, and the headers that limit what a browser may do.
 
 Bound to this machine alone, the board asks for no token, but answers only to names of this machine, so that no web
 page can reach it through a name of its own (DNS rebinding). Bound to anything else, it asks for a token.

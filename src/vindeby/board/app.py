@@ -1,21 +1,31 @@
-"""The routes of the board, and the loop that looks for all viewers."""
+"""The board as a web application: its routes, the loop that looks for all viewers, logs, and the server.
+
+Logs of this run are the only files that it serves, by name, from their own folder and nowhere else.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import re
+import secrets
+import socket
+import stat
 import time
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from vindeby.board.access import Access
+from vindeby.board.access import Access, is_loopback
 from vindeby.board.feed import Feed
-from vindeby.board.logs import read_log
+from vindeby.errors import ArgumentError
 from vindeby.results.observer import Observer
 from vindeby.results.web import ASSETS, asset
 
@@ -39,17 +49,17 @@ class Board:
         self._wanted = asyncio.Event()
 
     async def look_for_all(self) -> None:
-        """Look once an interval while somebody is watching; less often where a look takes long."""
+        """Look once per interval while there are viewers; less often where a look takes long."""
         while True:
             await self._wanted.wait()
             before = self.feed.state, self.feed.shown, len(self.feed.rows)
             used_s = await asyncio.to_thread(self._look)
             if (self.feed.state, self.feed.shown, len(self.feed.rows)) != before:
-                self._tell()
+                self._notify()
             await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
 
-    def _tell(self) -> None:
-        """Wake everybody who waits; each turn has an event of its own, so nobody holds a lock when a viewer leaves."""
+    def _notify(self) -> None:
+        """Wake all viewers; each turn has an event of its own, so that no lock is held when a viewer leaves."""
         self._turn += 1
         news, self._news = self._news, asyncio.Event()
         news.set()
@@ -91,7 +101,7 @@ class Board:
                 self._wanted.clear()
 
     async def _wait(self, turn: int) -> bool:
-        """Until something changed; False when nothing did for a while."""
+        """Wait until something changes; False when nothing did for a while."""
         if self._turn == turn:
             try:
                 async with asyncio.timeout(_BEAT_S):
@@ -150,3 +160,83 @@ def build_app(observer: Observer, *, token: str | None = None, interval_s: float
     )
     app.router.redirect_slashes = False
     return app
+
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}\Z")
+_TAIL = 200_000
+
+
+def read_log(folder: Path, name: str) -> str | None:
+    """The end of a log; None when there is no such file, or it is not a plain file right in the folder."""
+    if not _NAME.match(name) or name in {".", ".."} or not name.endswith(".log"):
+        return None
+    try:
+        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+    except OSError:
+        return None
+    finally:
+        os.close(directory)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        file.seek(max(0, status.st_size - _TAIL))
+        text = file.read(_TAIL).decode(errors="replace")
+    return text if status.st_size <= _TAIL else f"... the last {_TAIL} bytes of {status.st_size} ...\n{text}"
+
+
+_POLITE = 5
+
+
+def serve_board(
+    observer: Observer,
+    *,
+    host: str,
+    port: int,
+    token: str | None = None,
+    interval_s: float = 1.0,
+    say: Callable[[str], None],
+) -> None:
+    """Serve until stopped; where others could reach it, only with a token."""
+    if token is None and not is_loopback(host):
+        token = secrets.token_urlsafe(24)
+    listening = _listen(host, port)
+    app = build_app(observer, token=token, interval_s=interval_s)
+    with contextlib.suppress(OSError):
+        os.nice(_POLITE)  # the campaign comes first
+    name = host if ":" not in host else f"[{host}]"
+    address = f"http://{name}:{listening.getsockname()[1]}/"
+    say(f"{address}?token={token}" if token else address)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=1,
+        server_header=False,
+        lifespan="on",
+    )
+    with listening:
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as error:
+        raise ArgumentError(f"--host: {host!r} is not an address of this machine: {error}") from None
+    family, kind, protocol, _, address = found[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise ArgumentError(
+            f"--port: cannot listen on {host}:{port}: {error.strerror}; another board may be running, choose another"
+        ) from None
+    return listening

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from vindeby.assembly.zones_and_types import worth_of
+from vindeby.assembly.stored_turbines import worth_of
 from vindeby.errors import VindebyError
-from vindeby.results import browser_data as packed
+from vindeby.results import maps
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 
@@ -36,11 +36,11 @@ class Feed:
         self._campaign: object = self
         self._layouts: dict[str, dict[str, Any]] = {}
         self._worths: dict[str, float] = {}
-        """By the objective, where the campaign has one; of the others the energy tells."""
+        """By the objective, where the campaign has one; others are compared by energy."""
         self.rows: list[list[Any]] = []
         """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
         self.generation = 0
-        """0 before the first look; raised when what was sent is no longer true, and viewers must begin again."""
+        """0 before the first look; raised when what was sent is no longer valid, and viewers must start again."""
         self.state = message("problem", {"text": "the first look is under way"})
         self.shown = message("shown", {"newest": [], "best": []})
 
@@ -76,10 +76,10 @@ class Feed:
         types = range(max(len(axes.types), 1))
         data = {
             "generation": self.generation,
-            "farms": [packed.farm_data(campaign, index, packed.frame_of(campaign, index)) for index in farms],
-            "types": [packed.type_data(campaign, index) for index in types],
+            "farms": [maps.farm_data(campaign, index, maps.frame_of(campaign, index)) for index in farms],
+            "types": [maps.type_data(campaign, index) for index in types],
             "mixed": {
-                f"{cell.farm_idx}/{cell.type_idx}": packed.type_data(campaign, cell.type_idx, cell)
+                f"{cell.farm_idx}/{cell.type_idx}": maps.type_data(campaign, cell.type_idx, cell)
                 for cell in axes.cells
                 if cell.mix
             },
@@ -100,7 +100,7 @@ class Feed:
         columns = ["key", "aep", "n_turbines", "farm_idx", "type_idx", "ss_seed"]
         for key, aep, turbines, *place in fresh[columns].tolist():
             self._known[key] = aep
-            self.rows.append([key.decode(errors="replace"), *place, packed.plain(aep, _DIGITS), turbines])
+            self.rows.append([key.decode(errors="replace"), *place, maps.plain(aep, _DIGITS), turbines])
             self._take_worth(self.rows[-1][0])
 
     def _take_worth(self, key: str) -> None:
@@ -154,23 +154,21 @@ class Feed:
             record = self._observer.source[key]
         except (KeyError, VindebyError, OSError):
             return None
-        layout = packed.layout_in(record)
+        layout = maps.layout_in(record)
         if layout is None:
             return None
         farm, type_ = record.attributes.get("farm_idx", 0), record.attributes.get("type_idx", 0)
         farm_idx = farm if isinstance(farm, int) else 0
-        frame = packed.frame_of(self._observer.campaign, farm_idx, [layout])
-        energy = record.arrays.get("aep")
+        frame = maps.frame_of(self._observer.campaign, farm_idx, [layout])
+        aep = maps.stored_energy(record)
         found = {
             "key": key,
             "farm": farm_idx,
             "type": type_ if isinstance(type_, int) else 0,
-            "aep": packed.plain(float(energy.ravel()[0]), _DIGITS)
-            if energy is not None and energy.size == 1
-            else None,
+            "aep": None if aep is None else maps.plain(aep, _DIGITS),
             "n": int(layout.shape[1]),
             "frame": list(frame),
-            "layout": packed.pack_layout(layout, frame),
+            "layout": maps.pack_layout(layout, frame),
         }
         self._layouts[key] = found
         return found

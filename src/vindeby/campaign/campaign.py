@@ -23,7 +23,7 @@ from vindeby.campaign.refusals import (
     refuse_unknown_wind,
     refuse_unsuitable_wake_model,
 )
-from vindeby.campaign.sections.long_lists import PACKED
+from vindeby.campaign.sections.values import PACKED
 from vindeby.campaign.tasks import Cell, Task
 from vindeby.errors import CampaignError
 from vindeby.notebook import heading, table

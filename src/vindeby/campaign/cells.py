@@ -10,8 +10,7 @@ from typing import Any
 
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.neighbours import neighbours_identities
-from vindeby.campaign.sections.farm import Farm
-from vindeby.campaign.sections.objective import Objective
+from vindeby.campaign.sections.farm import Farm, Objective
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, digest
 
 

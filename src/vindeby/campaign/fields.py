@@ -17,17 +17,13 @@ from pydantic import (
     model_validator,
 )
 
-from vindeby.campaign.sections.amount import Amount, even_shares
-from vindeby.campaign.sections.coordinate_system import CoordinateSystem
-from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.farm import Amount, Farm, Objective, Spacing, even_shares
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
 from vindeby.campaign.sections.neighbours import Neighbours
-from vindeby.campaign.sections.objective import Objective
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.spacing import Spacing
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import Count, Name, Text, refusal
+from vindeby.campaign.sections.values import CoordinateSystem, Count, Name, Text, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 
 MAX_TASKS = 10_000_000
@@ -41,7 +37,7 @@ def _count_is_a_range(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         if not 1 <= value <= MAX_TASKS:
             raise refusal(
-                "is no number of seeds", remedy=f"give 1 to {MAX_TASKS:,}, or a list of seeds", value=value
+                "is not a number of seeds", remedy=f"give 1 to {MAX_TASKS:,}, or a list of seeds", value=value
             )
         return tuple(range(value))
     if not isinstance(value, list | tuple):

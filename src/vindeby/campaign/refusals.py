@@ -6,16 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from vindeby.campaign.fields import MAX_TASKS, CampaignFields
 from vindeby.campaign.reading.yaml_text import Path, field_name
-from vindeby.campaign.sections.amount import MAX_TURBINES, CountRange
 from vindeby.campaign.sections.boundary import Boundary
-from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.farm import MAX_TURBINES, WAYS, CountRange, Farm
 from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.neighbours import NeighbourGroup
-from vindeby.campaign.sections.objective import WAYS
 from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.time_series import TurbulenceTable
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.turbulence import TurbulenceTable
 from vindeby.campaign.sections.values import refusal
 from vindeby.text import plural
 
@@ -130,7 +128,7 @@ def refuse_objective(campaign: CampaignFields) -> None:
     if chosen is not None and (objective is None or not objective.tells_counts_apart):
         at, range_ = chosen
         raise refusal(
-            f"{range_} turbines cannot be told apart by their AEP: more turbines always give more",
+            f"{range_} turbines cannot be compared by their AEP: more turbines always give more",
             remedy=f"give the campaign an objective: {WAYS}",
             at=(*at, "n_turbines"),
         )
@@ -174,8 +172,8 @@ def refuse_unknown_wind(site: Site, steps: Sequence[Step]) -> None:
             values = None if start is None else getattr(start, name)
             at = ("method", index, "smart-start", name)
             if values is not None and key in ("time_series", "states"):
-                told = f"has no meaning for a site of {given.title}, whose states are taken as they are"
-                raise refusal(told, remedy="leave it out", at=at)
+                why = f"has no meaning for a site of {given.title}, whose states are taken as they are"
+                raise refusal(why, remedy="leave it out", at=at)
             if values is None or name != "wind_speeds" or known is None:
                 continue
             outside = [speed for speed in values if not known[0] <= speed <= known[-1]]
@@ -241,7 +239,7 @@ def _refuse_unknown_types(groups: Sequence[NeighbourGroup], shared: Sequence[Tur
         for place, name in enumerate(group.type or ()):
             if name not in known:
                 raise refusal(
-                    "is the name of no turbine type",
+                    "is not the name of a turbine type",
                     remedy=f"known: {', '.join(known)}; describe others under turbines: of this entry",
                     at=(*at, index, "type", place) if len(group.type or ()) > 1 else (*at, index, "type"),
                     value=name,

@@ -1,8 +1,7 @@
 """The command ``vindeby``: one file per command, and one place where errors become messages and exit statuses.
 
-Each module named in ``COMMANDS`` has a typer function ``command``. Only the module of the command that was asked
-for is loaded, and it imports what it computes with inside its functions: so help pages and the completion of words
-in a shell load nothing heavy.
+Each module named in ``COMMANDS`` has a typer function ``command``. Only the module of the requested command is loaded,
+and it imports what it computes with inside its functions, so that help pages and shell completion stay fast.
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ COMMANDS = {
     "check": "Check a campaign file, and list what it would run.",
     "run": "Run what is missing, then merge and validate.",
     "slurm": "Run a campaign as an array of SLURM jobs.",
-    "monitor": "Show how far a campaign is.",
+    "monitor": "Show the progress of a campaign.",
     "missing": "List what has no valid result, and why.",
-    "merge": "Bring finished results into the database.",
+    "merge": "Merge finished results into the database.",
     "validate": "Check every result of a database.",
     "salvage": "Save results from damaged or foreign files.",
     "adopt": "Take over the run of an older script, and check it.",
     "show": "Draw layouts, or the campaign.",
-    "evaluate": "Evaluate stored layouts in other wind, wakes or company.",
+    "evaluate": "Evaluate stored layouts in other wind, with other wakes or neighbours.",
     "report": "Write one HTML page about a campaign.",
     "board": "Show a campaign in the browser while it runs.",
-    "export": "Write results in a format of other tools.",
-    "doctor": "Say what this machine offers a campaign.",
+    "export": "Write results in a format that other tools read.",
+    "doctor": "Check what this machine offers a campaign.",
     "schema": "Print the campaign file as a JSON schema.",
 }
-"""What each is for, in the order in which a campaign uses them, which is the order of the help page."""
+"""What each command is for, in the order of the help page, which is the order in which a campaign uses them."""
 
 
 def main() -> None:
-    """Run the command line; turn what vindeby raises on purpose into a message and an exit status."""
+    """Run the command line; turn the errors that vindeby raises into a message and an exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")  # never fail on what a terminal cannot show
     try:
         _run(sys.argv[1:])
     except VindebyError as error:
@@ -52,7 +51,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        from vindeby.cli.system_errors import as_vindeby_error
+        from vindeby.cli.app import as_vindeby_error
 
         known = as_vindeby_error(error)
         sys.stderr.write(f"vindeby: {one_line(str(known))}\n")
@@ -63,10 +62,8 @@ def main() -> None:
 
 def _run(words: list[str]) -> None:
     if words[:1] == ["monitor"]:
-        os.environ.setdefault(
-            "OPENBLAS_NUM_THREADS", "1"
-        )  # it is over before threads for linear algebra would pay
-    gc.disable()  # what is loaded stays, so that searching it for garbage is lost time
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # too short a command for threads to pay off
+    gc.disable()  # what is loaded stays, so that collecting garbage only costs time
     from vindeby.cli.app import run_app  # loads typer, and what typer loads
 
     run_app(words)

@@ -8,9 +8,15 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
-from vindeby.cli.output import echo_text
-from vindeby.cli.results import CampaignOption, say
+from vindeby.cli.options import (
+    CampaignOption,
+    JsonOption,
+    SeedsOption,
+    SetOption,
+    TakeOverOption,
+    given_campaign,
+)
+from vindeby.cli.output import echo_text, say
 from vindeby.errors import ArgumentError
 
 
@@ -49,8 +55,8 @@ def command(
     """
     from vindeby.interop.adopt import adopt
     from vindeby.interop.adopt.examine import Options
-    from vindeby.results.campaign_lookup import campaign_of
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.results.sources import campaign_of
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
     loaded = campaign_of(RunDirectory(check_output(output)), given_campaign(campaign, set_, seeds))

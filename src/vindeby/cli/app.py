@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer._completion_shared import Shells, get_completion_script, install
 from typer.core import TyperCommand, TyperGroup
 
 from vindeby._version import __version__
 from vindeby.cli import COMMANDS
-from vindeby.cli.completion import show_or_install
 from vindeby.cli.output import echo, echo_text
+from vindeby.errors import InputError, VindebyError
+from vindeby.store.disk.files import storage_error
 
 _EXIT_STATUS = """\b
 Exit status:
@@ -73,7 +77,7 @@ def _word(param: Any) -> str:
 
 
 class _Commands(TyperGroup):
-    """All commands; the module of one is loaded when that one is asked for, not to list or complete names."""
+    """All commands; the module of one is loaded when that command is run, not to list or complete names."""
 
     _listing = False
 
@@ -98,19 +102,19 @@ class _Commands(TyperGroup):
             super().format_commands(ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """The commands and options that begin so."""
+        """The commands and options that begin with this."""
         with self._without_loading():
             return super().shell_complete(ctx, incomplete)
 
     @contextmanager
     def _without_loading(self) -> Iterator[None]:
-        """Meanwhile a command is its name and what it is for."""
+        """Meanwhile a command is only its name and its help line."""
         self._listing = True
         yield
         self._listing = False
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the words name; the names are suggested to somebody who mistyped one."""
+        """The command that the words name; similar names are suggested for a mistyped one."""
         self.commands = {name: TyperCommand(name) for name in COMMANDS}
         return super().resolve_command(ctx, args)
 
@@ -129,9 +133,26 @@ def build() -> typer.Typer:
     return app
 
 
+def _show_or_install_completion(words: Sequence[str]) -> bool:
+    """Handle ``--show-completion SHELL`` and ``--install-completion SHELL``; without SHELL, typer detects the shell."""
+    if len(words) != 2 or words[1] not in [shell.value for shell in Shells]:
+        return False
+    option, shell = words
+    if option == "--show-completion":
+        echo_text(
+            get_completion_script(prog_name="vindeby", complete_var="_VINDEBY_COMPLETE", shell=shell) + "\n"
+        )
+    elif option == "--install-completion":
+        _, path = install(shell=shell, prog_name="vindeby", complete_var="_VINDEBY_COMPLETE")
+        echo(f"{shell} completion is installed in {path}; it takes effect in a new terminal")
+    else:
+        return False
+    return True
+
+
 def run_app(words: Sequence[str]) -> None:
     """Run a command line; exits where the command does."""
-    if show_or_install(words):
+    if _show_or_install_completion(words):
         return
     try:
         status = build()(list(words), prog_name="vindeby", standalone_mode=False)
@@ -143,9 +164,29 @@ def run_app(words: Sequence[str]) -> None:
         show = getattr(error, "show", None)
         if show is None:
             raise
-        told = io.StringIO()
-        show(file=told)
-        echo_text(told.getvalue(), err=True)
+        shown = io.StringIO()
+        show(file=shown)
+        echo_text(shown.getvalue(), err=True)
         sys.exit(getattr(error, "exit_code", 2))
     if isinstance(status, int) and status:
         sys.exit(status)
+
+
+_INPUT = {
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.ELOOP: "name the file that the symbolic links should lead to",
+    errno.ENOTDIR: "a part of this path is not a folder",
+    errno.EACCES: "ask for permission, or name a file of yours",
+    errno.EPERM: "ask for permission, or name a file of yours",
+}
+"""What to change where the path is wrong, and not the disk."""
+_SHOWN = 200
+
+
+def as_vindeby_error(error: OSError) -> VindebyError:
+    """An error of the operating system that no command expected, as one that a user can act on."""
+    if error.errno in _INPUT and error.filename is not None:
+        name = str(error.filename)
+        shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+        return InputError(f"{shown}: {error.strerror}; {_INPUT[error.errno]}")
+    return storage_error(error, Path(error.filename or Path.cwd() / "the current folder"), 0, 1)

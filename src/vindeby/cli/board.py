@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import SeedsOption, SetOption, given_campaign
+from vindeby.cli.options import CampaignOption, OutputArgument, SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo
-from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
 
 
@@ -19,10 +18,15 @@ def command(
     ] = 8765,
     host: Annotated[
         str,
-        typer.Option("--host", metavar="ADDRESS", help="Where to listen; not only here asks for a token."),
+        typer.Option(
+            "--host",
+            metavar="ADDRESS",
+            help="The address to listen on; if others can reach it, a token is needed.",
+        ),
     ] = "127.0.0.1",
     token: Annotated[
-        str | None, typer.Option("--token", metavar="TOKEN", help="The token to ask for; else a random one.")
+        str | None,
+        typer.Option("--token", metavar="TOKEN", help="The token to ask for; random if not given."),
     ] = None,
     campaign: CampaignOption = None,
     set_: SetOption = None,
@@ -34,7 +38,7 @@ def command(
     if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
         raise ArgumentError("--token: must have 8 characters or more, all of them printable ASCII")
     try:
-        from vindeby.board.serve import serve_board  # needs what only the board needs
+        from vindeby.board.app import serve_board  # needs what only the board needs
     except ModuleNotFoundError as error:
         raise ArgumentError(f"board: {error.name} is not installed; pip install 'vindeby[board]'") from None
 

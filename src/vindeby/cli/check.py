@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
-from vindeby.cli.output import echo_text, say
+from vindeby.cli.output import echo_json, say
 from vindeby.printable import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from vindeby.campaign import Campaign
-    from vindeby.campaign.checks.survey import CellSurvey, Survey
+    from vindeby.campaign.survey import CellSurvey, Survey
 
 _WIDTH_OF_A_FILE = 120
 
@@ -25,13 +24,13 @@ def command(
     campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, json_: JsonOption = False
 ) -> None:
     """Say whether a campaign file is right, and what it would run."""
-    from vindeby.campaign.checks.survey import survey
+    from vindeby.campaign.survey import survey
 
     notes: list[str] = []
     loaded = load_campaign(campaign, set_, seeds, on_note=notes.append)
     found = survey(loaded)
     if json_:
-        echo_text(json.dumps(_as_data(loaded, found) | {"notes": notes}, indent=1) + "\n")
+        echo_json(_as_data(loaded, found) | {"notes": notes})
     else:
         _print(loaded, found)
         for note in notes:
@@ -104,13 +103,14 @@ def _middles(campaign: Campaign) -> list[tuple[float, float]]:
         return []
     import numpy as np
 
-    from vindeby.errors import ArgumentError
-    from vindeby.interop.export.earth import Projection
+    from vindeby.errors import InputError
 
     middles = np.array([farm.boundary.shape().envelope.centroid.coords[0] for farm in campaign.farms])
     try:
+        from vindeby.interop.geo.crs import Projection
+
         degrees = Projection(campaign.crs).degrees(middles)
-    except ArgumentError:
+    except InputError:
         return []
     return [(latitude, longitude) for longitude, latitude in degrees.tolist()]
 

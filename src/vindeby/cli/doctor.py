@@ -1,19 +1,48 @@
-"""``vindeby doctor [FOLDER]``: what this machine offers a campaign, and what is in the way."""
+"""``vindeby doctor [FOLDER]``: what this machine offers a campaign, and what would hinder one; it changes nothing."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from vindeby.cli.options import JsonOption
-from vindeby.cli.output import echo
+from vindeby.cli.output import echo, echo_json
 
-if TYPE_CHECKING:
-    from vindeby.cli.machine import Finding
+_ANSWER_S = 20.0
+_EXTRAS = {
+    "dask": ("distributed", "dask_jobqueue"),
+    "board": ("starlette", "uvicorn"),
+    "pywake": ("py_wake",),
+    "floris": ("floris",),
+    "geo": ("pyogrio", "pyproj"),
+    "interop": ("netCDF4", "pyarrow", "windIO", "xarray", "zarr"),
+    "xarray": ("xarray", "pandas"),
+}
+_LEAST_FREE = 1e9
+_LEAST_MEMORY = 5e8
+"""Of a worker, in bytes: one with the compiled wake engine has 164 MB in use; docs/running.md has the measurement."""
+_ONE_MACHINE_ONLY = frozenset({"tmpfs", "ramfs", "overlay"})
+
+
+@dataclass(frozen=True)
+class MachineFact:
+    """One thing: a summary, the problem with it and its remedy if there is one, and the data."""
+
+    summary: str
+    trouble: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 def command(
@@ -22,27 +51,183 @@ def command(
     ] = Path(),
     json_: JsonOption = False,
 ) -> None:
-    """Say what this machine offers a campaign: cores, memory, GPU, SLURM, disk, caches; status 1 when one is bad."""
-    from vindeby.cli import machine
-
-    asked: dict[str, Callable[[], Finding]] = {
-        "versions": machine.versions,
-        "extras": machine.extras,
-        "cores": machine.cores,
-        "memory": machine.memory,
-        "gpu": machine.gpu,
-        "slurm": machine.slurm,
-        "disk": lambda: machine.disk(folder),
-        "cache": machine.cache,
+    """Check what this machine offers a campaign: cores, memory, GPU, SLURM, disk, caches; exit 1 when one is bad."""
+    found = {
+        "versions": versions(),
+        "extras": extras(),
+        "cores": cores(),
+        "memory": memory(),
+        "gpu": gpu(),
+        "slurm": slurm(),
+        "disk": disk(folder),
+        "cache": cache(),
     }
-    found = {name: ask() for name, ask in asked.items()}
     if json_:
-        told = {name: {"told": one.told, "trouble": one.trouble, **one.data} for name, one in found.items()}
-        typer.echo(json.dumps(told, indent=1))
+        data = {
+            name: {"summary": one.summary, "trouble": one.trouble, **one.data} for name, one in found.items()
+        }
+        echo_json(data)
     else:
         for name, one in found.items():
-            echo(f"{name:<9} {one.told}")
+            echo(f"{name:<9} {one.summary}")
             if one.trouble:
                 echo(f"{'':<9} ! {one.trouble}")
     if any(one.trouble for one in found.values()):
         raise typer.Exit(1)
+
+
+def versions() -> MachineFact:
+    """The versions that results depend on; they should be the same on all machines of a cluster."""
+    found = {"python": platform.python_version()}
+    for package in ("vindeby", "numpy", "numba", "h5py"):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return MachineFact(", ".join(f"{name} {version}" for name, version in found.items()), data=found)
+
+
+def extras() -> MachineFact:
+    """Which optional parts are installed."""
+    there = {name: all(map(importlib.util.find_spec, packages)) for name, packages in _EXTRAS.items()}
+    absent = [name for name, installed in there.items() if not installed]
+    summary = ", ".join(name for name, installed in there.items() if installed) or "none"
+    return MachineFact(
+        summary + (f"; not installed: {', '.join(absent)} (pip install 'vindeby[NAME]')" if absent else ""),
+        data={"installed": there},
+    )
+
+
+def cores() -> MachineFact:
+    """How many workers a run would have."""
+    from vindeby.runner.processes import usable_cores
+
+    usable, all_ = usable_cores(), os.cpu_count() or 1
+    limited = f" of {all_}, the limit of this process" if usable < all_ else ""
+    return MachineFact(
+        f"{usable}{limited}; one worker per core by default", data={"usable": usable, "all": all_}
+    )
+
+
+def memory() -> MachineFact:
+    """How much a run may use, and each of its workers."""
+    from vindeby.campaign import RunOptions
+    from vindeby.runner.processes import total_memory, usable_cores
+    from vindeby.runner.running import memory_limits
+
+    total, workers = total_memory(), usable_cores()
+    share, _ = memory_limits(RunOptions(), workers)
+    if total is None or share is None:
+        return MachineFact("unknown; no limit is applied", data={"total": None, "per_worker": None})
+    trouble = ""
+    if share < _LEAST_MEMORY:
+        fitting = max(1, int(workers * share / _LEAST_MEMORY))
+        trouble = f"little for {workers} workers; use fewer of them: --workers {fitting}"
+    summary = f"{total / 1e9:.1f} GB, limits of container or job included; {share / 1e9:.2f} GB per worker"
+    return MachineFact(summary, trouble, {"total": total, "per_worker": share})
+
+
+def gpu() -> MachineFact:
+    """NVIDIA's cards, as their own tool lists them."""
+    summary = _answer("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader")
+    cards = summary.splitlines() if summary else []
+    return MachineFact("; ".join(cards) or "none (campaigns run on processors)", data={"cards": cards})
+
+
+def slurm() -> MachineFact:
+    """Can jobs be submitted from here, to which partitions; and is this a job?"""
+    from vindeby.runner.processes import node_and_job
+
+    job = node_and_job()[1]
+    inside = f"; this process belongs to job {job}" if job else ""
+    if shutil.which("sbatch") is None:
+        return MachineFact(
+            f"not available: no sbatch{inside}", data={"sbatch": False, "partitions": [], "job": job}
+        )
+    listed = _answer("sinfo", "--noheader", "--format=%P|%D|%l")
+    data = {"sbatch": True, "partitions": (listed or "").splitlines(), "job": job}
+    if listed is None:
+        return MachineFact(f"sbatch is here{inside}", "SLURM's controller gives no answer (sinfo)", data)
+    rows = [line.split("|") for line in listed.splitlines() if line.count("|") == 2]
+    summary = ", ".join(f"{name} ({nodes} nodes, at most {limit})" for name, nodes, limit in rows)
+    return MachineFact(f"partitions {summary or 'none'}{inside}", data=data)
+
+
+def disk(folder: Path) -> MachineFact:
+    """Room and speed where results would be written, and whether other machines may see it."""
+    try:
+        free, kind, seconds = shutil.disk_usage(folder).free, _file_system(folder), _durable_write_s(folder)
+    except OSError as error:
+        return MachineFact(
+            f"{folder.absolute()}", f"cannot be written to: {error.strerror}; choose another folder"
+        )
+    summary = f"{folder.absolute()}: {free / 1e9:,.1f} GB free, {kind or 'unknown file system'}, "
+    summary += f"{1e3 * seconds:.1f} ms to write a small file durably"
+    trouble = f"only {free / 1e6:,.0f} MB are free" if free < _LEAST_FREE else ""
+    if kind in _ONE_MACHINE_ONLY:
+        summary += "; only this machine sees it: not for a cluster"
+    data = {"folder": str(folder.absolute()), "free": free, "file_system": kind, "durable_write_s": seconds}
+    return MachineFact(summary, trouble, data)
+
+
+def cache() -> MachineFact:
+    """Where the machine code of the wake engine is kept."""
+    from vindeby.wake.compiling.compiled import cache_folder
+
+    place = cache_folder()
+    if place is None:
+        return MachineFact(
+            "none", "this user has no home: set NUMBA_CACHE_DIR, or each process compiles anew"
+        )
+    size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) if place.is_dir() else 0
+    above = next(parent for parent in (place, *place.parents) if parent.exists())
+    trouble = (
+        ""
+        if os.access(above, os.W_OK)
+        else "not writable: set NUMBA_CACHE_DIR, or each process compiles anew"
+    )
+    filled = (
+        f"{size / 1e6:,.0f} MB of machine code" if size else "empty: the first run compiles the wake engine"
+    )
+    return MachineFact(f"{place}: {filled}", trouble, {"folder": str(place), "bytes": size})
+
+
+def _answer(name: str, *arguments: str) -> str | None:
+    """What a command prints; None when it is not here, fails or gives no answer."""
+    path = shutil.which(name)
+    if path is None:
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603 - a tool of the system, by its name
+            [path, *arguments], capture_output=True, text=True, timeout=_ANSWER_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _file_system(folder: Path) -> str:
+    """Its kind, such as ext4 or nfs4; empty where the system does not say."""
+    place, best, kind = str(folder.resolve()), "", ""
+    try:
+        mounts = Path("/proc/self/mounts").read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    for _, where, name, *_ in (line.split() for line in mounts):
+        inside = place == where or place.startswith(where.rstrip("/") + "/")
+        if inside and len(where) >= len(best):
+            best, kind = where, name
+    return kind
+
+
+def _durable_write_s(folder: Path) -> float:
+    """Seconds to write 4 KiB, force it to the disk and rename it, as shards are published."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".vindeby-doctor-") as inside:
+        began = time.perf_counter()
+        path = Path(inside) / "probe"
+        with path.open("wb") as file:
+            file.write(bytes(4096))
+            file.flush()
+            os.fsync(file.fileno())
+        path.rename(path.with_name("renamed"))
+        return time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""``vindeby evaluate OUT.h5 --with STUDY.yaml -o STUDY.h5``: stored layouts in other wind, wakes or company."""
+"""``vindeby evaluate OUT.h5 --with STUDY.yaml -o STUDY.h5``: layouts in other wind, wakes or among neighbours."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import SetOption, TakeOverOption
-from vindeby.cli.output import say
-from vindeby.cli.run_options import (
+from vindeby.cli.options import (
     IntervalOption,
     OnBadOption,
+    PartOption,
     QuietOption,
     RetryFailedOption,
+    SetOption,
+    TakeOverOption,
     WorkersOption,
 )
+from vindeby.cli.output import say
 
 
 def command(
@@ -25,10 +27,7 @@ def command(
         Path, typer.Option("--output", "-o", metavar="STUDY.h5", help="The database to make or complete.")
     ],
     workers: WorkersOption = None,
-    part: Annotated[
-        str | None,
-        typer.Option("--part", metavar="I/N", help="Only this share of the cases, for job arrays; no merge."),
-    ] = None,
+    part: PartOption = None,
     retry_failed: RetryFailedOption = False,
     replace_stale: Annotated[
         bool,

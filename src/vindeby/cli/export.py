@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, given_campaign
-from vindeby.cli.output import echo
-from vindeby.cli.results import CampaignOption, OutputArgument, say
+from vindeby.cli.options import CampaignOption, JsonOption, OutputArgument, given_campaign
+from vindeby.cli.output import count, echo, first_few, say
 
 if TYPE_CHECKING:
     from vindeby.interop.export.exporting import Exported
 
 FORMAT_NAMES = ("netcdf", "zarr", "parquet", "csv", "windio", "geojson", "floris")
-"""The keys of ``exporting.FORMATS``, known here without loading anything."""
+"""The keys of ``exporting.FORMATS``, repeated here so that nothing has to be loaded."""
 _SHOWN = 5
 
 
@@ -74,7 +73,7 @@ def command(
     campaign: CampaignOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Write valid results in a format of other tools; missing ones are said, and do not stop it."""
+    """Write valid results in a format that other tools read; missing ones are listed, and do not stop it."""
     from vindeby.interop.export.chosen import Selection
     from vindeby.interop.export.exporting import Options, export
     from vindeby.results.result_set import ResultSet
@@ -93,12 +92,10 @@ def _say(done: Exported) -> None:
     chosen = done.chosen
     for note in chosen.notes:
         say(note)
-    count = f"{len(chosen):,} result" + ("" if len(chosen) == 1 else "s")
-    say(f"{count} exported")
+    say(f"{count(len(chosen), 'result')} exported")
     if chosen.missing:
-        shown = ", ".join(chosen.missing[:_SHOWN])
-        more = f" and {len(chosen.missing) - _SHOWN:,} more" if len(chosen.missing) > _SHOWN else ""
-        say(f"{len(chosen.missing):,} of those asked for have no valid result: {shown}{more}")
+        named = first_few(chosen.missing, _SHOWN)
+        say(f"{len(chosen.missing):,} of those asked for have no valid result: {named}")
 
 
 def _as_json(done: Exported) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign import presets
-from vindeby.cli.completion import preset_names
+from vindeby.cli.options import preset_names
 from vindeby.cli.output import echo, say, write_text
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, TakeOverOption, given_campaign
-from vindeby.cli.output import echo, echo_text
-from vindeby.cli.results import (
+from vindeby.cli.options import (
     CampaignOption,
     FormatOption,
+    JsonOption,
     OutputArgument,
-    say,
+    SeedsOption,
+    SetOption,
+    TakeOverOption,
+    given_campaign,
 )
-from vindeby.printable import one_line
+from vindeby.cli.output import echo, echo_json, echo_text, first_few, say
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
@@ -54,12 +55,11 @@ def command(
     take_over: TakeOverOption = False,
     json_: JsonOption = False,
 ) -> None:
-    """Bring finished results into OUT.h5, verify it, then delete the shards that are in it."""
+    """Merge finished results into OUT.h5, verify it, then delete the shards that are in it."""
     from vindeby.assembly.done import BeforeMerge
-    from vindeby.assembly.merging import merge_options
-    from vindeby.assembly.same_campaign import refuse_another_campaign
-    from vindeby.results.campaign_lookup import campaign_of
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.assembly.merging import merge_options, refuse_another_campaign
+    from vindeby.results.sources import campaign_of
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
@@ -82,7 +82,7 @@ def command(
         report = merge(run, merge_options(loaded, options, invalid=before.invalid))
     except BadFilesError as error:
         if json_:
-            echo_text(json.dumps(error.report.to_json(), indent=1) + "\n")
+            echo_json(error.report.to_json())
         raise
     _print(report, json_)
     if not files:
@@ -93,7 +93,7 @@ def command(
 
 def _print(report: MergeReport, as_json: bool) -> None:
     if as_json:
-        echo_text(json.dumps(report.to_json(), indent=1) + "\n")
+        echo_json(report.to_json())
         return
     echo(f"{report.output}: {report.records} records, {report.file_format} format; {report.outcome}")
     for entry in report.files:
@@ -101,8 +101,7 @@ def _print(report: MergeReport, as_json: bool) -> None:
             echo_text(f"  {entry}\n")
     for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
         if names:
-            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            echo(f"  additions by others, {what}: {', '.join(map(one_line, names[:_SHOWN]))}{more}")
+            echo(f"  additions by others, {what}: {first_few(names, _SHOWN)}")
     for conflict in report.conflicts:
         echo(f"  conflict: {conflict}")
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo_text
-from vindeby.cli.results import CampaignOption, required_campaign, say
+from vindeby.cli.options import (
+    CampaignOption,
+    JsonOption,
+    OutputOrFolderArgument,
+    SeedsOption,
+    SetOption,
+    given_campaign,
+    required_campaign,
+)
+from vindeby.cli.output import count, echo_text, say
 from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -17,9 +23,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    output: Annotated[
-        Path, typer.Argument(metavar="OUT.h5", help="The database, or a folder of worker files.")
-    ],
+    output: OutputOrFolderArgument,
     campaign: CampaignOption = None,
     set_: SetOption = None,
     seeds: SeedsOption = None,
@@ -30,7 +34,7 @@ def command(
 ) -> None:
     """List the configurations that have no valid result, with the reason; exit 1 when there are any."""
     from vindeby.assembly.done import Judge, judged, not_done
-    from vindeby.results.history import begun_tasks
+    from vindeby.results.observer import begun_tasks
     from vindeby.results.sources import Folder, NothingYet, open_source
     from vindeby.store.disk.events import Odd, read_failures
     from vindeby.store.missing import as_csv, as_json, as_text, find_missing
@@ -64,6 +68,6 @@ def command(
 
 def _say_files(folder: Folder) -> None:
     """What each worker file is; the list of keys alone would not say why they are missing."""
-    for path, count in folder.counts().items():
-        what = [f"{count} records" if count != 1 else "1 record"] if count else []
+    for path, records in folder.counts().items():
+        what = [count(records, "record")] if records else []
         say(f"{path}: " + "; ".join([*what, *map(str, folder.findings.get(path, []))]))

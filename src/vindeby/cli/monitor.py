@@ -1,21 +1,25 @@
-"""``vindeby monitor OUT.h5``: how far a campaign is, while it runs, after a crash, or when it is done.
+"""``vindeby monitor OUT.h5``: the progress of a campaign, while it runs, after a crash, or when it is done.
 
-It is asked often, beside a campaign that needs the machine: it loads nothing heavy but NumPy.
+It is run often, beside a campaign that needs the machine, so that it loads nothing heavy but NumPy.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo_text
-from vindeby.cli.results import CampaignOption
+from vindeby.cli.options import (
+    CampaignOption,
+    JsonOption,
+    OutputOrFolderArgument,
+    SeedsOption,
+    SetOption,
+    given_campaign,
+)
+from vindeby.cli.output import echo_json
 from vindeby.errors import ArgumentError
 
 _WIDTH_OF_A_FILE = 120
@@ -23,11 +27,9 @@ _SHORTEST_S = 0.1
 
 
 def command(
-    output: Annotated[
-        Path, typer.Argument(metavar="OUT.h5", help="The database, or a folder of worker files.")
-    ],
+    output: OutputOrFolderArgument,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Stay, and show changes as they come; q ends it.")
+        bool, typer.Option("--watch", help="Keep running, and show changes as they come; q quits.")
     ] = False,
     by: Annotated[
         str | None,
@@ -47,25 +49,25 @@ def command(
     ] = 1.0,
     json_: JsonOption = False,
 ) -> None:
-    """Say how far a campaign is; reads only, and works whatever state it is in."""
+    """Show the progress of a campaign; only reads, and works in any state of the run."""
     from vindeby.monitor.view import failures_in_full, whole
     from vindeby.results.observer import Observer
 
     dimensions = _dimensions(by)
     if watch and json_:
-        raise ArgumentError("--watch and --json exclude each other; run `monitor --json` again and again")
+        raise ArgumentError("--watch and --json exclude each other; run `monitor --json` repeatedly")
     if not interval >= _SHORTEST_S:
         raise ArgumentError(f"--interval: {interval:g} is too short; give {_SHORTEST_S} seconds or more")
     observer = Observer(output, campaign=given_campaign(campaign, set_, seeds), seed=seed)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
     if watch:
-        from vindeby.monitor.watch import watch_campaign  # only here: it takes over the terminal
+        from vindeby.monitor.view import watch_campaign  # only here: it takes over the terminal
 
         watch_campaign(observer, console, interval, dimensions)
         return
     snapshot = observer.look()
     if json_:
-        echo_text(json.dumps(snapshot.to_json(dimensions or ("farm", "turbine")), indent=1) + "\n")
+        echo_json(snapshot.to_json(dimensions or ("farm", "turbine")))
     elif failures:
         console.print(failures_in_full(snapshot, observer.run.logs))
     else:

@@ -1,17 +1,48 @@
-"""The arguments and options that several commands share."""
+"""The arguments and options that several commands share, what a shell completes them to, and the campaign they name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vindeby.cli.completion import campaigns
+from vindeby.campaign import presets
+from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
-    from vindeby.results.campaign_lookup import GivenCampaign
+    from vindeby.campaign.sections.run_options import SlurmOptions
+    from vindeby.results.sources import GivenCampaign
+    from vindeby.store.disk.run_directory import RunDirectory
+    from vindeby.store.format.record import Attribute
+
+_CAMPAIGN_FILES = (".yaml", ".yml")
+
+
+def preset_names(incomplete: str) -> list[str]:
+    """The presets that begin with this."""
+    return [name for name in presets.names() if name.startswith(incomplete)]
+
+
+def campaigns(incomplete: str) -> list[str]:
+    """The presets, campaign files and folders that begin with this."""
+    folder, _, begun = incomplete.rpartition("/")
+    start = Path(folder or ("/" if incomplete.startswith("/") else "."))
+    found = []
+    try:
+        for entry in sorted(start.iterdir()):
+            if entry.name.startswith(begun) and (begun.startswith(".") or not entry.name.startswith(".")):
+                name = incomplete[: len(incomplete) - len(begun)] + entry.name
+                if entry.suffix in _CAMPAIGN_FILES:
+                    found.append(name)
+                elif entry.is_dir():
+                    found.append(f"{name}/")
+    except OSError:
+        pass
+    return [*preset_names(incomplete), *found]
+
 
 CampaignArgument = Annotated[
     str,
@@ -32,6 +63,63 @@ TakeOverOption = Annotated[
     typer.Option("--take-over", help="Take the lock from the process that holds it, e.g. on a lost machine."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+OutputArgument = Annotated[Path, typer.Argument(metavar="OUT.h5", help="The database.")]
+OutputOrFolderArgument = Annotated[
+    Path, typer.Argument(metavar="OUT.h5", help="The database, or a folder of worker files.")
+]
+CampaignOption = Annotated[
+    str | None,
+    typer.Option(
+        "--campaign",
+        metavar="CAMPAIGN",
+        help="The campaign file or preset; without it, the one kept with the results.",
+        autocompletion=campaigns,
+    ),
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", metavar="classic|table", help="A group per result, or columns for very many."),
+]
+OutputOption = Annotated[
+    Path, typer.Option("--output", "-o", metavar="OUT.h5", help="The database to make or complete.")
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
+]
+PartOption = Annotated[
+    str | None,
+    typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
+]
+RetryFailedOption = Annotated[
+    bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
+]
+OnBadOption = Annotated[
+    str,
+    typer.Option("--on-bad", metavar="abort|skip|rerun", help="What to do when a file with results is bad."),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+IntervalOption = Annotated[
+    float, typer.Option("--interval", metavar="SECONDS", help="Between lines when not in a terminal.")
+]
+NodesOption = Annotated[int | None, typer.Option("--nodes", metavar="N", help="Jobs, each on one node.")]
+TimeOption = Annotated[
+    str | None, typer.Option("--time", metavar="HH:MM:SS", help="How long a job may take.")
+]
+CoresOption = Annotated[
+    int | None, typer.Option("--cores", metavar="N", help="Cores, and workers, of a job.")
+]
+MemoryOption = Annotated[str | None, typer.Option("--memory", metavar="16GB", help="Memory of a job.")]
+PartitionOption = Annotated[
+    str | None, typer.Option("--partition", metavar="NAME", help="SLURM's partition.")
+]
+AccountOption = Annotated[str | None, typer.Option("--account", metavar="NAME", help="Whom SLURM charges.")]
+DirectiveOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--directive", metavar="OPTION", help="Another option of sbatch, e.g. --qos=low; repeatable."
+    ),
+]
 
 
 def load_campaign(
@@ -42,7 +130,7 @@ def load_campaign(
 ) -> Campaign:
     """Load a campaign with what the command line overrides in it.
 
-    ``on_note`` hears what was done or ignored while files of other formats were read, in words.
+    ``on_note`` is called with each note about what was taken or ignored from files of other formats.
     """
     from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
     from vindeby.campaign.reading import source
@@ -56,7 +144,7 @@ def load_campaign(
 
 def given_campaign(campaign: str | None, set_: list[str] | None, seeds: str | None) -> GivenCampaign:
     """The campaign to read results by: the one named, or the one kept with them, with what is overridden in it."""
-    from vindeby.results.campaign_lookup import ChangedCampaign
+    from vindeby.results.sources import ChangedCampaign
 
     overrides = _overrides(set_, seeds)
     return ChangedCampaign(campaign, tuple(overrides)) if overrides else campaign
@@ -67,3 +155,35 @@ def _overrides(set_: list[str] | None, seeds: str | None) -> list[str]:
     if seeds is not None:
         overrides.append(f"seeds=[{seeds}]" if "," in seeds else f"seeds={seeds}")
     return overrides
+
+
+def required_campaign(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign:
+    """The campaign that belongs to these results, where there must be one."""
+    from vindeby.results.sources import campaign_of
+
+    campaign = campaign_of(run, given, kept)
+    if campaign is None:
+        raise ArgumentError(
+            f"{run.output}: no campaign is kept with these results; name it with --campaign FILE"
+        )
+    return campaign
+
+
+def slurm_options(campaign: Campaign, **given: Any) -> SlurmOptions:
+    """What the campaign says about jobs; options of the command line take precedence."""
+    from pydantic import ValidationError
+
+    try:
+        return campaign.run.slurm.overridden(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = option_name(str(first["loc"][0])) if first["loc"] else ""
+        context = first.get("ctx", {})
+        remedy = f"; {context['remedy']}" if "remedy" in context else ""
+        message = context.get("message") or first["msg"]
+        raise ArgumentError(f"--{name}: {first.get('input')!r}: {message}{remedy}") from None
+
+
+def option_name(field: str) -> str:
+    """The option for a field of the campaign's section ``slurm``."""
+    return "directive" if field == "directives" else field

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo
-from vindeby.cli.results import CampaignOption, OutputArgument, say
+from vindeby.cli.options import CampaignOption, OutputArgument, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo, say
 
 
 def command(

@@ -8,32 +8,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vindeby.cli.options import (
+    AccountOption,
     CampaignArgument,
+    CoresOption,
+    DirectiveOption,
+    IntervalOption,
+    MemoryOption,
+    NodesOption,
+    OnBadOption,
+    OutputOption,
+    PartitionOption,
+    PartOption,
+    QuietOption,
+    RetryFailedOption,
     SeedsOption,
     SetOption,
     TakeOverOption,
+    TimeOption,
+    WorkersOption,
     load_campaign,
+    option_name,
+    slurm_options,
 )
 from vindeby.cli.output import say
-from vindeby.cli.run_options import (
-    IntervalOption,
-    OnBadOption,
-    OutputOption,
-    QuietOption,
-    RetryFailedOption,
-    WorkersOption,
-)
-from vindeby.cli.slurm_options import (
-    AccountOption,
-    CoresOption,
-    DirectiveOption,
-    MemoryOption,
-    NodesOption,
-    PartitionOption,
-    TimeOption,
-    given_options,
-    option_name,
-)
 from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -46,10 +43,7 @@ def command(
     campaign: CampaignArgument,
     output: OutputOption = DEFAULT_OUTPUT,
     workers: WorkersOption = None,
-    part: Annotated[
-        str | None,
-        typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
-    ] = None,
+    part: PartOption = None,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +82,9 @@ def command(
     take_over: TakeOverOption = False,
     merge_every: Annotated[
         float | None,
-        typer.Option("--merge-every", metavar="SECONDS", help="Merge now and then while the campaign runs."),
+        typer.Option(
+            "--merge-every", metavar="SECONDS", help="Merge at this interval while the campaign runs."
+        ),
     ] = None,
     set_: SetOption = None,
     seeds: SeedsOption = None,
@@ -96,7 +92,7 @@ def command(
     interval: IntervalOption = 10.0,
 ) -> None:
     """Run what is missing of a campaign, merge and validate; rerun the same command to resume after any crash."""
-    from vindeby.campaign.checks.file_notes import notes_about_files
+    from vindeby.campaign.doubts import notes_about_files
     from vindeby.cli.run_view import end_with, watching
     from vindeby.runner.running import run
 
@@ -154,7 +150,7 @@ def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any
         raise ArgumentError("--slurm and --dask exclude each other; give one of them")
     from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 
-    return SlurmJobs(given_options(campaign, **jobs))
+    return SlurmJobs(slurm_options(campaign, **jobs))
 
 
 def _failures(text: str | None) -> int | str | None:

@@ -1,4 +1,4 @@
-"""A run as it is shown: a live bar in a terminal, a line now and then in a log file, a summary at the end."""
+"""A run as it is shown: a live bar in a terminal, a line per interval in a log file, a summary at the end."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typer import Exit
 from vindeby.cli.output import echo_text
 from vindeby.printable import one_line
 from vindeby.results import humanize as words
-from vindeby.store.read.origin import in_words
+from vindeby.store.read.inspect import in_words
 
 if TYPE_CHECKING:  # only the command ``run`` loads the runner
-    from vindeby.runner.progress import Progress
     from vindeby.runner.summary import Summary
+    from vindeby.runner.supervisor import Progress
 
 _REDRAW_S = 0.2
 _SHOWN_WORKERS = 8
@@ -47,7 +47,7 @@ def line_of(progress: Progress) -> str:
     return one_line(text)
 
 
-class Lines:
+class ProgressLines:
     """For a log file: one line each interval, and one at the end."""
 
     def __init__(self, stream: TextIO, interval_s: float) -> None:
@@ -55,7 +55,7 @@ class Lines:
         self._said = ""
 
     def __call__(self, progress: Progress) -> None:
-        """Say it when it is time, or when the last task is settled."""
+        """Write a line when the interval is over, or when the last task is settled."""
         now, over = time.monotonic(), not progress.left
         if now - self._last < self._interval_s and not over:
             return
@@ -67,7 +67,7 @@ class Lines:
             self._stream.flush()
 
 
-class Bar:
+class LiveBar:
     """For a terminal: a bar, the counts, and what each worker is on; it disappears at the end."""
 
     def __init__(self, console: Console) -> None:
@@ -75,7 +75,7 @@ class Bar:
         self._last = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        """Draw, a few times a second."""
+        """Draw, a few times per second."""
         now = time.monotonic()
         if now - self._last < _REDRAW_S:
             return
@@ -104,17 +104,17 @@ def drawing(progress: Progress) -> Group:
 
 
 def watching(*, quiet: bool, interval_s: float) -> tuple[Any, AbstractContextManager[Any]]:
-    """What to call with each progress, and what to hold meanwhile."""
+    """What to call with each progress, and the context to hold while the run lasts."""
     if quiet:
         return (lambda _: None), nullcontext()
     if sys.stderr.isatty():
-        bar = Bar(Console(stderr=True))
+        bar = LiveBar(Console(stderr=True))
         return bar, bar.live
-    return Lines(sys.stderr, interval_s), nullcontext()
+    return ProgressLines(sys.stderr, interval_s), nullcontext()
 
 
 def end_with(summary: Summary, *, quiet: bool) -> None:
-    """Say what came of a run and how to go on; exit status 1 where something is missing."""
+    """Print the outcome of a run and how to continue; exit status 1 where something is missing."""
     if not quiet:
         once = {"--retry-failed", "--take-over"}
         again = ["vindeby", *(word for word in sys.argv[1:] if word not in once)]

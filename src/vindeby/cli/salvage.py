@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo, echo_text
-from vindeby.cli.results import (
+from vindeby.cli.options import (
     CampaignOption,
     FormatOption,
-    say,
+    JsonOption,
+    SeedsOption,
+    SetOption,
+    given_campaign,
 )
+from vindeby.cli.output import echo, echo_json, echo_text, say
 from vindeby.errors import ArgumentError, DataError
 
 
@@ -43,12 +44,11 @@ def command(
     from vindeby.assembly.done import judged, not_done
     from vindeby.assembly.energy import fill_in_energies
     from vindeby.campaign.outline import write_outline
-    from vindeby.campaign.result_arrays import RESULT_ARRAYS
-    from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
-    from vindeby.results.campaign_lookup import campaign_of
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, RESULT_ARRAYS
+    from vindeby.results.sources import campaign_of
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
-    from vindeby.store.format.array_attributes import stated
+    from vindeby.store.format.root import stated
     from vindeby.store.missing import Reason, find_missing
     from vindeby.store.read.database import Database
     from vindeby.store.salvage import salvage
@@ -86,7 +86,7 @@ def command(
     if json_:
         lacking = None if missing is None else [vars(entry) for entry in missing]
         more = {} if filled is None else {"fixed": filled.to_json()}
-        echo_text(json.dumps({**report.to_json(), "missing": lacking, **more}, indent=1) + "\n")
+        echo_json({**report.to_json(), "missing": lacking, **more})
     else:
         echo_text(str(report))
         if filled is not None:

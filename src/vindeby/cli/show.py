@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import SeedsOption, SetOption, given_campaign
+from vindeby.cli.options import CampaignOption, OutputArgument, SeedsOption, SetOption, given_campaign
 from vindeby.cli.output import echo
-from vindeby.cli.results import CampaignOption, OutputArgument
 from vindeby.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from vindeby.store.format.record import Record
 
 PICTURE_NAMES = (
     *("energy", "best", "density", "map", "wind", "completion", "durations"),
     *("wakes", "losses", "counts", "search", "series"),
 )
-"""The keys of ``plots.PICTURES``, known here without loading matplotlib."""
+"""The keys of ``plots.PICTURES``, repeated here so that matplotlib need not be loaded."""
 _NAMES = ", ".join(PICTURE_NAMES)
+_CURVE_LINES = 8
+"""At most this many points are printed."""
+_CURVE_ARRAYS = ("curve_seconds", "curve_evaluations", "curve_aep_gwh")
 
 
 def _pictures(incomplete: str) -> list[str]:
@@ -66,7 +71,6 @@ def command(
     """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
     from vindeby.plots import PICTURES, compare, gallery, layout, save
     from vindeby.plots.style import format_of
-    from vindeby.results.curve_text import curve_lines
     from vindeby.results.result_set import ResultSet
 
     if [key, gallery_, picture].count(None) != 2:
@@ -99,3 +103,24 @@ def _default_name(key: str | None, compare_: str | None, gallery_: str | None, p
     name = picture or gallery_ or (f"{key}-{compare_}" if compare_ else key) or "picture"
     safe = "".join(letter if letter.isalnum() or letter in "_-" else "" for letter in name).strip("_-")
     return f"{safe or 'picture'}.png"
+
+
+def curve_lines(record: Record) -> list[str]:
+    """Lines of a table, with a heading; none for a record without a curve. A point that gains nothing is left out."""
+    arrays = [record.arrays.get(name) for name in _CURVE_ARRAYS]
+    if any(array is None or array.ndim != 1 or not array.size for array in arrays):
+        return []
+    points = list(zip(*(array.tolist() for array in arrays if array is not None), strict=False))
+    last = points[-1]
+    gained = [point for before, point in zip([None, *points], points, strict=False) if _gains(before, point)]
+    step = max(1, -(-len(gained) // (_CURVE_LINES - 1)))
+    printed = [*gained[::step], last]
+    lines = [
+        f"{seconds:>13,.2f} {evaluations:>12,.0f} {aep:>13,.3f}"
+        for seconds, evaluations, aep in dict.fromkeys(printed)
+    ]
+    return [f"{'CPU seconds':>13} {'evaluations':>12} {'AEP, GWh':>13}", *lines]
+
+
+def _gains(before: tuple[float, ...] | None, point: tuple[float, ...]) -> bool:
+    return before is None or point[2] > before[2]

@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import CampaignArgument, SeedsOption, SetOption, load_campaign
-from vindeby.cli.output import echo, say
-from vindeby.cli.run_options import OutputOption, RetryFailedOption
-from vindeby.cli.slurm_options import (
+from vindeby.cli.options import (
     AccountOption,
+    CampaignArgument,
     CoresOption,
     DirectiveOption,
     MemoryOption,
     NodesOption,
+    OutputOption,
     PartitionOption,
+    RetryFailedOption,
+    SeedsOption,
+    SetOption,
     TimeOption,
-    given_options,
+    load_campaign,
+    slurm_options,
 )
+from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from vindeby.batch.script import Job
+    from vindeby.batch import Job
     from vindeby.campaign import Campaign
     from vindeby.store.disk.run_directory import RunDirectory
 
@@ -45,11 +49,10 @@ def command(
     seeds: SeedsOption = None,
 ) -> None:
     """Write the scripts of a SLURM job array for what is missing; run it again to submit what failed."""
-    from vindeby.batch.parts import what_is_left
-    from vindeby.batch.script import Job, array_text, as_ranges, merge_text
+    from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
 
     loaded = load_campaign(campaign, set_, seeds)
-    options = given_options(
+    options = slurm_options(
         loaded,
         nodes=nodes,
         time=time,
@@ -90,9 +93,9 @@ def command(
 
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
-    from vindeby.assembly.same_campaign import refuse_another_campaign
+    from vindeby.assembly.merging import refuse_another_campaign
     from vindeby.campaign.outline import write_outline
-    from vindeby.store.disk.output_path import check_output
+    from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
     run = RunDirectory(check_output(output).absolute())
@@ -114,7 +117,7 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
 
 
 def _refuse_while_running(run: RunDirectory) -> None:
-    from vindeby.batch.submitted import refuse_while_running
+    from vindeby.batch import refuse_while_running
 
     refuse_while_running(run)
 
@@ -130,7 +133,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _submit(job: Job, parts: list[int]) -> None:
-    from vindeby.batch.submitted import write_note
+    from vindeby.batch import write_note
     from vindeby.slurm_commands import submit
 
     array = submit(job.array_script)

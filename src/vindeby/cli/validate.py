@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption, SeedsOption, SetOption, given_campaign
-from vindeby.cli.output import echo, echo_text
-from vindeby.cli.results import CampaignOption, kept_campaign, say
+from vindeby.cli.options import CampaignOption, JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.output import echo, echo_json, say
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
 
@@ -42,13 +40,11 @@ def command(
 ) -> None:
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
     from vindeby.assembly.physics import notes_of, physics_checks
-    from vindeby.results.campaign_lookup import campaign_of
-    from vindeby.store.disk.run_directory import RunDirectory
-    from vindeby.store.disk.verdicts import write_verdicts
+    from vindeby.results.sources import campaign_of, kept_campaign, named_output
+    from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
     from vindeby.store.validate import validate
 
-    if output.is_dir() and output.name.endswith(".h5.run"):
-        output = output.with_name(output.name.removesuffix(".run"))
+    output = named_output(output)
     run = RunDirectory(output)
     given = given_campaign(campaign, set_, seeds)
     loaded = campaign_of(run, given, None if output.is_dir() else kept_campaign(output))
@@ -65,7 +61,7 @@ def command(
         write_verdicts(run, loaded.dumps(), report.verdicts(expected))
     if json_:
         more = {} if filled is None else {"fixed": filled.to_json()}
-        echo_text(json.dumps({**report.to_json(), **more}, indent=1) + "\n")
+        echo_json({**report.to_json(), **more})
     else:
         _print(report)
     if loaded is None and deep:
@@ -77,10 +73,10 @@ def command(
 
 
 def _say_what_is_executed(campaign: Campaign) -> None:
-    from vindeby.assembly.engine_names import engine_warning
+    from vindeby.assembly.energy import engine_warning
 
-    if told := engine_warning(campaign):
-        say(told)
+    if warning := engine_warning(campaign):
+        say(warning)
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
@@ -98,8 +94,7 @@ def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
 
 def _skipped(report: ValidationReport, checks: list[Check]) -> dict[str, int]:
     """How many records were not computed again, by reason."""
-    from vindeby.assembly.physics import CampaignCheck
-    from vindeby.assembly.returned import ReturnedCheck
+    from vindeby.assembly.physics import CampaignCheck, ReturnedCheck
 
     if any(isinstance(check, ReturnedCheck) for check in checks):
         return {"method call": report.records}

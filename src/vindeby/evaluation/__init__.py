@@ -6,12 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vindeby.evaluation.dataset import study_dataset as study_dataset
+    from vindeby.evaluation.as_campaign import study_dataset as study_dataset
     from vindeby.evaluation.running import evaluate as evaluate
 
 __all__ = ["evaluate", "study_dataset"]
 
-_HOMES = {"evaluate": "running", "study_dataset": "dataset"}
+_HOMES = {"evaluate": "running", "study_dataset": "as_campaign"}
 
 
 def __getattr__(name: str) -> Any:

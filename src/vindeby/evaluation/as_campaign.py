@@ -1,4 +1,4 @@
-"""A study as a campaign, so that it runs, resumes, merges and is watched like one.
+"""A study as a campaign, so that it runs, resumes, merges and is watched like one; and its results as one dataset.
 
 Its farms and types are those that are evaluated, its site and wake model the study's, its method the evaluation of
 stored layouts, and its seeds are the numbers of its cases.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import ValidationError
 
 from vindeby.campaign import Campaign, Turbine
@@ -16,11 +17,10 @@ from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.sections.neighbours import NeighbourGroup
-from vindeby.campaign.tasks import task_key
-from vindeby.errors import CampaignError
-from vindeby.evaluation.cases import Case
+from vindeby.campaign.tasks import STUDY_ARRAYS, task_key
+from vindeby.errors import CampaignError, InputError
 from vindeby.evaluation.selection import Selection
-from vindeby.evaluation.stored_layouts import Pinned, PinnedLayouts, StoredLayouts
+from vindeby.evaluation.stored_layouts import Case, Pinned, PinnedLayouts, StoredLayouts
 from vindeby.evaluation.study import Study
 from vindeby.store.read.database import Database
 
@@ -144,3 +144,53 @@ def _describe_types(group: dict[str, Any], turbines: list[dict[str, Any]]) -> No
     known = [turbine["name"] for turbine in own]
     own += [one for one in turbines if one["name"] in group.get("type", ()) and one["name"] not in known]
     group["turbines"] = own
+
+
+def study_dataset(database: Database | str | Path) -> Any:
+    """The results over ``farm``, ``type``, ``layout`` and ``combination``; NaN where one is missing.
+
+    Powers (W) have the axes ``turbine`` and ``time`` too; ``time`` has the times of the series, or the numbers of its
+    steps. ``layout`` counts the layouts of each farm and type from 0; ``layout_seed`` and ``layout_key`` say which they
+    are. Raises InputError where the database is not that of a study.
+    """
+    if not isinstance(database, Database):
+        with Database(database) as opened:
+            return study_dataset(opened)
+    text = database.campaign_text
+    campaign = None if text is None else Campaign.loads(text, f"{database.path} (campaign)")
+    call = None if campaign is None else call_of(campaign)
+    if campaign is None or call is None:
+        raise InputError(
+            f"{database.path}: is not the database of a study; `vindeby evaluate` makes one, and for layouts "
+            "there is to_xarray"
+        )
+    return by_combination(database.to_xarray().drop_vars(("farm_idx", "type_idx")), campaign)
+
+
+def by_combination(data: Any, campaign: Campaign) -> Any:
+    """A dataset of a study's campaign over ``seed`` as one over ``layout`` and ``combination``."""
+    call = call_of(campaign)
+    assert call is not None, "the campaign is that of a study"
+    cases = [Case.loads(case) for case in call.cases or ()]
+    layouts = 1 + max(case.layout for case in cases)
+    combinations = np.array([case.combination for case in cases[::layouts]], np.str_)
+    data = data.drop_vars(("combination", "record_turbine", "seed"), errors="ignore")
+    data = data.isel(seed=slice(len(cases))).coarsen(seed=layouts).construct(seed=("combination", "layout"))
+    data = data.assign_coords(
+        combination=("combination", combinations), layout=("layout", np.arange(layouts))
+    )
+    return _with_time(data, campaign)
+
+
+def _with_time(data: Any, campaign: Campaign) -> Any:
+    for name in STUDY_ARRAYS.keys() & data.keys():
+        about = dict(STUDY_ARRAYS[name])
+        axes = enumerate(about.pop("dimensions", "").split())
+        data[name] = data[name].rename(
+            {f"{name}_axis{number}": axis for number, axis in axes if f"{name}_axis{number}" in data.dims}
+        )
+        data[name].attrs.update(about)
+    series = campaign.site.time_series
+    if "time" in data.dims and series is not None and series.times is not None:
+        data = data.assign_coords(time=("time", np.array(series.times, "datetime64[ns]")))
+    return data

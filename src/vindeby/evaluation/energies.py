@@ -1,6 +1,6 @@
 """What the turbines of one layout give among others: their mean power, and their power at every step if asked.
 
-All turbines, the farm's own first and then whoever stands around, are one layout for the engine, so that an engine is
+All turbines, the farm's own first and then its neighbours, are one layout for the engine, so that an engine is
 built once for a period and a set of turbine types, and used for every combination. Steps are worked off in blocks, so
 that memory does not grow with the length of a series.
 """
@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.assembly import wind_farm
+from vindeby.assembly import turbine_of, wind_farm
 from vindeby.campaign import Campaign, Turbine
-from vindeby.evaluation.passive import passive
-from vindeby.evaluation.periods import part_of
-from vindeby.evaluation.stored_layouts import Layout
-from vindeby.units import mean_power_to_aep_gwh
+from vindeby.campaign.sections.turbines import Cubic, Generic, Table
+from vindeby.evaluation.stored_layouts import Layout, part_of
+from vindeby.units import mean_power_to_aep_gwh, w_to_mw
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
@@ -116,3 +115,34 @@ class Energies:
                 self._engines.popitem(last=False)
         self._engines.move_to_end(key)
         return self._engines[key]
+
+
+def passive(turbine: Turbine) -> Turbine:
+    """The same type without thrust."""
+    name, description = f"{turbine.name} without thrust", turbine.description
+    if isinstance(description, Table):
+        changed: dict[str, Any] = {
+            "table": description.model_copy(update={"ct": (0.0,) * len(description.ct)})
+        }
+    elif isinstance(description, Cubic):
+        update = {"ct": 0.0, "ct_wind_speed": None, "outside": "hold"}
+        changed = {"cubic": description.model_copy(update=update)}
+    else:
+        changed = {"generic": None, "table": _tabulated(turbine, description)}
+    return turbine.model_copy(
+        update={"name": name, **changed}
+    )  # unchecked: the name may be longer than any given
+
+
+def _tabulated(turbine: Turbine, description: Generic) -> Table:
+    """A generic type as the table that its curves are."""
+    curves = turbine_of(turbine)
+    power_w = curves.power[:, 0].tolist()
+    return Table(
+        rated_power_mw=description.rated_power_mw,
+        rotor_diameter_m=description.rotor_diameter_m,
+        hub_height_m=description.hub_height_m,
+        wind_speed=tuple(curves.start.tolist()),
+        power_kw=tuple(w_to_mw(watts) * 1e3 for watts in power_w),
+        ct=(0.0,) * len(power_w),
+    )

@@ -24,16 +24,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.assembly.engine_names import engine_name
-from vindeby.assembly.zones_and_types import kinds_of
+from vindeby.assembly.energy import engine_name
+from vindeby.assembly.stored_turbines import kinds_of
 from vindeby.campaign import Campaign, Task, Turbine
 from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.evaluation.as_campaign import call_of
-from vindeby.evaluation.cases import Case
 from vindeby.evaluation.energies import Energies, Given
-from vindeby.evaluation.periods import Period, periods_of
-from vindeby.evaluation.stored_layouts import Layout, Pinned, PinnedLayouts
+from vindeby.evaluation.stored_layouts import Case, Layout, Period, Pinned, PinnedLayouts, periods_of
 from vindeby.runner.methods.method_protocol import Result
 
 _MOST_REMEMBERED_BYTES = 1 << 26

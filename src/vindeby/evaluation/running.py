@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.checks.file_notes import notes_about_files
+from vindeby.campaign.doubts import notes_about_files
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.errors import ArgumentError, CampaignError, InputError
 from vindeby.evaluation.as_campaign import call_of, campaign_of
-from vindeby.evaluation.cases import Case
 from vindeby.evaluation.selection import Selector
-from vindeby.evaluation.stored_layouts import Pinned, StoredLayouts
+from vindeby.evaluation.stored_layouts import Case, Pinned, StoredLayouts
 from vindeby.evaluation.study import Study
-from vindeby.runner.progress import Watcher
 from vindeby.runner.running import run
 from vindeby.runner.summary import Summary
+from vindeby.runner.supervisor import Watcher
 from vindeby.store.disk.run_directory import RunDirectory
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations as subsets_of
 from typing import NoReturn
 
 import numpy as np
@@ -18,11 +19,56 @@ from vindeby.campaign.refusals import SAME_PLACE_M
 from vindeby.campaign.sections.time_series import TimeSeries
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import CampaignError, DataError, Problem
-from vindeby.evaluation.cases import Case, Neighbour
-from vindeby.evaluation.combinations import Combination, Standing, combinations_of
-from vindeby.evaluation.periods import first_step_of, times_of
-from vindeby.evaluation.stored_layouts import Pinned, StoredLayouts
-from vindeby.evaluation.study import Study
+from vindeby.evaluation.stored_layouts import Case, Neighbour, Pinned, StoredLayouts, first_step_of, times_of
+from vindeby.evaluation.study import Neighbours, Row, Study
+
+NOBODY = "none"
+"""The name of the combination in which no neighbour stands."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A row, and where the study file has it, for messages."""
+
+    row: Row
+    at: Path
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Neighbours that stand together, each from its date on if it has one."""
+
+    name: str
+    standing: tuple[Standing, ...] = ()
+
+
+def combinations_of(neighbours: Neighbours | None) -> list[Combination]:
+    """The combinations in their order; one without neighbours where none are named."""
+    if neighbours is None:
+        return [Combination(NOBODY)]
+    form, given = neighbours.chosen
+    if form == "table":
+        return _of_table(neighbours)
+    rows = tuple(Standing(row, ("neighbours", form, index)) for index, row in enumerate(given))
+    if form == "together":
+        return [Combination("together", rows)]
+    if form == "one_by_one":
+        return [_named(rows[:count]) for count in range(len(rows) + 1)]
+    sizes = range(len(rows) + 1)
+    return [_named(chosen) for size in sizes for chosen in subsets_of(rows, size)]
+
+
+def _named(rows: tuple[Standing, ...]) -> Combination:
+    return Combination("+".join(one.row.farm for one in rows) or NOBODY, rows)
+
+
+def _of_table(neighbours: Neighbours) -> list[Combination]:
+    found: dict[str, list[Standing]] = {}
+    for index, line in enumerate(neighbours.table or ()):
+        rows, row = found.setdefault(line.combination, []), line.row()
+        if row is not None:
+            rows.append(Standing(row, ("neighbours", "table", index)))
+    return [Combination(name, tuple(rows)) for name, rows in found.items()]
 
 
 @dataclass(frozen=True)
@@ -131,8 +177,8 @@ class Selector:
         if name is None and len(cells) == 1:
             return cells[0]
         if name not in labels:
-            told = "is missing" if name is None else "is not a type of this farm"
-            self.refuse((*at, "type"), told, name, f"the farm has: {', '.join(labels)}")
+            message = "is missing" if name is None else "is not a type of this farm"
+            self.refuse((*at, "type"), message, name, f"the farm has: {', '.join(labels)}")
         return cells[labels.index(name)]
 
     def _first_step(self, since: str, at: Path) -> int:
@@ -176,8 +222,10 @@ class Selector:
         a, b = self.stored.layout(one), self.stored.layout(other)
         nearest = float(np.hypot(a.x[:, None] - b.x, a.y[:, None] - b.y).min())
         if nearest < SAME_PLACE_M:
-            told = f"combination {combination!r}: {one.key} and {other.key} have turbines at the same place"
-            self.refuse(("neighbours",), told, None, "let only one of these farms stand")
+            message = (
+                f"combination {combination!r}: {one.key} and {other.key} have turbines at the same place"
+            )
+            self.refuse(("neighbours",), message, None, "let only one of these farms stand")
 
 
 def _some(seeds: Sequence[int]) -> str:

@@ -1,12 +1,22 @@
-"""The layouts of a database that an evaluation uses: opened read-only, and only results that are done.
+"""The layouts of a database that an evaluation uses, and the cases made of them.
 
-A layout is known by its key and the start of its record's checksum, so that an evaluation that is resumed notices
-when the database under it has changed.
+The database is opened read-only, and only results that are done are used. A layout is known by its key and the start of
+its record's checksum, so that an evaluation that is resumed notices when the database under it has changed.
+
+A case is one of the evaluated layouts among one combination of neighbours, as a line of text. The campaign of a study
+lists its cases, one for each seed. The text is part of a result's fingerprint, so it holds what decides: the
+neighbours with the checksums of their layouts, their dates, and the steps of the series at these dates. A neighbour
+stands in every step whose time is its date or later; periods are the parts of the series between such dates.
 """
 
 from __future__ import annotations
 
+import json
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -15,8 +25,10 @@ import numpy.typing as npt
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.zones_and_types import worth_of
+from vindeby.assembly.stored_layout import keys_by_worth
 from vindeby.campaign import Campaign
+from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.time_series import TimeSeries
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError
 from vindeby.store.format.record import Record
@@ -82,14 +94,14 @@ class StoredLayouts:
         text = self._database.campaign_text
         if text is None:
             raise InputError(
-                f"{path}: keeps no campaign, so what its results are of cannot be told; `vindeby adopt` gives it one"
+                f"{path}: keeps no campaign that says what its results are; `vindeby adopt` gives it one"
             )
         self.campaign = Campaign.loads(text, f"{path} (campaign)")
         self.cells: dict[int, list[Cell]] = {}
         for cell in self.campaign.cells():
             self.cells.setdefault(cell.farm_idx, []).append(cell)
         self._judge = Judge(self.campaign)
-        self._by_place: dict[tuple[int, int], list[tuple[float, str]]] | None = None
+        self._by_worth: dict[tuple[int, int], list[str]] | None = None
         self._known: dict[str, tuple[Pinned, Layout] | str] = {}
         self._best: dict[tuple[int, int], Pinned | None] = {}
 
@@ -124,21 +136,11 @@ class StoredLayouts:
     def _best_of(self, cell: Cell) -> Pinned | None:
         place = (cell.farm_idx, cell.type_idx)
         if place not in self._best:
-            candidates = (self._look_up(key) for _, key in sorted(self._energies().get(place, ())))
+            if self._by_worth is None:
+                self._by_worth = keys_by_worth(self._database)
+            candidates = map(self._look_up, self._by_worth.get(place, ()))
             self._best[place] = next((one[0] for one in candidates if not isinstance(one, str)), None)
         return self._best[place]
-
-    def _energies(self) -> dict[tuple[int, int], list[tuple[float, str]]]:
-        """By farm and type the keys, with their energies (or objectives) negated: sorting puts the best first."""
-        if self._by_place is None:
-            self._by_place = {}
-            for segment in self._database.segments():
-                for record in segment.records():
-                    numbers, worth = parse_key(record.key), worth_of(record)
-                    if numbers is not None and worth is not None:
-                        entry = (-worth, record.key)
-                        self._by_place.setdefault(numbers[:2], []).append(entry)
-        return self._by_place
 
     def _look_up(self, key: str) -> tuple[Pinned, Layout] | str:
         """A result that is done, or why there is none."""
@@ -179,3 +181,85 @@ class PinnedLayouts:
                 )
             self._known[pinned] = layout_in(self._database[pinned.key])
         return self._known[pinned]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A stored layout that stands, from a date on or always."""
+
+    pinned: Pinned
+    since: str | None = None
+    first_step: int = 0
+    """Of the time series, the first at the date or later; as many as it has where all are before."""
+
+    def __str__(self) -> str:
+        return self.pinned.key if self.since is None else f"{self.pinned.key} from {self.since}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Which of the layouts of its farm and type is evaluated (from 0), and what stands around it."""
+
+    layout: int
+    combination: str
+    neighbours: tuple[Neighbour, ...]
+
+    def dumps(self) -> str:
+        """As text, the same for equal cases."""
+        rows = [
+            [str(one.pinned), one.since, one.first_step] if one.since else [str(one.pinned)]
+            for one in self.neighbours
+        ]
+        return json.dumps([self.layout, self.combination, rows], separators=(",", ":"))
+
+    @classmethod
+    def loads(cls, text: str) -> Case:
+        """From text."""
+        layout, combination, rows = json.loads(text)
+        neighbours = [Neighbour(Pinned.parse(text), *date) for text, *date in rows]
+        return cls(layout, combination, tuple(neighbours))
+
+
+@dataclass(frozen=True)
+class Period:
+    """Steps ``first`` up to ``last`` of the series, and who stands then, in the order of the case."""
+
+    first: int
+    last: int
+    standing: tuple[Pinned, ...]
+
+
+def periods_of(neighbours: Sequence[Neighbour], steps: int) -> list[Period]:
+    """The periods in order; one where no neighbour has a date. Without steps, the whole site is one."""
+    first_step = {one.pinned: one.first_step for one in neighbours}
+    edges = sorted({0, steps, *(step for step in first_step.values() if step < steps)})
+    if not steps:
+        return [Period(0, 0, tuple(one.pinned for one in neighbours))]
+    return [
+        Period(first, last, tuple(one.pinned for one in neighbours if first_step[one.pinned] <= first))
+        for first, last in pairwise(edges)
+    ]
+
+
+def first_step_of(since: str, times: Sequence[datetime]) -> int:
+    """The first step at a date or later; as many as there are where all are before it."""
+    return bisect_left(times, datetime.fromisoformat(since))
+
+
+def times_of(series: TimeSeries) -> list[datetime]:
+    """The times of the steps; none where the series has none."""
+    return [datetime.fromisoformat(text) for text in series.times or ()]
+
+
+def part_of(site: Site, first: int, last: int) -> Site:
+    """The same site with these steps only."""
+    series = site.time_series
+    assert series is not None
+    if (first, last) == (0, len(series.wind_speed)):
+        return site
+    cut = {
+        name: value[first:last]
+        for name in type(series).model_fields
+        if isinstance(value := getattr(series, name), tuple)
+    }
+    return site.model_copy(update={"time_series": series.model_copy(update=cut)})

@@ -1,29 +1,229 @@
 """The study file: which stored layouts are evaluated, in what wind, with which wakes, among which neighbours.
 
 It is read and checked like a campaign file: unknown keys are refused, files that it names are read once, and every
-problem says where it stands. What only the database can tell (is there such a farm, such a seed) is in ``selection``.
+problem says where it is. What only the database can tell (is there such a farm, such a seed) is in ``selection``.
+A table of combinations may be a CSV file of its own. Its cells are shown in messages by their line only: a study file
+may come from elsewhere and name any file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationError, model_validator
 
 from vindeby.campaign.reading import source
+from vindeby.campaign.reading.files import named_text
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
-from vindeby.campaign.reading.yaml_text import Document, Origin, write
-from vindeby.campaign.sections.long_lists import PACKED
+from vindeby.campaign.reading.tables import Header, TableLine, TableReader
+from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, write
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.values import Name, Section, Text, refusal
+from vindeby.campaign.sections.values import PACKED, Name, OneOf, Section, Text, refusal
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import CampaignError, InputError
-from vindeby.evaluation.rows import Neighbours, no_neighbours
-from vindeby.evaluation.table_file import with_combination_file
+
+MOST_IN_SUBSETS = 12
+MOST_COMBINATIONS = 1_000_000
+_LONGEST_LABEL = 1_000
+
+
+def _seed(value: Any) -> int | str:
+    if value == "best":
+        return "best"
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise refusal("is not a seed", remedy="write best, or a whole number from 0 on", value=value)
+    return value
+
+
+def _date(text: str) -> str:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise refusal(
+            "is not a date", remedy="write it like 2015-01-31 or 2015-01-31T13:00", value=text
+        ) from None
+    return text
+
+
+def _label(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+        raise refusal("is not a name of a combination", remedy="write a word or a number", value=value)
+    text = str(value).strip()
+    if len(text) > _LONGEST_LABEL or not text.isprintable():
+        message = "is not a name of a combination: it is too long, or holds characters that cannot be printed"
+        raise refusal(
+            message,
+            remedy=f"use at most {_LONGEST_LABEL:,} printable characters",
+            value=text[:40].encode("ascii", "backslashreplace").decode(),
+        )
+    return text
+
+
+class Row(Section):
+    """A farm of the database that stands, with one of its layouts; from a date on, or always."""
+
+    farm: Name
+    type: Name | None = None
+    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
+    since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
+
+
+class TableRow(Section):
+    """A row of a table: one farm that stands in a combination; without a farm, a combination may be empty."""
+
+    combination: Annotated[str, BeforeValidator(_label)]
+    farm: Name | None = None
+    type: Name | None = None
+    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
+    since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
+
+    @model_validator(mode="after")
+    def _nothing_without_a_farm(self) -> Self:
+        if self.farm is None and (self.type is not None or self.since is not None or self.seed != "best"):
+            raise refusal(
+                "says a type, seed or date of no farm", remedy="name the farm", value=self.combination
+            )
+        return self
+
+    def row(self) -> Row | None:
+        """The same without the combination; None where nothing stands."""
+        if self.farm is None:
+            return None
+        return Row.model_construct(farm=self.farm, type=self.type, seed=self.seed, since=self.since)
+
+
+Rows = Annotated[tuple[Row, ...], Field(min_length=1)]
+
+
+class Neighbours(OneOf):
+    """The combinations of neighbours, in one of the ways to say them."""
+
+    together: Rows | None = None
+    one_by_one: Rows | None = None
+    subsets: Rows | None = None
+    table: Annotated[tuple[TableRow, ...], Field(min_length=1, max_length=MOST_COMBINATIONS)] | None = None
+
+    @model_validator(mode="after")
+    def _each_farm_once(self) -> Self:
+        for name in ("together", "one_by_one", "subsets"):
+            rows: Sequence[Row] = getattr(self, name) or ()
+            for index, row in enumerate(rows):
+                if row.farm in [other.farm for other in rows[:index]]:
+                    raise refusal(
+                        "is listed twice",
+                        remedy="list each farm once",
+                        at=(name, index, "farm"),
+                        value=row.farm,
+                    )
+                if name == "one_by_one" and row.since is not None:
+                    raise refusal(
+                        "has no meaning here: farms stand in the order of the list",
+                        remedy="leave it out, or use together, where each farm stands from its date on",
+                        at=(name, index, "from"),
+                        value=row.since,
+                    )
+        if self.subsets is not None and len(self.subsets) > MOST_IN_SUBSETS:
+            raise refusal(
+                f"{len(self.subsets)} farms have {2 ** len(self.subsets):,} subsets",
+                remedy=f"list at most {MOST_IN_SUBSETS}, or write the combinations as a table",
+                at=("subsets",),
+            )
+        self._refuse_twice_in_a_combination()
+        return self
+
+    def _refuse_twice_in_a_combination(self) -> None:
+        seen: set[tuple[str, str | None]] = set()
+        for index, row in enumerate(self.table or ()):
+            if (row.combination, row.farm) in seen:
+                raise refusal(
+                    f"combination {row.combination!r} lists it twice",
+                    remedy="list each farm once in a combination",
+                    at=("table", index, "farm"),
+                    value=row.farm,
+                )
+            seen.add((row.combination, row.farm))
+        empty = {name for name, farm in seen if farm is None}
+        for index, row in enumerate(self.table or ()):
+            if row.farm is not None and row.combination in empty:
+                raise refusal(
+                    f"combination {row.combination!r} has a row without a farm, in which nothing stands",
+                    remedy="remove one of them",
+                    at=("table", index, "combination"),
+                    value=row.combination,
+                )
+
+
+def no_neighbours(value: Any) -> Any:
+    """``none`` is a word for no neighbours."""
+    if isinstance(value, str):
+        if value != "none":
+            raise refusal(
+                "is not known",
+                remedy="write none, or one of together, one_by_one, subsets, table",
+                value=value,
+            )
+        return None
+    return value
+
+
+COLUMNS = ("combination", "farm", "type", "seed", "from")
+_AT = ("neighbours", "table")
+
+
+def with_combination_file(document: Document, folder: Path) -> Document:
+    """Put the rows of a table that stands in a file of its own into the document."""
+    neighbours = document.data.get("neighbours")
+    table = neighbours.get("table") if isinstance(neighbours, dict) else None
+    if not isinstance(table, dict):
+        return document
+    if set(table) != {"file"} or not isinstance(table["file"], str):
+        message, remedy = "is neither a list of rows nor a file", "write file: COMBINATIONS.csv, or a list"
+        document.refuse(_AT, message, remedy)
+    path = folder / table["file"]
+    field = field_name((*_AT, "file"))
+    reader = TableReader(str(path), field)
+    text = named_text(document, (*_AT, "file"), path, latin=True)
+    header = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
+    names = _names(reader, header)
+    rows = [(row.line, _row(reader, names, row)) for row in reader.rows(text, header)]
+    if not rows:
+        reader.refuse(1, "has no rows below a header", "is it the right file?")
+    neighbours["table"] = [row for _, row in rows]
+    document.origins.update({(*_AT, index): Origin(str(path), line) for index, (line, _) in enumerate(rows)})
+    return document
+
+
+def _names(reader: TableReader, header: Header) -> list[str]:
+    names = [cell.lower() for cell in header.cells]
+    for needed in ("combination", "farm"):
+        if needed not in names:
+            reader.refuse(header.line, f"has no column {needed}", f"name the columns {','.join(COLUMNS)}")
+    twice = len(set(names)) < len(names)
+    if twice or any(name not in COLUMNS for name in names):
+        message = "names a column twice" if twice else "names a column that is not known"
+        remedy = f"name the columns {','.join(COLUMNS)}; type, seed and from may be left out"
+        reader.refuse(header.line, message, remedy)
+    return names
+
+
+def _row(reader: TableReader, names: list[str], given: TableLine) -> dict[str, Any]:
+    if len(given.cells) > len(names):
+        message = f"has {len(given.cells)} cells, but the header has {len(names)}"
+        reader.refuse(given.line, message, "remove the rest")
+    row: dict[str, Any] = {name: cell for name, cell in zip(names, given.cells, strict=False) if cell}
+    if "combination" not in row:
+        reader.refuse(given.line, "names no combination", "fill the gap, or remove the line")
+    if "seed" in row and row["seed"] != "best":
+        if not row["seed"].isdecimal():
+            reader.refuse(given.line, "has a seed that is neither best nor a number", "write e.g. best or 12")
+        row["seed"] = int(row["seed"])
+    return row
+
 
 InternalWakes = Literal["on", "off", "both"]
 
@@ -37,10 +237,12 @@ def _seeds(value: Any) -> str | tuple[int, ...]:
         return str(value)
     values = [value] if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(values, list | tuple) or not values:
-        raise refusal("says no seeds", remedy="write best, all, a seed, or a list of seeds", value=value)
+        raise refusal(
+            "does not name seeds", remedy="write best, all, a seed, or a list of seeds", value=value
+        )
     for index, seed in enumerate(values):
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise refusal("is no seed", remedy="write a whole number from 0 on", at=(index,), value=seed)
+            raise refusal("is not a seed", remedy="write a whole number from 0 on", at=(index,), value=seed)
         if seed in values[:index]:
             raise refusal("a seed is listed twice", remedy="list each seed once", at=(index,), value=seed)
     return tuple(values)

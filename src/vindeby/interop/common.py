@@ -13,23 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from vindeby.campaign.reading.number_table import decompressed
+from vindeby.campaign.reading.files import UnreadableError, read_bounded, read_bounded_text
+from vindeby.campaign.reading.readers import FileContent
 from vindeby.errors import CampaignError, InputError, Problem
-from vindeby.store.disk.regular_files import refuse_special
 
 MAX_BYTES = 64_000_000
 
 Options = Mapping[str, Any]
 """What is said about a file beside its path, by name."""
-
-
-@dataclass(frozen=True)
-class FileContent:
-    """A section of a campaign, as plain data, that a file was turned into, and what must be said about that."""
-
-    data: dict[str, Any]
-    format: str
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,8 +50,8 @@ def refuse_unreachable(path: Path) -> None:
     except FileNotFoundError:
         pass  # whoever reads it says so
     except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        refuse_option("file", f"cannot be read: {told}", "check the path")
+        message = getattr(error, "strerror", None) or str(error)
+        refuse_option("file", f"cannot be read: {message}", "check the path")
 
 
 def as_float(value: float) -> float:
@@ -73,34 +64,18 @@ def as_float(value: float) -> float:
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a regular file that is not too large."""
-    refuse_special(path)
     try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            refuse(
-                path,
-                f"has {size:,} bytes, more than the {MAX_BYTES:,} that are read",
-                "is it the right file?",
-            )
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        return read_bounded(path, MAX_BYTES)
+    except UnreadableError as error:
+        raise InputError(f"{path}: {error.message}") from None
 
 
 def read_text(path: Path) -> str:
     """The text of a file: UTF-8, or Latin-1, which older programs write in descriptions and comments."""
     try:
-        data = decompressed(read_bytes(path), MAX_BYTES)
-    except ValueError as error:
-        refuse(path, f"cannot be read: {error}", "is it the right file?")
-    if b"\0" in data[:10_000]:
-        refuse(path, "is not a text file", "is it the right file?")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+        return read_bounded_text(path, MAX_BYTES, latin=True)
+    except UnreadableError as error:
+        raise InputError(f"{path}: {error.message}") from None
 
 
 class Lines:

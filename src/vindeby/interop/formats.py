@@ -17,8 +17,9 @@ from pydantic import BaseModel, ValidationError
 
 from vindeby import wake
 from vindeby.assembly.wind import turbine_of, wind_of
-from vindeby.campaign.reading.number_table import suffix_of
+from vindeby.campaign.reading.files import suffix_of
 from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
 from vindeby.campaign.reading.yaml_text import read as read_yaml
 from vindeby.campaign.sections.site import Site
@@ -26,7 +27,6 @@ from vindeby.campaign.sections.turbines import Turbine
 from vindeby.errors import ArgumentError, CampaignError
 from vindeby.interop import iea37, windio
 from vindeby.interop.common import (
-    FileContent,
     FileFormat,
     Options,
     read_text,

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from vindeby import units
-from vindeby.interop.common import FileContent, Options
+from vindeby.campaign.reading.readers import FileContent
+from vindeby.interop.common import Options
 from vindeby.interop.windio.nodes import Node, open_root
 from vindeby.interop.windio.turbine import printable_name
 

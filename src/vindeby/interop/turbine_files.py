@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import Document, not_used, unused
 from vindeby.campaign.reading.yaml_text import read as read_yaml
 from vindeby.interop.common import (
-    FileContent,
     Options,
     as_float,
     read_bytes,
@@ -148,7 +148,7 @@ class _FlorisFile:
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0.0 <= as_float(value) < math.inf:
                 self._refuse(
-                    name, f"has an entry {index} that is no number of 0 or more", "correct it", index
+                    name, f"has an entry {index} that is not a number of 0 or more", "correct it", index
                 )
         return [float(value) for value in values]
 
@@ -244,7 +244,7 @@ def _performance(path: Path, root: Element, options: Options, notes: list[str]) 
         refuse(path, "has no PerformanceTable", "is the file complete?")
     mode = options.get("mode", 0)
     if isinstance(mode, bool) or not isinstance(mode, int) or not 0 <= mode < len(tables):
-        refuse_option("mode", "is no table of the file", f"it has 0 to {len(tables) - 1}", mode)
+        refuse_option("mode", "is not a table of the file", f"it has 0 to {len(tables) - 1}", mode)
     if len(tables) > 1:
         densities = ", ".join(str(_density(table)) for table in tables)
         notes.append(

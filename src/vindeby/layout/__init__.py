@@ -6,11 +6,9 @@ import it. A ``Problem`` says what is wanted, a ``Method`` how to look for it, a
 
 from __future__ import annotations
 
-from vindeby.layout.area.boundary import Boundary
-from vindeby.layout.area.zones import Zone, Zones
+from vindeby.layout.area.boundary import Boundary, Zone, Zones
 from vindeby.layout.counting.choice import Choice, Objective
-from vindeby.layout.counting.count_search import CountSearch
-from vindeby.layout.counting.mix_search import MixSearch
+from vindeby.layout.counting.searches import CountSearch, MixSearch
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.auto import Auto

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
-
-__all__ = ["Method", "Pipeline", "Result", "Search", "Status", "start_for"]
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.problem import Layout, Problem
 
 Status = Literal["complete", "converged", "budget"]
 """``complete``: a construction that is done; ``converged``: no better layout nearby; ``budget``: stopped by

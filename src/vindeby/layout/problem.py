@@ -9,24 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.area.boundary import Boundary
+from vindeby.layout.area.boundary import Boundary, Zone, Zones
 from vindeby.layout.area.spacing import worst_pair
-from vindeby.layout.area.zones import Zone, Zones
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
-from vindeby.layout.mix import Remaining, check_mix, same_mix
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
 from vindeby.wake import GriddedSite, WindFarm, WindGrid
-
-__all__ = ["Layout", "Problem", "Report", "joined"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +77,7 @@ def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
 
 
 class Report:
-    """Counts how far a search is, which does not change what it finds, and tells whoever listens.
+    """Counts how far a search is, which does not change what it finds, and reports it to a listener.
 
     ``tell`` gets the name of the step, its iterations so far and at most, the energy of the best layout so far (that is
     in the wind of ``farm``), and the share of the task that is over; None for what is not known.
@@ -101,7 +96,7 @@ class Report:
         self.begin(0)
 
     def begin(self, iterations: int, work: float | None = None) -> None:
-        """So many iterations at most begin, which evaluate so many wind states; one each, if not said."""
+        """So many iterations at most begin, which evaluate so many wind states; by default one each."""
         self._done, self._iterations, self._worked, self._work = 0, iterations, 0, work
         self._begun += 1
         self.advance(0)
@@ -112,7 +107,7 @@ class Report:
         self._worked += iterations * (len(farm.states.speed) if farm is not None and self._work else 1)
         if farm is self._farm and aep is not None:
             self._aep = max(aep, self._aep or aep)
-        # A search of many parts begins again and again, nobody knows how often.
+        # A search of many parts begins again and again, an unknown number of times.
         whole = (self._work or self._iterations) if self._is_last and self._begun == 2 else 0
         share = min(1.0, self._worked / whole) if whole else None
         self.tell(self._stage, min(self._done, self._iterations), self._iterations, self._aep, share)
@@ -124,7 +119,7 @@ class Problem:
 
     ``farm`` says what a layout is worth, and holds the neighbours, if any. ``spacing_m`` is the least
     distance between two turbines, or one such distance a turbine type, of which a pair keeps the mean;
-    neighbours are kept clear of in the same way. ``types`` tells the type of each turbine, in the order in
+    neighbours are kept clear of in the same way. ``types`` is the type of each turbine, in the order in
     which they are placed; without it all are of type 0, or, for smart start with several types, of any.
     ``mix`` says instead how many of each type there are: for the farm, or a row for each zone.
 
@@ -257,11 +252,11 @@ class Problem:
         return bool((by_type[self._by_type(self.types_in_order()) == 0] > 0).any())
 
     def aep(self, layout: Layout) -> float:
-        """What a layout is worth, in GWh a year, with what stands of the same farm."""
+        """The yearly energy of a layout in GWh, with what stands of the same farm."""
         return self._energy_gwh(self.farm, layout)
 
     def stated_aep(self, layout: Layout) -> float:
-        """What the result of a search states as its energy, in GWh a year: ``aep``, in finer wind if there is any."""
+        """The yearly energy (GWh) that the result of a search states: ``aep``, in finer wind if there is any."""
         return self._energy_gwh(self.farm if self.stated is None else self.stated, layout)
 
     def _energy_gwh(self, farm: WindFarm, layout: Layout) -> float:
@@ -323,3 +318,66 @@ class Problem:
                 f"outside, a pair {too_near:.3g} m too near); begin with smart-start, or use fewer turbines or a "
                 "smaller spacing"
             )
+
+
+Mix = Sequence[int] | Sequence[Sequence[int]]
+
+
+def check_mix(mix: Mix, zones: Sequence[int], types: int) -> None:
+    """Refuse a mix that is not of as many turbines and types as there are."""
+    rows = np.atleast_2d(np.asarray(mix))
+    totals = [sum(zones)] if np.ndim(mix) == 1 else list(zones)
+    if (
+        np.ndim(mix) not in (1, 2)
+        or rows.dtype.kind not in "iu"
+        or rows.shape != (len(totals), types)
+        or rows.min() < 0
+        or rows.sum(axis=1).tolist() != totals
+    ):
+        raise ArgumentError(
+            f"mix must hold the number of turbines of each of {types} types, {sum(zones)} in all, for the farm or for "
+            f"each zone; not {mix!r}"
+        )
+
+
+def same_mix(mix: Mix, zone_of: IntArray, types: IntArray) -> bool:
+    """Whether turbines of these types, by the zone of each, are the mix."""
+    rows = np.atleast_2d(np.asarray(mix, np.int64))
+    found = np.zeros_like(rows)
+    np.add.at(found, (zone_of if len(rows) > 1 else np.zeros_like(zone_of), types), 1)
+    return bool((found == rows).all())
+
+
+@final
+class Remaining:
+    """What is still to be placed: in each zone, and of each type."""
+
+    def __init__(self, zones: Sequence[int], mix: Mix | None, types: int) -> None:
+        self.zone = np.array(zones, np.int64)
+        many = int(self.zone.sum())
+        self.kind = np.atleast_2d(np.array([many] * types if mix is None else mix, np.int64))
+
+    def open(self) -> npt.NDArray[np.bool_]:
+        """Whether another turbine of a type may come to a zone; (zones, types)."""
+        return np.asarray((self.zone[:, None] > 0) & (self.kind > 0))
+
+    def kinds(self) -> IntArray:
+        """The types of which any turbine is left to be placed."""
+        return np.flatnonzero(self.kind.any(axis=0))
+
+    def take(self, zone: int, kind: int) -> None:
+        """One turbine of a type comes to a zone."""
+        self.zone[zone] -= 1
+        self.kind[zone if len(self.kind) > 1 else 0, kind] -= 1
+
+    def types_in_order(self) -> IntArray:
+        """A type for each turbine, zone by zone; a farm's mix is spread evenly over its turbines."""
+        parts = []
+        for row in self.kind:
+            types = np.repeat(np.arange(len(row)), row)
+            if len(self.kind) == 1 and len(self.zone) > 1:
+                # Where in its type's own sequence each turbine stands decides, so that every zone gets its share.
+                share = np.concatenate([(np.arange(many) + 0.5) / max(many, 1) for many in row])
+                types = types[np.argsort(share, kind="stable")]
+            parts.append(types)
+        return np.concatenate(parts)

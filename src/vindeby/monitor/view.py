@@ -1,22 +1,35 @@
-"""A snapshot in the terminal. Every colour has a figure or a sign beside it, so nothing is lost without colours."""
+"""A snapshot in the terminal, once or with ``--watch``.
+
+Every colour has a figure or a sign beside it, so nothing is lost without colours. Watching takes the whole terminal,
+and survives resizing and a run that disappears.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import platform
-from collections.abc import Iterator
+import select
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from vindeby.errors import VindebyError
 from vindeby.printable import one_line
 from vindeby.results import humanize as words
-from vindeby.results.snapshot import Failure, Snapshot
-from vindeby.store.read.origin import in_words
+from vindeby.results.observer import Observer
+from vindeby.results.snapshot import Snapshot
+from vindeby.store.disk.events import FailedTask
+from vindeby.store.read.inspect import in_words
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10
@@ -68,7 +81,7 @@ def _spaced(parts: list[RenderableType | None]) -> Iterator[RenderableType]:
 
 
 def headline(snapshot: Snapshot) -> Text:
-    """The name, where it is, and whether anybody works on it."""
+    """The name, the path, and the coordinators that need attention."""
     text = Text(one_line(snapshot.name), style="bold")
     if snapshot.path != snapshot.name:
         text.append(f"  {one_line(snapshot.path)}", style="dim")
@@ -78,8 +91,8 @@ def headline(snapshot: Snapshot) -> Text:
         name = one_line(coordinator.name)
         if not coordinator.alive:
             text.append(
-                f"\n{name} was last heard of {words.duration(coordinator.age_s)} ago; "
-                "run the same command again to go on",
+                f"\n{name} last reported {words.duration(coordinator.age_s)} ago; "
+                "rerun the same command to resume",
                 style="yellow",
             )
         if coordinator.trouble:
@@ -102,7 +115,7 @@ def bar(snapshot: Snapshot) -> RenderableType | None:
 
 
 def percent(part: int, whole_: int) -> str:
-    """Rounded down, so that 100 % is said only of all."""
+    """Rounded down, so that 100 % means all."""
     tenths = part * 1000 // whole_
     return f"{tenths // 10}.{tenths % 10} %" if 0 < tenths < 1000 else f"{tenths // 10} %"
 
@@ -127,18 +140,18 @@ def counts(snapshot: Snapshot) -> Text:
     if snapshot.origins:
         text.append(f" · {one_line(in_words(snapshot.origins))}", style="yellow")
     if snapshot.expected is None:
-        text.append(" · how many were expected is not known (give --campaign)", style="dim")
+        text.append(" · the expected number is unknown (give --campaign)", style="dim")
     if snapshot.rate and snapshot.active:
         text.append(f" · {words.rate(snapshot.rate)}")
     if snapshot.eta_s is not None:
         text.append(f" · {words.duration(snapshot.eta_s)} left")
     if snapshot.retried:
-        text.append(f" · {snapshot.retried:,} attempts were tried again", style="dim")
+        text.append(f" · {snapshot.retried:,} attempts were retried", style="dim")
     return text
 
 
 def matrix(snapshot: Snapshot, most_rows: int | None = None) -> RenderableType | None:
-    """Farm x turbine type; each cell says how many seeds are done, and how many failed after a sign."""
+    """Farm x turbine type; each cell says how many seeds are done and, after a sign, how many failed."""
     if not snapshot.axes.farms or not snapshot.axes.types:
         return None
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -188,13 +201,13 @@ def by_dimensions(snapshot: Snapshot, dimensions: tuple[str, ...]) -> Table:
 
 
 def workers(snapshot: Snapshot) -> RenderableType | None:
-    """Who is on what, since when, and when they were last heard of; where, unless all of them are on this machine."""
+    """The task of each worker, how long it has taken, and the last report; the node, unless all run on this machine."""
     if not snapshot.workers:
         return None
     elsewhere = any(worker.job or worker.node not in {"", platform.node()} for worker in snapshot.workers)
     places = ("node", "job") if elsewhere else ()
     table = Table(box=None, pad_edge=False)
-    for title in ("worker", *places, "pid", "task", "for", "heard of", "memory", "at"):
+    for title in ("worker", *places, "pid", "task", "for", "heartbeat", "memory", "at"):
         table.add_column(title, justify="left" if title in {"task", "at", *places} else "right", no_wrap=True)
     for worker in snapshot.workers[:_MOST_WORKERS]:
         table.add_row(
@@ -212,7 +225,7 @@ def workers(snapshot: Snapshot) -> RenderableType | None:
 
 
 def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:
-    """The newest few, each with its reason and the log that tells more."""
+    """The newest few, each with its reason and its log."""
     if not snapshot.failures:
         return None
     text = Text(f"{len(snapshot.failures):,} failed", style="bold")
@@ -224,7 +237,7 @@ def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:
     return text
 
 
-def _failure_line(failure: Failure, logs: Path) -> Text:
+def _failure_line(failure: FailedTask, logs: Path) -> Text:
     text = Text(one_line(failure.key), style="red")
     text.append(f"  {one_line(failure.kind)}: {one_line(failure.reason)}", style="not bold")
     if failure.log:
@@ -248,10 +261,10 @@ def failures_in_full(snapshot: Snapshot, logs: Path) -> RenderableType:
 
 
 def bad_files(snapshot: Snapshot) -> RenderableType | None:
-    """Files in which something is wrong."""
+    """Files with problems."""
     if not snapshot.bad_files:
         return None
-    text = Text(f"{len(snapshot.bad_files):,} files with something wrong", style="bold")
+    text = Text(f"{len(snapshot.bad_files):,} files with problems", style="bold")
     for bad in snapshot.bad_files[:_MOST_BAD_FILES]:
         more = f" (and {len(bad.findings) - 1:,} more)" if len(bad.findings) > 1 else ""
         text.append(f"\n{one_line(bad.path)}: {one_line(bad.findings[0])}{more}", style="not bold")
@@ -268,3 +281,103 @@ def space(snapshot: Snapshot) -> RenderableType | None:
     if snapshot.disk.run_directory:
         text += f", {words.size(snapshot.disk.run_directory)} in the run directory"
     return Text(f"{text}, {words.size(snapshot.disk.free)} left", style="dim")
+
+
+_QUIT = b"qQ\x1b"
+
+
+def watch_campaign(
+    observer: Observer, console: Console, interval_s: float, dimensions: tuple[str, ...] = ()
+) -> None:
+    """Show until q is pressed; without a terminal, print a line at each change until no coordinator is alive."""
+    if console.is_terminal and sys.stdin.isatty():
+        _full_screen(observer, console, interval_s, dimensions)
+    else:
+        _lines(observer, console, interval_s)
+
+
+def _full_screen(
+    observer: Observer, console: Console, interval_s: float, dimensions: tuple[str, ...]
+) -> None:
+    last: Snapshot | None = None
+    with _keys() as pressed, Live(console=console, screen=True, auto_refresh=False) as live:
+        looked = -interval_s
+        size = None
+        while True:
+            now = time.monotonic()
+            if now - looked >= interval_s or console.size != size:
+                looked, size = now, console.size
+                last, problem = _look(observer, last)
+                live.update(_screen(observer, console, last, problem, dimensions), refresh=True)
+            if pressed(min(interval_s, 0.25)):
+                return
+
+
+def _look(observer: Observer, last: Snapshot | None) -> tuple[Snapshot | None, str]:
+    """What is there now; or what was there last, and why it cannot be seen now."""
+    try:
+        return observer.look(), ""
+    except (VindebyError, OSError) as error:
+        lines = error.args if isinstance(error, VindebyError) else (error,)
+        return last, "\n".join(one_line(str(line)) for line in lines)
+
+
+def _screen(
+    observer: Observer, console: Console, last: Snapshot | None, problem: str, dimensions: tuple[str, ...]
+) -> RenderableType:
+    clock = time.strftime("%H:%M:%S")
+    footer = Text(f"{clock}  q quits", style="dim")
+    parts: list[RenderableType] = []
+    if problem:
+        parts.append(
+            Text(f"{problem}\nwaiting for it to come back; below is what was last seen", style="yellow")
+        )
+    if last is not None:
+        parts.append(whole(last, observer.run.logs, dimensions, console.size.height - 2 * bool(problem) - 1))
+    return Group(*parts, Text(""), footer)
+
+
+@contextlib.contextmanager
+def _keys() -> Iterator[Callable[[float], bool]]:
+    """Keys one by one, without Enter and without an echo; gives a function that waits for one that quits."""
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+
+    def pressed(wait_s: float) -> bool:
+        ready, _, _ = select.select([descriptor], [], [], wait_s)
+        if not ready:
+            return False
+        data = os.read(descriptor, 64)
+        return not data or (len(data) == 1 and data in _QUIT)
+
+    try:
+        tty.setcbreak(descriptor)
+        yield pressed
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)  # not waiting for a terminal that is gone
+
+
+def _lines(observer: Observer, console: Console, interval_s: float) -> None:
+    """For a log file: one line whenever the counts change."""
+    said = ""
+    while True:
+        snapshot, problem = _look(observer, None)
+        line = problem if snapshot is None else _line(snapshot)
+        if line != said:
+            console.print(f"{time.strftime('%H:%M:%S')} {line}", markup=False)
+            said = line
+        if snapshot is not None and not snapshot.active:
+            return
+        time.sleep(interval_s)
+
+
+def _line(snapshot: Snapshot) -> str:
+    share = f" ({percent(snapshot.done, snapshot.expected)})" if snapshot.expected else ""
+    expected = f" of {snapshot.expected:,}" if snapshot.expected else ""
+    return (
+        f"{snapshot.done:,}{expected} done{share}, {snapshot.failed:,} failed, {snapshot.running:,} running, "
+        f"{snapshot.invalid:,} invalid"
+    )

@@ -3,21 +3,72 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
+from vindeby import units
 from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots.layout import prepare
-from vindeby.plots.quantity import comparable
-from vindeby.plots.style import MARKERS, figure, ink, paper, ramp, shades, style, text_on
+from vindeby.plots.style import (
+    MARKERS,
+    figure,
+    ink,
+    legend_mark,
+    paper,
+    ramp,
+    shades,
+    style,
+    text_on,
+    thousands,
+)
 from vindeby.results.result_set import ResultSet
+
+SAME_CAPACITY = 1e-3
+"""Capacities that differ by no more than this share are taken as equal."""
+
+
+@dataclass(frozen=True)
+class ComparedQuantity:
+    """What results are compared by; more is better."""
+
+    name: str
+    unit: str
+    values: FloatArray
+    """One for each row."""
+    form: str
+    """How a value is written."""
+
+    @property
+    def label(self) -> str:
+        """For an axis."""
+        return f"{self.name}, {self.unit}"
+
+
+def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
+    """The energy of rows where all have the same installed capacity, else their capacity factor.
+
+    A capacity is a whole number of turbines, so farms of "1,000 MW" have 990 to 1,008 MW; their energies differ
+    more by that rounding than by their layouts. Without a campaign the capacities are not known: then the energy.
+    """
+    capacity = _capacities_mw(result_set, rows)
+    energy = np.asarray(rows["aep"], np.float64)
+    known = len(rows) > 0 and bool(np.all(capacity > 0))
+    if not known or capacity.max() - capacity.min() <= SAME_CAPACITY * capacity.max():
+        return ComparedQuantity("AEP", "GWh", energy, "{:,.0f}")
+    full = units.mean_power_to_aep_gwh(1.0) * units.mw_to_w(1.0) * capacity
+    return ComparedQuantity("capacity factor", "%", 100 * energy / full, "{:.2f}")
+
+
+def _capacities_mw(result_set: ResultSet, rows: NDArray[Any]) -> FloatArray:
+    return np.asarray(result_set.mean_rated_mw(rows) * rows["n_turbines"], np.float64)
+
 
 FloatArray = NDArray[np.float64]
 _MOST_FARMS = 24
@@ -64,7 +115,7 @@ def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
             axes.grid(visible=False, axis="x")
         for axes in grid[:, 0]:
             axes.set_ylabel(shown.label)
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            axes.yaxis.set_major_formatter(thousands)
         heading = shown.name[0].upper() + shown.name[1:]
         whole.suptitle(f"{heading} of every seed", fontsize=10, fontweight="bold")
         handles = [*_type_handles(result_set, types, colours), *_mark_handles()]
@@ -87,16 +138,15 @@ def _column(axes: Axes, values: FloatArray, at: int, colour: object, random: np.
 
 def _type_handles(result_set: ResultSet, types: list[int], colours: list[Any]) -> list[Line2D]:
     return [
-        Line2D([], [], linestyle="none", marker=MARKERS[number % len(MARKERS)], markersize=4.5, color=colour,
-               markeredgewidth=0, label=type_label(result_set, kind))
+        legend_mark(MARKERS[number % len(MARKERS)], colour, type_label(result_set, kind))
         for number, (kind, colour) in enumerate(zip(types, colours, strict=True))
-    ]  # fmt: skip
+    ]
 
 
 def _mark_handles() -> list[Line2D]:
     return [
         Line2D([], [], color=ink(), linewidth=1.3, label="median"),
-        Line2D([], [], color=ink(), linestyle="none", marker="^", markersize=5, label="best"),
+        legend_mark("^", ink(), "best", 5),
     ]
 
 

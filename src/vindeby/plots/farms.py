@@ -13,8 +13,8 @@ from vindeby.errors import DataError
 from vindeby.plots import shapes
 from vindeby.plots.energy import type_label
 from vindeby.plots.layout import prepare
-from vindeby.plots.style import MARKERS, figure, ink, paper, ramp, shades, strong, style
-from vindeby.results.neighbour_places import FloatArray, grown, nearby, neighbour_places
+from vindeby.plots.style import MARKERS, figure, ramp, shades, strong, style
+from vindeby.results.maps import FloatArray, grown, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
@@ -80,8 +80,7 @@ def wakes(result_set: ResultSet, *, dark: bool = False) -> Axes:
         left.bar(angles, 100 * lost_from / np.maximum(free_from, 1e-9), 0.8 * _SECTOR, color=strong())
         left.set(xlabel="wind direction, degrees", ylabel="wake loss, %", xticks=range(0, 361, 90))
         left.set_title(f"{key}: by direction")
-        at = (best[0].places - np.array(best[0].origin)[:, None]) * shapes.KM
-        points = right.scatter(*at, s=26, cmap=ramp(), c=100 * by_turbine)
+        points = right.scatter(*best[0].places_km, s=26, cmap=ramp(), c=100 * by_turbine)
         right.set_aspect("equal")
         shapes.label_axes(right, best[0].origin)
         right.set_title("and by turbine")
@@ -103,22 +102,21 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         width, height = shapes.paper_for(right - left, top - bottom, 9.5)
         axes = figure(max(width, 3.0) + 2.3, height).add_subplot()
         for shape in shapes_of:
-            axes.add_patch(shapes.area_patch(shape, origin, facecolor="none", edgecolor=ink(), linewidth=1.1))
+            shapes.draw_area(axes, shape, origin, 1.1)
         best = result_set.best_of_farm()
         for row in best.values():
             places = result_set.layout(result_set.key_of(row))
-            axes.plot(*((places - np.array(origin)[:, None]) * shapes.KM), "o", markersize=2.0, color=strong(),
-                      markeredgewidth=0)  # fmt: skip
+            axes.plot(*shapes.in_km(places, origin), "o", markersize=2.0, color=strong(), markeredgewidth=0)
         excluded = shapely.union_all([farm.excluded_shape() for farm in campaign.farms])
         shapes.draw_excluded(axes, excluded, origin)
-        shapes.draw_neighbours(axes, beside, beside.shape[1], origin, ink(), paper(), 2.6)
+        shapes.draw_neighbours(axes, beside, beside.shape[1], origin, 2.6)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
         middles = [
             one.centroid if one.contains(one.centroid) else one.representative_point() for one in shapes_of
         ]
         numbers = {str(index): np.array([one.x, one.y]) for index, one in enumerate(middles)}
-        shapes.draw_names(axes, numbers, origin, paper(), 11)
+        shapes.draw_names(axes, numbers, origin, 11)
         names = "\n".join(
             _listed(result_set, index, best) for index in range(min(len(shapes_of), _MOST_LISTED))
         )

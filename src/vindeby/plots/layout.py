@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
-from vindeby.assembly.distances import closest_pair
+from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
-from vindeby.evaluation.cases import Case
+from vindeby.evaluation.stored_layouts import Case
 from vindeby.plots import shapes, wind
-from vindeby.plots.mixed_rotors import MixedTypes, draw_mixed
-from vindeby.plots.style import FAINT, figure, ink, paper, style
-from vindeby.results.campaign_lookup import farm_of, turbine_of
-from vindeby.results.neighbour_places import nearby, neighbour_groups
+from vindeby.plots.shapes import MixedTypes, draw_mixed
+from vindeby.plots.style import figure, ink, slow_to_free, style
+from vindeby.results.maps import nearby, neighbour_groups, stored_energy
 from vindeby.results.result_set import ResultSet
+from vindeby.results.sources import farm_of, turbine_of
 from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
 FloatArray = NDArray[np.float64]
+_GRID = 420
+"""Points along the longer side of a picture of wakes."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Drawn:
 
     @property
     def title(self) -> str:
-        """What is drawn, in words; empty where no campaign tells."""
+        """What is drawn, in words; empty where the campaign is unknown."""
         return f"{self.cell}, {self.which}" if self.cell else ""
 
     @cached_property
@@ -100,7 +102,7 @@ class Drawn:
 
     @property
     def types(self) -> Any:
-        """Of a mix the type of each turbine."""
+        """The type of each turbine of a mix; 0 for a farm of one type."""
         return 0 if self.mixed is None else self.mixed.types
 
     @property
@@ -113,6 +115,11 @@ class Drawn:
         """The corner that a map is measured from, in metres."""
         corner = self.area.bounds[:2] if self.area is not None else self.places.min(axis=1)
         return float(corner[0]), float(corner[1])
+
+    @property
+    def places_km(self) -> FloatArray:
+        """The turbines in kilometres from the origin."""
+        return shapes.in_km(self.places, self.origin)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -164,7 +171,7 @@ class Drawn:
 
     @cached_property
     def own_wake_loss(self) -> float:
-        """The same if no neighbours stood around; NaN where their wakes cannot be told apart."""
+        """The same if no neighbours stood around; NaN where their wakes cannot be separated."""
         if "loss_internal" in self.record.arrays:
             return float(self.record.arrays["loss_internal"])
         if not self.groups:
@@ -184,7 +191,6 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
     if case is not None:
         result_set, not_drawn = _among(result_set, key, case)
     campaign = result_set.campaign
-    energy = record.arrays.get("aep")
     area, spacing_m, rated = None, None, None
     diameter = record.attributes.get("diameter", 0.0)
     diameter_m = float(diameter) if isinstance(diameter, int | float) else 0.0
@@ -198,24 +204,24 @@ def prepare(result_set: ResultSet, key: str) -> Drawn:
     known = area is not None and (mixed is not None or result_set.mixed_cell(farm_idx, type_idx) is None)
     names = f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}"
     return Drawn(
-        key,
-        record,
-        names if seed >= 0 else "",
-        f"seed {seed}" if case is None else f"combination {case.combination}",
-        places,
-        float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None,
-        area,
-        result_set.wind_farm(type_idx, farm_idx) if known else None,
-        diameter_m or 100.0,
-        None if mixed else spacing_m,
-        rated,
-        neighbour_groups(campaign, farm_idx),
-        mixed,
-        None if campaign is None or campaign.wake.engine is None else campaign.wake.title,
-        result_set.range_in_words(farm_idx, type_idx),
-        not_drawn,
-        section,
-        getattr(campaign, "crs", None),
+        key=key,
+        record=record,
+        cell=names if seed >= 0 else "",
+        which=f"seed {seed}" if case is None else f"combination {case.combination}",
+        places=places,
+        aep_gwh=stored_energy(record),
+        area=area,
+        farm=result_set.wind_farm(type_idx, farm_idx) if known else None,
+        diameter_m=diameter_m or 100.0,
+        spacing_m=None if mixed else spacing_m,
+        rated_power_mw=rated,
+        groups=neighbour_groups(campaign, farm_idx),
+        mixed=mixed,
+        engine=None if campaign is None or campaign.wake.engine is None else campaign.wake.title,
+        chosen=result_set.range_in_words(farm_idx, type_idx),
+        not_drawn=not_drawn,
+        section=section,
+        crs=getattr(campaign, "crs", None),
     )
 
 
@@ -312,39 +318,50 @@ def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[f
 
 
 def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None, *, bar: bool) -> None:
-    box, origin = drawn.box, drawn.origin
-    places = (drawn.places - np.array(origin)[:, None]) * shapes.KM
-    if drawn.has_wakes and drawn.farm is not None and direction is not None and speed:
-        image = wind.draw_wakes(axes, drawn.farm, drawn.places, box, origin, direction, speed, drawn.types)
+    places = drawn.places_km
+    if drawn.has_wakes and direction is not None and speed:
+        image = _draw_wakes(axes, drawn, direction, speed)
         if bar:
             label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:.4g}°"
             axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
     if drawn.spacing_m:
-        shapes.draw_spacing(
-            axes, places, drawn.spacing_m, edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2))
-        )
-    draw_surroundings(axes, drawn, box)
+        shapes.draw_spacing(axes, places, drawn.spacing_m)
+    draw_surroundings(axes, drawn, drawn.box)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
     if drawn.mixed is None:
         shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
     else:
         draw_mixed(axes, places, drawn.mixed, direction)
-    shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0, ink(), paper())
+    shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0)
     axes.set_title(drawn.key + (f": {drawn.title}" if drawn.title else ""))
+
+
+def _draw_wakes(axes: Axes, drawn: Drawn, direction: float, speed: float) -> Any:
+    """Wind speed at hub height over the map; the image, for a colour bar."""
+    assert drawn.farm is not None, "a layout with wakes has a wind farm"
+    left, bottom, right, top = drawn.box
+    step = max(right - left, top - bottom) / _GRID
+    grid_x, grid_y = np.arange(left, right + step, step), np.arange(bottom, top + step, step)
+    x, y = drawn.places
+    flow = drawn.farm.flow_map(
+        x, y, drawn.types, direction=direction, speed=speed, grid_x=grid_x, grid_y=grid_y
+    )
+    corners = np.array([grid_x[[0, -1]], grid_y[[0, -1]]])
+    (west, east), (south, north) = shapes.in_km(corners, drawn.origin)
+    return axes.imshow(flow.wind_speed, extent=(west, east, south, north), origin="lower", cmap=slow_to_free(),
+                       vmin=0.5 * speed, vmax=speed, interpolation="bilinear", zorder=0)  # fmt: skip
 
 
 def draw_surroundings(axes: Axes, drawn: Drawn, box: tuple[float, ...]) -> None:
     """The area, what is excluded from it, neighbours, names, and the axes of a map of this box."""
     origin = drawn.origin
     if drawn.area is not None:
-        axes.add_patch(
-            shapes.area_patch(drawn.area, origin, facecolor="none", edgecolor=ink(), linewidth=1.4)
-        )
+        shapes.draw_area(axes, drawn.area, origin, 1.4)
     if drawn.section is not None:
         shapes.draw_excluded(axes, drawn.section.excluded_shape(), origin)
-    shapes.draw_neighbours(axes, drawn.neighbours, drawn.neighbour_count, origin, ink(), paper())
-    shapes.draw_names(axes, drawn.names, origin, paper())
+    shapes.draw_neighbours(axes, drawn.neighbours, drawn.neighbour_count, origin)
+    shapes.draw_names(axes, drawn.names, origin)
     axes.set(xlim=((box[0] - origin[0]) * shapes.KM, (box[2] - origin[0]) * shapes.KM))
     axes.set(ylim=((box[1] - origin[1]) * shapes.KM, (box[3] - origin[1]) * shapes.KM))
     axes.set_aspect("equal")

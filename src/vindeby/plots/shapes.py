@@ -1,7 +1,8 @@
-"""The parts of a layout's picture: the area, the turbines to scale, the circles that must not overlap."""
+"""The parts of a map: areas, turbines to scale, circles that must not overlap, neighbours, names, scale and axes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,21 @@ from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ig
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.plots.style import FAINT, ink
+from vindeby.plots.style import FAINT, MARKERS, ink, legend_mark, paper, shades
 
 FloatArray = NDArray[np.float64]
+Origin = tuple[float, float]
+"""The corner that a map is measured from, in metres."""
 KM = 1e-3
 
 
-def area_patch(area: BaseGeometry, origin: tuple[float, float], **look: Any) -> PathPatch:
-    """An area, with its holes, in kilometres from the origin."""
+def in_km(places: FloatArray, origin: Origin) -> FloatArray:
+    """Positions in metres as kilometres from the origin of a map."""
+    return np.asarray((places - np.array(origin)[:, None]) * KM)
+
+
+def draw_area(axes: Axes, area: BaseGeometry, origin: Origin, linewidth: float) -> None:
+    """The outline of an area, with its holes."""
     vertices: list[FloatArray] = []
     codes: list[int] = []
     for polygon in shapely.get_parts(area):
@@ -30,7 +38,8 @@ def area_patch(area: BaseGeometry, origin: tuple[float, float], **look: Any) -> 
             points = (np.asarray(ring.coords) - origin) * KM
             vertices.append(points)
             codes += map(int, (Path.MOVETO, *[Path.LINETO] * (len(points) - 2), Path.CLOSEPOLY))
-    return PathPatch(Path(np.concatenate(vertices), codes), **look)
+    path = Path(np.concatenate(vertices), codes)
+    axes.add_patch(PathPatch(path, facecolor="none", edgecolor=ink(), linewidth=linewidth))
 
 
 def draw_rotors(
@@ -48,21 +57,15 @@ def draw_rotors(
     axes.add_collection(LineCollection(ends, capstyle="round", **look))
 
 
-def draw_spacing(axes: Axes, places_km: FloatArray, spacing_m: float, **look: Any) -> None:
+def draw_spacing(axes: Axes, places_km: FloatArray, spacing_m: float) -> None:
     """Circles of half the least distance: where none overlap, the distance is kept."""
     circles = [Circle((x, y), spacing_m * KM / 2) for x, y in places_km.T]
-    axes.add_collection(PatchCollection(circles, facecolor="none", **look))
+    axes.add_collection(
+        PatchCollection(circles, facecolor="none", edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2)))
+    )
 
 
-def draw_neighbours(
-    axes: Axes,
-    places: FloatArray,
-    count: int,
-    origin: tuple[float, float],
-    colour: str,
-    halo: str,
-    size: float = 5.0,
-) -> None:
+def draw_neighbours(axes: Axes, places: FloatArray, count: int, origin: Origin, size: float = 5.0) -> None:
     """Turbines that stand already (positions in metres), as open triangles with an entry in the legend.
 
     ``count`` is how many there are; the positions may be fewer, where some are too far away.
@@ -75,15 +78,12 @@ def draw_neighbours(
         if shown == count
         else f"neighbours ({shown} of {count}, the others farther away)"
     )
-    at = (places - np.array(origin)[:, None]) * KM
-    (line,) = axes.plot(
-        *at, "^", markersize=size, markerfacecolor=halo, markeredgecolor=colour, markeredgewidth=0.9, label=label,
-        zorder=5,
-    )  # fmt: skip
+    (line,) = axes.plot(*in_km(places, origin), "^", markersize=size, markerfacecolor=paper(),
+                        markeredgecolor=ink(), markeredgewidth=0.9, label=label, zorder=5)  # fmt: skip
     line.set_gid("neighbours")
 
 
-def draw_excluded(axes: Axes, excluded: BaseGeometry, origin: tuple[float, float]) -> None:
+def draw_excluded(axes: Axes, excluded: BaseGeometry, origin: Origin) -> None:
     """Areas where no turbine may stand, hatched, with an entry in the legend."""
     for number, part in enumerate(shapely.get_parts(excluded)):
         ring = (np.asarray(part.exterior.coords) - origin) * KM
@@ -91,17 +91,15 @@ def draw_excluded(axes: Axes, excluded: BaseGeometry, origin: tuple[float, float
                                label=None if number else "excluded"))  # fmt: skip
 
 
-def draw_names(
-    axes: Axes, names: dict[str, FloatArray], origin: tuple[float, float], halo: str, size: float = 7.5
-) -> None:
+def draw_names(axes: Axes, names: dict[str, FloatArray], origin: Origin, size: float = 7.5) -> None:
     """Names at their places, in metres."""
     for name, place in names.items():
         x, y = (place - origin) * KM
         axes.text(x, y, name, ha="center", va="center", fontsize=size, fontweight="bold", zorder=7, clip_on=True,
-                  path_effects=[withStroke(linewidth=2.5, foreground=halo)])  # fmt: skip
+                  path_effects=[withStroke(linewidth=2.5, foreground=paper())])  # fmt: skip
 
 
-def draw_numbers(axes: Axes, places_km: FloatArray, size: float, colour: str, halo: str) -> None:
+def draw_numbers(axes: Axes, places_km: FloatArray, size: float) -> None:
     """Each turbine's number, beside it."""
     for number, (x, y) in enumerate(places_km.T):
         axes.annotate(
@@ -110,8 +108,8 @@ def draw_numbers(axes: Axes, places_km: FloatArray, size: float, colour: str, ha
             xytext=(2.2, 1.6),
             textcoords="offset points",
             fontsize=size,
-            color=colour,
-            path_effects=[withStroke(linewidth=1.6, foreground=halo)],
+            color=ink(),
+            path_effects=[withStroke(linewidth=1.6, foreground=paper())],
             zorder=6,
         )
 
@@ -134,7 +132,7 @@ def paper_for(width: float, height: float, longest: float = 7.6) -> tuple[float,
     return max(2.6, width * scale) + 0.7, max(2.6, height * scale) + 0.7
 
 
-def label_axes(axes: Axes, origin: tuple[float, float], crs: str | None = None) -> None:
+def label_axes(axes: Axes, origin: Origin, crs: str | None = None) -> None:
     """Say what a map is measured from, and in which coordinate reference system if one is known."""
     system = f" ({crs[:40]})" if crs else ""
     axes.set(
@@ -150,3 +148,37 @@ def draw_scale(axes: Axes) -> None:
     axes.add_artist(
         AnchoredSizeBar(axes.transData, length, f"{length:g} km", "lower right", frameon=False, color=ink())
     )
+
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MixedTypes:
+    """Of which type each turbine is, and the name, diameter and spacing (m) of each type."""
+
+    types: IntArray
+    names: tuple[str, ...]
+    diameters_m: tuple[float, ...]
+    spacings_m: tuple[float, ...]
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """How many there are of each."""
+        counts = np.bincount(self.types, minlength=len(self.names))
+        return [(name, f"{count}") for name, count in zip(self.names, counts.tolist(), strict=True)]
+
+
+def draw_mixed(axes: Axes, places_km: FloatArray, mixed: MixedTypes, direction: float | None) -> None:
+    """Draw all turbines, those of a type in one colour with one sign, and say which is which."""
+    handles = []
+    for kind, (name, colour) in enumerate(zip(mixed.names, shades(len(mixed.names)), strict=True)):
+        mine = places_km[:, mixed.types == kind]
+        if mixed.spacings_m[kind]:
+            draw_spacing(axes, mine, mixed.spacings_m[kind])
+        draw_rotors(axes, mine, mixed.diameters_m[kind], direction, color=colour, zorder=5)
+        marker = MARKERS[kind % len(MARKERS)]
+        axes.plot(*mine, marker, markersize=3, color=colour, markeredgewidth=0, zorder=5)
+        handles.append(legend_mark(marker, colour, f"{name} ({mine.shape[1]})"))
+    already, _ = axes.get_legend_handles_labels()  # neighbours, if there are any
+    axes.legend(handles=[*handles, *already], loc="best", fontsize=7)

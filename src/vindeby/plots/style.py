@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
 
 from vindeby.errors import ArgumentError
 from vindeby.store.disk.output_file import write_file
@@ -70,7 +71,7 @@ _DARK = {
 
 @contextlib.contextmanager
 def style(*, dark: bool = False) -> Iterator[None]:
-    """Draw inside this; nobody else's settings are changed."""
+    """Draw inside this context; the settings of others are not changed."""
     with mpl.rc_context(_settings(dark=dark)):
         yield
 
@@ -80,29 +81,29 @@ def _settings(*, dark: bool = False) -> Any:
 
 
 def ink() -> str:
-    """The colour of text in the style that is in force."""
+    """The colour of text in the current style."""
     return str(mpl.rcParams["text.color"])
 
 
 def paper() -> str:
-    """The colour of the page in the style that is in force."""
+    """The colour of the page in the current style."""
     return str(mpl.rcParams["figure.facecolor"])
 
 
 def shades(count: int) -> list[Any]:
-    """So many colours of viridis, without the end that would vanish against the page."""
+    """This many colours of viridis, without the end that would vanish against the page."""
     colours = ramp()
     return [colours(index / max(1, count - 1)) for index in range(count)]
 
 
 def greys(count: int) -> list[Any]:
-    """So many greys that stand out from the page, for a figure whose colours already have a meaning."""
+    """This many greys that stand out from the page, for a figure whose colours already have a meaning."""
     colours = _visible(mpl.colormaps["Greys_r"])
     return [colours(index / max(1, count - 1)) for index in range(count)]
 
 
 def ramp() -> LinearSegmentedColormap:
-    """The part of viridis that stands out from the page in force, as a colour map."""
+    """The part of viridis that stands out from the current page, as a colour map."""
     return _visible(mpl.colormaps["viridis"])
 
 
@@ -134,13 +135,26 @@ def slow_to_free() -> Any:
     return LinearSegmentedColormap.from_list("wakes", ["#9ecaff", "#2f6fb5", paper()])
 
 
+def legend_mark(marker: str, colour: Any, label: str, size: float = 4.5, *, is_open: bool = False) -> Line2D:
+    """An entry of a legend: a mark in a colour, filled or open."""
+    look = {"color": "none", "markeredgecolor": colour, "markeredgewidth": 0.6}
+    if not is_open:
+        look = {"color": colour, "markeredgewidth": 0}
+    return Line2D([], [], linestyle="none", marker=marker, markersize=size, label=label, **look)
+
+
+def thousands(value: float, _: object) -> str:
+    """A number on an axis: ``12,500``."""
+    return f"{value:,.10g}"
+
+
 def strong() -> Any:
     """The colour of a single line or of many equal points."""
     return shades(3)[0 if paper() == PAPER else 2]
 
 
 def figure(width: float, height: float) -> Figure:
-    """A figure of so many inches that belongs to nobody: no window, no global list."""
+    """A figure of this size in inches, without a window and in no global list."""
     return Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
 
 
@@ -150,7 +164,7 @@ def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
     whole = drawn if isinstance(drawn, Figure) else drawn.figure
     dates: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     metadata = {**dates[kind], "Creator": "vindeby"} if kind != "png" else None
-    with mpl.rc_context(_settings()):  # a figure may be saved where its style is no longer in force
+    with mpl.rc_context(_settings()):  # a figure may be saved outside the context of its style
         # Maps keep their shape, so the layout of a figure may put their titles and labels outside of it.
         whole.savefig(buffer, format=kind, metadata=metadata, bbox_inches="tight", pad_inches=_MARGIN)
     return buffer.getvalue()

@@ -14,9 +14,9 @@ from vindeby.campaign.tasks import task_key
 from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots.energy import type_label
-from vindeby.plots.style import MARKERS, figure, ink, shades, strong, style
+from vindeby.plots.style import MARKERS, figure, ink, shades, strong, style, thousands
 from vindeby.results import humanize as words
-from vindeby.results.history import History
+from vindeby.results.observer import RunHistory
 from vindeby.results.result_set import ResultSet
 
 _LONG_PAUSE_S = 600.0
@@ -25,10 +25,10 @@ _MOST_LINES = 8
 
 def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Results published over working time; pauses between runs are cut out and marked."""
-    history = History(result_set.run)
+    history = RunHistory(result_set.run)
     history.refresh()
     if len(history.published) < 2:
-        raise DataError(f"{result_set.path}: its run directory does not tell when results came")
+        raise DataError(f"{result_set.path}: its run directory does not say when results were published")
     times = np.array([moment for moment, _ in history.published])
     counts = np.array([count for _, count in history.published])
     gaps = np.diff(times, prepend=times[0])
@@ -55,7 +55,7 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
         if failed or len(pauses):
             axes.legend(loc="lower right")
         axes.set(xlabel=f"{name} of work", ylabel="results", ylim=(0, None), xlim=(0, None))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axes.yaxis.set_major_formatter(thousands)
         axes.set_title(f"Results over time, {words.moment(times[0])} to {words.moment(times[-1])}")
     return axes
 
@@ -90,7 +90,7 @@ def durations(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Seconds of each task, by turbine type, on a logarithmic axis."""
     rows = result_set.rows[result_set.rows["seconds"] > 0]
     if not len(rows):
-        raise DataError(f"{result_set.path}: its results do not tell how long they took")
+        raise DataError(f"{result_set.path}: its results do not say how long they took")
     types = [int(kind) for kind in np.unique(rows["type_idx"])]
     with style(dark=dark):
         axes = figure(7.2, 1.5 + 0.42 * len(types)).add_subplot()

@@ -10,8 +10,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
-from vindeby.plots.shapes import KM
-from vindeby.plots.style import figure, greys, ink, paper, slow_to_free, style
+from vindeby.plots.style import figure, greys, ink, paper, style
 from vindeby.results.result_set import ResultSet
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 _SECTORS = 12
-_GRID = 420
 _SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)
 
 
@@ -142,31 +140,3 @@ def _few_circles(top: float) -> Any:
     from matplotlib.ticker import MaxNLocator
 
     return MaxNLocator(nbins=3, steps=[1, 2, 5, 10]) if top else MaxNLocator(1)
-
-
-def draw_wakes(
-    axes: Axes,
-    farm: WindFarm,
-    layout: FloatArray,
-    box: tuple[float, ...],
-    origin: tuple[float, float],
-    direction: float,
-    speed: float,
-    types: NDArray[np.int64] | int = 0,
-) -> Any:
-    """Wind speed at hub height over a box; the image, for a colour bar."""
-    left, bottom, right, top = box
-    step = max(right - left, top - bottom) / _GRID
-    x, y = np.arange(left, right + step, step), np.arange(bottom, top + step, step)
-    flow = farm.flow_map(layout[0], layout[1], types, direction=direction, speed=speed, grid_x=x, grid_y=y)
-    west, east, south, north = (np.array([x[0], x[-1], y[0], y[-1]]) - np.repeat(origin, 2)) * KM
-    return axes.imshow(
-        flow.wind_speed,
-        extent=(west, east, south, north),
-        origin="lower",
-        cmap=slow_to_free(),
-        vmin=0.5 * speed,
-        vmax=speed,
-        interpolation="bilinear",
-        zorder=0,
-    )

@@ -1,4 +1,4 @@
-"""One page that tells everything about a campaign, in one file that needs nothing else: ``vindeby report``."""
+"""One self-contained page about a campaign: ``vindeby report``."""
 
 from vindeby.report.page import build_report
 

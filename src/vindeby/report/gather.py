@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from vindeby._version import __version__
 from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
-from vindeby.results import browser_data as packed
-from vindeby.results.expected import State
+from vindeby.results import maps
 from vindeby.results.result_set import ResultSet
-from vindeby.results.snapshot import Snapshot
-from vindeby.store.disk.regular_files import read_bounded
-from vindeby.store.format.array_attributes import ARRAY_ATTRIBUTES
-from vindeby.store.format.own_fields import OWN_FIELDS
+from vindeby.results.snapshot import Snapshot, TaskState
+from vindeby.store.disk.files import read_bounded
+from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
 from vindeby.text import parse_json
 
 _AUDITS = 50
@@ -37,7 +35,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
     ]
     types = sorted(set(kinds))
     frames = {
-        farm: packed.frame_of(
+        farm: maps.frame_of(
             result_set.campaign,
             farm,
             (layout for layout, mine in zip(layouts, rows["farm_idx"] == farm, strict=True) if mine),
@@ -51,17 +49,17 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             "type": types.index(kind),
             "seed": int(row["ss_seed"]),
             "n": int(layout.shape[1]),
-            "aep": packed.plain(row["aep"], 3),
-            "loss": packed.plain(100 * loss, 3),
-            "seconds": packed.plain(row["seconds"], 2),
-            "layout": packed.pack_layout(layout, frames[int(row["farm_idx"])]),
+            "aep": maps.plain(row["aep"], 3),
+            "loss": maps.plain(100 * loss, 3),
+            "seconds": maps.plain(row["seconds"], 2),
+            "layout": maps.pack_layout(layout, frames[int(row["farm_idx"])]),
         }
         for row, loss, layout, kind in zip(rows, losses, layouts, kinds, strict=True)
     ]
     return {
-        "farms": [packed.farm_data(result_set.campaign, farm, frames[farm]) for farm in farms],
+        "farms": [maps.farm_data(result_set.campaign, farm, frames[farm]) for farm in farms],
         "types": [
-            packed.type_data(result_set.campaign, kind, result_set.mixed_cell(farm, kind))
+            maps.type_data(result_set.campaign, kind, result_set.mixed_cell(farm, kind))
             for kind, farm in types
         ],
         "results": results,
@@ -86,10 +84,16 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
         return []
     for farm, type_ in np.ndindex(snapshot.states.shape[:2]):
         cell = snapshot.states[farm, type_]
-        for state in (State.OPEN, State.RUNNING, State.FAILED, State.INVALID, State.STALE):
+        for state in (
+            TaskState.OPEN,
+            TaskState.RUNNING,
+            TaskState.FAILED,
+            TaskState.INVALID,
+            TaskState.STALE,
+        ):
             seeds = [snapshot.axes.seeds[index] for index in np.flatnonzero(cell == state)]
             if seeds:
-                words = "never finished" if state == State.OPEN else state.name.lower()
+                words = "never finished" if state == TaskState.OPEN else state.name.lower()
                 label = snapshot.axes.cell_label(farm, type_)
                 found.append((snapshot.axes.farms[farm], label, words, ranges(seeds)))
     return found
@@ -120,7 +124,7 @@ def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, f
                 result_set.turbines_in_words(rows[best]),
                 float(rows["aep"][best]),
                 float(np.nanmedian(rows["aep"][mine])),
-                packed.plain(100 * losses[best], 3),
+                maps.plain(100 * losses[best], 3),
             )
         )
     return found

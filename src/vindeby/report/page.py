@@ -1,4 +1,4 @@
-"""The page itself: its sections in their order."""
+"""The page: its elements, in which every word that comes from a file is escaped, and its sections in their order."""
 
 from __future__ import annotations
 
@@ -6,23 +6,186 @@ import base64
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from functools import partial
 from html import escape
+from textwrap import shorten
 from typing import Any
+from urllib.parse import quote
 
 from vindeby.assembly.physics import ENGINE_AEP, differences_in_words, far_from_engine
+from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading.packed_lists import abridged
+from vindeby.campaign.sections.time_series import turbulence_text
 from vindeby.errors import DataError
-from vindeby.plots.campaign import PICTURES, Picture
+from vindeby.plots import PICTURES, Picture
+from vindeby.plots.layout import layout_map
+from vindeby.plots.style import as_bytes, size_in_inches
+from vindeby.plots.wind import rose
+from vindeby.printable import printable
 from vindeby.report import gather
-from vindeby.report.elements import ResultLink, facts, picture, shown, table, tag
-from vindeby.report.setup import setup
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.results.web import asset
+
+_CSS_DOTS_PER_INCH = 96
+_PHONE_WIDTH = 560
+"""Pictures wider than this are scrolled on a phone, each in its own frame, rather than shrunk until unreadable."""
+
+
+@dataclass(frozen=True)
+class ResultLink:
+    """A key that leads to the drawing of its layout; the page's script follows it."""
+
+    key: str
+
+    @property
+    def address(self) -> str:
+        """As ``encodeURIComponent`` of the script reads it."""
+        return f"#layout-{quote(self.key, safe='')}"
+
+
+def shown(text: str) -> str:
+    """Text for HTML; what is not printable, surrogates and marks of direction among it, is seen as its escape."""
+    return escape(printable(text))
+
+
+def tag(name: str, text: str, **attributes: str) -> str:
+    """An element that holds text; a trailing underscore in an attribute's name is dropped."""
+    more = "".join(f' {key.rstrip("_")}="{shown(value)}"' for key, value in attributes.items())
+    return f"<{name}{more}>{shown(text)}</{name}>"
+
+
+def table(
+    titles: Iterable[str],
+    rows: Iterable[Iterable[str | ResultLink]],
+    names: int = 1,
+    minor: Collection[int] = (),
+) -> str:
+    """A table whose first columns are names and whose others are figures; ``minor`` ones are hidden on a phone."""
+    head = "".join(tag("th", title, class_=_kind(index, names, minor)) for index, title in enumerate(titles))
+    body = "".join(
+        "<tr>" + "".join(_cell(cell, _kind(index, names, minor)) for index, cell in enumerate(row)) + "</tr>"
+        for row in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _kind(index: int, names: int, minor: Collection[int]) -> str:
+    return ("name" if index < names else "figure") + (" minor" if index in minor else "")
+
+
+def _cell(cell: str | ResultLink, kind: str) -> str:
+    if isinstance(cell, str):
+        return tag("td", cell, class_=kind)
+    return f'<td class="{kind}">{tag("a", cell.key, href=cell.address, class_="key")}</td>'
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names and what they mean."""
+    return (
+        '<dl class="facts">' + "".join(tag("dt", name) + tag("dd", value) for name, value in pairs) + "</dl>"
+    )
+
+
+def picture(draw: Callable[[bool], Any], caption: str) -> str:
+    """A picture for light and for dark pages, in the size that it has on paper."""
+    light, dark = draw(False), draw(True)
+    width, height = (round(inches * _CSS_DOTS_PER_INCH) for inches in size_in_inches(light.figure))
+    kind = "scroll wide" if width > _PHONE_WIDTH else "scroll"
+    return (
+        f'<figure class="picture"><div class="{kind}"><picture>'
+        f'<source media="(prefers-color-scheme: dark)" srcset="{_address(dark)}">'
+        f'<img src="{_address(light)}" alt="{shown(caption)}" width="{width}" height="{height}"></picture></div>'
+        f"{tag('figcaption', caption, class_='faint')}</figure>"
+    )
+
+
+def _address(axes: Any) -> str:
+    return "data:image/png;base64," + base64.b64encode(as_bytes(axes.figure)).decode()
+
+
+_LONGEST = 200
+
+
+def setup(result_set: ResultSet) -> str:
+    """The section; empty where neither results nor a campaign are there."""
+    pictures = _best_layout(result_set) + _wind(result_set)
+    known = [] if result_set.campaign is None else campaign_facts(result_set.campaign)
+    if not pictures and not known:
+        return ""
+    shown = f'<div class="pictures">{pictures}</div>' if pictures else ""
+    return tag("h2", "The best layout, and how it was found") + shown + (facts(known) if known else "")
+
+
+def best_key(result_set: ResultSet) -> str | None:
+    """The result that loses least to wakes, or has the most energy where losses are not known."""
+    rows = result_set.by_loss()
+    return result_set.key_of(rows[0]) if rows else None
+
+
+def _best_layout(result_set: ResultSet) -> str:
+    key = best_key(result_set)
+    if key is None:
+        return ""
+    known = result_set.campaign is not None
+    caption = f"{key}: the layout that {'loses least to wakes' if known else 'has the most energy'}"
+    try:
+        return picture(lambda dark: layout_map(result_set, key, dark=dark), caption)
+    except DataError:
+        return ""  # a result without a layout that could be drawn
+
+
+def _wind(result_set: ResultSet) -> str:
+    if result_set.campaign is None or not result_set.campaign.is_about_wind:
+        return ""
+    return picture(
+        lambda dark: rose(result_set, dark=dark), "how often the wind comes from where, and how fast"
+    )
+
+
+def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
+    """Wind, wake model, method and size of a campaign, in a few words each."""
+    method = ("method", "; then ".join(_with_parameters(*step.chosen) for step in campaign.method))
+    if not campaign.is_about_wind:
+        return [method, ("seeds", f"{len(campaign.seeds):,}")]
+    kind, site = campaign.site.chosen
+    wind = f"probability {site.title}" if kind == "table" else site.title
+    low, high = site.speed_range
+    speeds = f"{low:g} to {high:g} m/s"
+    unit, spacing = campaign.min_spacing.chosen
+    beside = [(f"neighbours of {where}", what) for where, what in neighbours_in_words(campaign)]
+    return [
+        ("farms", f"{len(campaign.farms):,}"),
+        ("turbine types", ", ".join(f"t{index} {one.name}" for index, one in enumerate(campaign.turbines))),
+        *beside,
+        ("wind", f"{wind}, {speeds}, turbulence intensity {turbulence_text(site.turbulence_intensity)}"),
+        ("wake model", _wake(campaign)),
+        method,
+        ("least distance", f"{spacing:g} {'D' if unit == 'diameters' else 'm'}"),
+        ("seeds", f"{len(campaign.seeds):,} for each farm and type"),
+    ]
+
+
+def _wake(campaign: Campaign) -> str:
+    """The wake model with its parameters; of a FLORIS configuration, which is long, the model alone."""
+    if campaign.wake.floris is not None:
+        return campaign.wake.floris.title
+    return _with_parameters(*campaign.wake.chosen)
+
+
+def _with_parameters(name: str, given: Any) -> str:
+    """A function's parameters may be long, as those of a study are; its cases and context are left out."""
+    parameters = given.model_dump(by_alias=True, exclude_none=True, exclude={"cases", "context"})
+    if not parameters:
+        return name
+    words = (shorten(f"{key} = {value}", _LONGEST, placeholder=" ...") for key, value in parameters.items())
+    return f"{name} ({', '.join(words)})"
+
 
 Progress = Callable[[str], None]
 
@@ -111,8 +274,8 @@ def _differences(result_set: ResultSet) -> str:
         return ""
     rows = result_set.rows
     keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
-    told = differences_in_words(far_from_engine(keys, rows["aep"], rows[ENGINE_AEP]))
-    return tag("p", told) if told else ""
+    differences = differences_in_words(far_from_engine(keys, rows["aep"], rows[ENGINE_AEP]))
+    return tag("p", differences) if differences else ""
 
 
 def _best(result_set: ResultSet) -> str:
@@ -152,7 +315,7 @@ def _pictures(result_set: ResultSet, progress: Progress) -> str:
         try:
             parts.append(picture(partial(_drawn, draw, result_set), caption))
         except DataError:
-            continue  # a database that does not tell this
+            continue  # the database does not hold what this picture needs
     return "".join(parts) if len(parts) > 1 else ""
 
 
@@ -195,7 +358,7 @@ def _bad_files(snapshot: Snapshot) -> str:
     if not snapshot.bad_files:
         return ""
     rows = ((bad.path, "; ".join(bad.findings)) for bad in snapshot.bad_files)
-    return tag("h2", "Files with something wrong") + table(("file", "what"), rows, names=2)
+    return tag("h2", "Files with problems") + table(("file", "what"), rows, names=2)
 
 
 def _provenance(result_set: ResultSet) -> str:

@@ -1,6 +1,11 @@
 """All results in a few columns, growing as they come: what monitor, pictures, report and board count and draw.
 
 Layouts stay where they are until one is asked for; a hundred thousand results take a few megabytes here.
+
+Which results are invalid follows the one definition of done (``assembly.done``). A look must be quick, and geometry and
+wind take a second to load. So what ``run``, ``merge``, ``salvage`` and ``validate`` found is read from the run
+directory, and a result with the expected fingerprint was checked by the worker that published it. Only results that
+nobody has checked yet, of a database that came from elsewhere, are checked here.
 """
 
 from __future__ import annotations
@@ -8,15 +13,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign.tasks import parse_key
-from vindeby.results.sources import Source
+from vindeby.results.sources import Folder, ResultSource
+from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
-from vindeby.store.read.origin import ORIGIN, ORIGINS, origins
+from vindeby.store.read.database import Database
+from vindeby.store.read.inspect import ORIGIN, ORIGINS, origins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vindeby.assembly.done import Judge
+    from vindeby.campaign import Campaign
 
 _NUMBERS = {"farm_idx": "<i8", "type_idx": "<i8", "ss_seed": "<i8", "n_turbines": "<i8"}
 _NEEDED = frozenset(
@@ -30,7 +43,7 @@ _NEEDED = frozenset(
 )
 _ORIGIN_TYPE = f"S{max(map(len, ORIGINS))}"
 UNKNOWN = -1
-"""A farm, type or seed that neither attributes nor key tell."""
+"""A farm, type or seed that neither attributes nor key give."""
 
 
 class ResultColumns:
@@ -38,11 +51,11 @@ class ResultColumns:
 
     These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, aep_engine, seconds,
     arrival``.
-    ``aep`` is in GWh and NaN where it is missing or no positive number, or where the result is known to be invalid
+    ``aep`` is in GWh and NaN where it is missing or not a positive number, or where the result is known to be invalid
     (``leave_out``); ``arrival`` counts the looks at the source, so the newest results have the largest.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ResultSource) -> None:
         self.source = source
         self._parts: list[NDArray[Any]] = []
         self._rows: NDArray[Any] | None = None
@@ -52,7 +65,7 @@ class ResultColumns:
         self.take_new()
 
     def take_new(self) -> bool:
-        """Take up what the source has found; whether that was anything."""
+        """Add what the source has found; whether there was anything new."""
         came = self.source.new_segments(_NEEDED)
         fresh = [_without(_columns(segment, self._looks), self._invalid) for segment in came if len(segment)]
         self._looks += 1
@@ -74,7 +87,7 @@ class ResultColumns:
 
     @property
     def foreign(self) -> bool:
-        """Is there a result that no fingerprint vouches for?"""
+        """Whether there is a result without a fingerprint."""
         return bool((self.rows["fingerprint"] == b"").any())
 
     @property
@@ -179,3 +192,52 @@ def _real(rows: NDArray[Any], place: str, names: set[str]) -> NDArray[np.float64
     if place not in names or rows[place].dtype.kind not in "fiu" or rows[place].size != len(rows):
         return np.full(len(rows), np.nan)
     return np.asarray(rows[place], np.float64).reshape(len(rows))
+
+
+class InvalidResults:
+    """Leaves invalid results out of the columns; remembers what it found for one text of a campaign."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        self._stamp: tuple[object, ...] = ()
+        self._known = Verdicts()
+        self._judge: tuple[str, Judge] | None = None
+        self._checked: object = None
+
+    def apply(
+        self, results: ResultColumns, text: str | None, campaign: Callable[[], Campaign | None]
+    ) -> None:
+        """Leave out of the results what is invalid; ``text`` is the campaign's, ``campaign`` loads it in full."""
+        if text is None:
+            return
+        source = results.source
+        known = self._read(text)
+        if isinstance(source, Database) and known.invalid:
+            source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
+            results.take_new()
+        results.leave_out(known.invalid)
+        covered = isinstance(source, Database) and known.covers(source.digest)
+        if not covered and results.foreign and self._checked != (results.version, text):
+            self._check(results, text, campaign())
+            self._checked = results.version, text
+
+    def _read(self, text: str) -> Verdicts:
+        try:
+            status = self._run.verdicts_file.stat()
+            stamp: tuple[object, ...] = (text, status.st_ino, status.st_mtime_ns, status.st_size)
+        except OSError:
+            stamp = (text,)
+        if stamp != self._stamp:
+            self._stamp, self._known = stamp, read_verdicts(self._run, text)
+        return self._known
+
+    def _check(self, results: ResultColumns, text: str, campaign: Campaign | None) -> None:
+        source = results.source
+        if campaign is None or not isinstance(source, Database | Folder):
+            return
+        if self._judge is None or self._judge[0] != text:
+            from vindeby.assembly.done import Judge  # loads shapely, and perhaps Numba: only here
+
+            self._judge = text, Judge(campaign)
+        foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in source.segments())
+        results.leave_out([one.checksum for one in self._judge[1].look_at(foreign)])

@@ -1,31 +1,164 @@
-"""Looking at a campaign again and again, at little cost: files that have not changed are not read again."""
+"""Looking at a campaign again and again, at little cost: files that have not changed are not read again.
+
+Results come from the database and its shards; failures, workers and the rate from the events of the run.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign.outline import Outline
 from vindeby.errors import CampaignError, InputError
-from vindeby.results.campaign_lookup import GivenCampaign, campaign_of, outline_for
-from vindeby.results.columns import ResultColumns
-from vindeby.results.expected import Expected, State, guessed
-from vindeby.results.history import History, current_workers
-from vindeby.results.judging import Judging
-from vindeby.results.snapshot import BadFile, Disk, Failure, Snapshot
-from vindeby.results.sources import Folder, NothingYet, open_source
+from vindeby.results.columns import InvalidResults, ResultColumns
+from vindeby.results.snapshot import (
+    BadFile,
+    Coordinator,
+    Disk,
+    Expected,
+    Snapshot,
+    TaskState,
+    WorkerState,
+    guessed,
+)
+from vindeby.results.sources import Folder, GivenCampaign, NothingYet, campaign_of, open_source, outline_for
+from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, FailedTask, Odd, failed_task, read_now
+from vindeby.store.disk.process import Identity
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError
 
-if TYPE_CHECKING:  # loads pydantic and shapely
+if TYPE_CHECKING:
     from vindeby.campaign import Campaign
+
+_SILENT_S = 15.0
+"""A coordinator reports about once per second; one that has been silent for this long is dead or cut off."""
+_WINDOW_S = 120.0
+_LARGEST = 1e18
+
+
+class RunHistory:
+    """Failures, retries and times of publication, from the event files; what was read once is not read again."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        self._tail = EventTail(run)
+        self.odd = self._tail.odd
+        """Files of events that were left out, and why."""
+        self.failed_tasks: dict[str, FailedTask] = {}
+        self.retried = 0
+        self._began = 0.0
+        self.begun: dict[str, str] = {}
+        """Tasks that were started and why they did not finish; some of them may be done since."""
+        self.published: list[tuple[float, int]] = []
+        """Times, and how many results had been published by then."""
+
+    def refresh(self) -> None:
+        """Read new events."""
+        for event in self._tail.read_new():
+            with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
+                self._take(event)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        name = event["event"]
+        if name == SET_ASIDE:
+            self.failed_tasks[str(event["task"])] = failed_task(event)
+        elif name == "failed":
+            self.retried += 1
+            self.begun[str(event["task"])] = f"to be tried again after: {event['kind']}: {event['reason']}"
+        elif name == CUT_SHORT:
+            self.begun[str(event["task"])] = "was running when its worker ended"
+        elif name == "run started":
+            self._began = float(event["time"])
+        elif name == "published":
+            self._began = self._began or float(event["time"])
+            before = self.published[-1][1] if self.published else 0
+            self.published.append((float(event["time"]), before + int(event["tasks"])))
+
+    def rate(self, now: float) -> float | None:
+        """Results per second over the last minutes of work; None when nothing was published yet."""
+        begin = max(now - _WINDOW_S, self._began)
+        if not self.published or self.published[-1][0] <= begin:
+            return None
+        before = max((count for moment, count in self.published if moment <= begin), default=0)
+        return (self.published[-1][1] - before) / (max(now, self.published[-1][0]) - begin)
+
+
+def current_workers(
+    run: RunDirectory, now: float, odd: Odd
+) -> tuple[tuple[Coordinator, ...], tuple[WorkerState, ...]]:
+    """The coordinators and workers, as last reported; none after they ended properly."""
+    found = _last_states(run, now, odd)
+    workers = tuple(worker for one, workers in found for worker in workers if one.alive)
+    return tuple(one for one, _ in found), workers
+
+
+def begun_tasks(run: RunDirectory) -> dict[str, str]:
+    """Tasks that were begun, by key, with what became of each; those that are done since are among them."""
+    history = RunHistory(run)
+    history.refresh()
+    for one, workers in sorted(_last_states(run, time.time(), history.odd), key=lambda entry: entry[0].alive):
+        what = "is running now" if one.alive else "was running when its run ended"
+        history.begun |= {worker.task: what for worker in workers if worker.task}
+    return history.begun
+
+
+def _last_states(run: RunDirectory, now: float, odd: Odd) -> list[tuple[Coordinator, list[WorkerState]]]:
+    """Each coordinator that did not end properly, with its workers as it last showed them."""
+    found = []
+    for name, state in read_now(run, odd).items():
+        age_s = max(0.0, now - _number(state.get("time")))
+        alive = age_s < _SILENT_S and not _dead_here(name)
+        ending, trouble = bool(state.get("ending")), str(state.get("trouble") or "")
+        eta_s = _number(state.get("eta_s")) or None
+        one = Coordinator(name, age_s, alive, ending, trouble, eta_s)
+        listed = state.get("workers")
+        workers = listed if isinstance(listed, list) else []
+        found.append((one, [_worker(name, worker, age_s) for worker in workers if isinstance(worker, dict)]))
+    return found
+
+
+def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> WorkerState:
+    task, progress = data.get("task"), data.get("progress")
+    return WorkerState(
+        coordinator,
+        int(_number(data.get("slot"))),
+        int(_number(data.get("pid"))),
+        task if isinstance(task, str) else None,
+        _number(data.get("seconds")) + age_s,
+        _number(data.get("silent_s")) + age_s,
+        int(_number(data.get("memory"))),
+        str(data.get("node") or ""),
+        str(data.get("job") or ""),
+        progress if isinstance(progress, dict) else {},
+        str(data.get("doing") or ""),
+    )
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else 0.0
+
+
+def _dead_here(name: str) -> bool:
+    """Whether this is a process of this machine that has ended; its name is HOST-PID-TOKEN."""
+    try:
+        host, pid, _ = name.rsplit("-", 2)
+        if host == Identity.current().host:
+            os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return True
+    except PermissionError:
+        return False
+    return False
+
 
 _ATTEMPTS = 5
 _PAUSE_S = 0.1
@@ -44,14 +177,14 @@ class Observer:
         seed: int | None = None,
         results: ResultColumns | None = None,
     ) -> None:
-        """``results`` are those that were read already."""
+        """``results`` are those that were already read."""
         self._results = results
         self._given = campaign
         self._seed = seed
         self._open(Path(path))
 
     def _open(self, path: Path) -> None:
-        """Begin anew; patiently, where somebody is putting another file in its place."""
+        """Open the path again; retries while another file is being put in its place."""
         for attempt in range(_ATTEMPTS):
             try:
                 self._open_once(path)
@@ -66,8 +199,8 @@ class Observer:
         self.results = ResultColumns(open_source(path)) if shared is None else shared
         self.source = self.results.source
         self.path, self.run = self.source.path, self.source.run
-        self.history = History(self.run)
-        self._judging = Judging(self.run)
+        self.history = RunHistory(self.run)
+        self._judging = InvalidResults(self.run)
         self.outline: Outline | None = None
         self._campaign: tuple[Outline | None, Campaign | None] = (None, None)
         self._stamp_of_expected: tuple[object, ...] | None = None
@@ -97,7 +230,7 @@ class Observer:
             self._files = {str(self.run.path)}  # so that everything is read again when it comes back
             raise InputError(f"{self.path}: it is gone, and so is its run directory {self.run.path}")
         files = {*self.run.shard_names(), *([str(self.path)] if self.path.exists() else [])}
-        # A shard that is gone was merged, or somebody deleted it: only a new look can tell.
+        # A shard that is gone was merged or deleted: everything has to be read again.
         if isinstance(self.source, NothingYet) or not self._files <= files:
             self._open(self.path)
         self._files = files
@@ -146,17 +279,17 @@ class Observer:
         damaged = (finding.key for findings in self.source.findings.values() for finding in findings)
         found, outside = self._states_of_results(expected)
         notes = {
-            State.RUNNING: [worker.task for worker in workers if worker.task],
-            State.FAILED: self.history.failed_tasks,
-            State.INVALID: damaged,
+            TaskState.RUNNING: [worker.task for worker in workers if worker.task],
+            TaskState.FAILED: self.history.failed_tasks,
+            TaskState.INVALID: damaged,
         }
         states = expected.noted(found, notes)
-        count = {state: int((states == state).sum()) for state in State}
-        total, done = expected.total, count[State.DONE]
+        count = {state: int((states == state).sum()) for state in TaskState}
+        total, done = expected.total, count[TaskState.DONE]
         if self._seed is None and not expected.farms:
             done, outside = len(self.results), 0  # keys of another kind than ours: they can only be counted
         rate = self.history.rate(now) or self._own_rate(now, done)
-        left = None if total is None else total - done - count[State.FAILED]
+        left = None if total is None else total - done - count[TaskState.FAILED]
         estimates = [one.eta_s for one in coordinators if one.alive]
         return Snapshot(
             path=str(self.path),
@@ -165,12 +298,12 @@ class Observer:
             time=now,
             expected=total,
             done=done,
-            failed=count[State.FAILED],
+            failed=count[TaskState.FAILED],
             running=sum(
                 worker.task is not None and expected.place(worker.task) is not None for worker in workers
             ),
-            invalid=count[State.INVALID],
-            stale=count[State.STALE],
+            invalid=count[TaskState.INVALID],
+            stale=count[TaskState.STALE],
             missing=None if total is None else max(0, total - done),
             extra=outside if self._seed is None else 0,
             rate=rate,
@@ -201,16 +334,16 @@ class Observer:
             return "folder"
         return "campaign" if self.run.path.exists() else "database"
 
-    def _failures(self, expected: Expected, states: NDArray[np.int8]) -> tuple[Failure, ...]:
+    def _failures(self, expected: Expected, states: NDArray[np.int8]) -> tuple[FailedTask, ...]:
         found = [
             failure
             for key, failure in self.history.failed_tasks.items()
-            if (place := expected.place(key)) is not None and states[place] == State.FAILED
+            if (place := expected.place(key)) is not None and states[place] == TaskState.FAILED
         ]
         return tuple(sorted(found, key=lambda failure: failure.time, reverse=True))
 
     def _own_rate(self, now: float, done: int) -> float | None:
-        """The rate as seen from here, where no events tell it."""
+        """The rate as observed here, where no events give it."""
         self._seen.append((now, done))
         while now - self._seen[0][0] > _SEEN_FOR_S:
             self._seen.popleft()

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly.zones_and_types import kinds_of, objective_gwh, own_types, rated_mw
+from vindeby.assembly.stored_turbines import kinds_of, objective_gwh, own_types, rated_mw
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import outline_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
-from vindeby.results.browser_data import layout_in
-from vindeby.results.campaign_lookup import (
+from vindeby.results.columns import UNKNOWN, InvalidResults, ResultColumns
+from vindeby.results.maps import layout_in
+from vindeby.results.sources import (
     GivenCampaign,
+    ResultSource,
     campaign_of,
     farm_of,
     has_neighbours,
+    open_source,
     turbine_of,
 )
-from vindeby.results.columns import UNKNOWN, ResultColumns
-from vindeby.results.judging import Judging
-from vindeby.results.sources import Source, open_source
 from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ class ResultSet:
     """What can be seen of a database; everything is worked out when it is first asked for."""
 
     def __init__(self, path: Path | str, *, campaign: GivenCampaign = None) -> None:
-        self.source: Source = open_source(path)
+        self.source: ResultSource = open_source(path)
         self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)
         self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)
         if self.campaign is not None:
-            Judging(self.run).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
+            InvalidResults(self.run).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
         self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
 
     def with_campaign(self, campaign: Campaign) -> ResultSet:
@@ -59,7 +59,7 @@ class ResultSet:
         return f"<ResultSet {str(self.path)!r}: {len(self.rows):,} results, {known}>"
 
     def _repr_html_(self) -> str:
-        from vindeby.store.read.export.progress import progress  # only a notebook asks for it
+        from vindeby.store.read.export import progress  # only a notebook asks for it
 
         outline = None if self.campaign is None else outline_of(self.campaign)
         return progress(self.path.name, self.keys, outline, len(self.source.findings))
@@ -124,7 +124,7 @@ class ResultSet:
         return cell if cell is not None and cell.mix else None
 
     def wind_farm(self, type_idx: int, farm_idx: int | None = None) -> WindFarm | None:
-        """What a layout of this type, or of the mix of this farm, is worth; None when the campaign does not tell."""
+        """What a layout of this type, or of the mix of this farm, is worth; None when the campaign is unknown."""
         if self.campaign is None or turbine_of(self.campaign, type_idx) is None:
             return None
         cell = None if farm_idx is None else self.mixed_cell(farm_idx, type_idx)
@@ -145,7 +145,7 @@ class ResultSet:
         return None if cell is None or layout is None else own_types(record, cell, layout.shape[1])
 
     def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
-        """Energy of so many turbines if none stood in a wake; None where that is not known or depends on the place."""
+        """Energy of this many turbines without wakes; None where it is unknown or depends on the place."""
         farm = self.wind_farm(type_idx)
         if farm is None or farm.locality != "uniform":
             return None
@@ -191,7 +191,7 @@ class ResultSet:
         return worths
 
     def _types_in_campaign(self, row: Any, cell: Cell) -> NDArray[np.int64] | None:
-        """The numbers of the types of a mixed farm's turbines; None for any other, and where they are not said."""
+        """The numbers of the types of a mixed farm's turbines; None for any other, or where they are unknown."""
         if not cell.mix:
             return None
         own = self.own_types(row["key"].decode(errors="replace"))
@@ -285,14 +285,17 @@ class ResultSet:
                 found[int(self.rows["farm_idx"][row]), int(self.rows["type_idx"][row])] = int(row)
         return found
 
+    def by_loss(self) -> list[int]:
+        """The rows of valid results, those that lose least to wakes first, or by energy where losses are unknown."""
+        losses, aep = self.wake_losses(), self.rows["aep"]
+        order = np.lexsort((-np.nan_to_num(aep), np.where(np.isnan(losses), 1.0, losses)))
+        return [int(row) for row in order if not np.isnan(aep[row])]
+
     def best_of_farm(self) -> dict[int, int]:
         """For each farm, the row of the result that loses least to wakes, or has the most energy."""
-        losses = self.wake_losses()
-        score = np.where(np.isnan(losses), 1.0, losses)
         found: dict[int, int] = {}
-        for row in np.lexsort((-np.nan_to_num(self.rows["aep"]), score)):
-            if not np.isnan(self.rows["aep"][row]):
-                found.setdefault(int(self.rows["farm_idx"][row]), int(row))
+        for row in self.by_loss():
+            found.setdefault(int(self.rows["farm_idx"][row]), row)
         return found
 
     def place(self, key: str) -> tuple[int, int, int]:

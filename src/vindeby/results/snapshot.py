@@ -1,33 +1,200 @@
-"""A campaign at one moment, as plain values: what ``monitor`` prints and ``board`` sends."""
+"""A campaign at one moment, as plain values: what ``monitor`` prints and ``board`` sends.
+
+What a campaign expects is a block of states, farms x types x seeds, that can be counted along any of the three.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.results.expected import NOT_ASKED, Expected, State
+from vindeby.campaign.outline import Outline
+from vindeby.campaign.tasks import Cell, parse_key
+from vindeby.errors import ArgumentError
+from vindeby.results.columns import ResultColumns
+from vindeby.store.disk.events import FailedTask
+
+_LARGEST_BLOCK = 20_000_000
+NOT_ASKED = -1
+"""In a block of states: a farm with a mix of types has one cell, and none for the other types."""
+
+
+class TaskState(IntEnum):
+    """The state of a task; one that was never started is OPEN."""
+
+    OPEN = 0
+    DONE = 1
+    FAILED = 2
+    RUNNING = 3
+    INVALID = 4
+    STALE = 5
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The three axes, and the fingerprints where a campaign is known."""
+
+    farms: tuple[str, ...]
+    types: tuple[str, ...]
+    seeds: tuple[int, ...]
+    total: int | None
+    """How many results there should be; None when nothing says so."""
+    known: bool
+    """Whether a campaign says so for every farm, type and seed."""
+    cells: tuple[Cell, ...] = ()
+    """By farm and type; they know the fingerprints, where a campaign is known."""
+
+    @classmethod
+    def of(cls, outline: Outline) -> Expected:
+        """What a campaign asks for."""
+        return cls(
+            outline.farms,
+            outline.types,
+            outline.seeds,
+            outline.total_configs,
+            known=True,
+            cells=outline.cells,
+        )
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Farms, types, seeds."""
+        return len(self.farms), len(self.types), len(self.seeds)
+
+    def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
+        """What the results say of every task, by farm, type and seed; and how many results are of no task."""
+        block = np.where(self._asked[:, :, None], np.int8(TaskState.OPEN), np.int8(NOT_ASKED))
+        block = np.array(np.broadcast_to(block, self.shape))
+        rows = results.rows
+        places, here = self._places(rows)
+        block[places] = self._of_rows(rows[here])
+        return block, int((~here).sum())
+
+    def noted(self, states: NDArray[np.int8], notes: Mapping[TaskState, Iterable[str]]) -> NDArray[np.int8]:
+        """The same with keys in other states; the earlier ones count more, and a result counts most."""
+        block = states.copy()
+        for state, keys in notes.items():
+            for key in keys:
+                place = self.place(key)
+                if place is not None and block[place] == TaskState.OPEN:
+                    block[place] = state
+        return block
+
+    def place(self, key: str) -> tuple[int, int, int] | None:
+        """Where a task stands in the block; None when it is of another campaign."""
+        numbers = parse_key(key)
+        if numbers is None:
+            return None
+        farm, type_, seed = numbers
+        if not (0 <= farm < len(self.farms) and 0 <= type_ < len(self.types) and self._asked[farm, type_]):
+            return None
+        index = self._seed_places.get(seed)
+        return None if index is None else (farm, type_, index)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, int], Cell]:
+        return {(cell.farm_idx, cell.type_idx): cell for cell in self.cells}
+
+    @cached_property
+    def _asked(self) -> NDArray[np.bool_]:
+        """Whether there is a cell for each farm and type: all but those of the other types of a mixed farm."""
+        asked = np.full((len(self.farms), len(self.types)), not self.cells)
+        for farm, kind in self._by_place:
+            asked[farm, kind] = True
+        return asked
+
+    def cell_label(self, farm: int, kind: int) -> str:
+        """The name of a type in a farm: of its mix, where it has one."""
+        cell = self._by_place.get((farm, kind))
+        return self.types[kind] if cell is None else cell.label(self.types)
+
+    @cached_property
+    def type_labels(self) -> tuple[str, ...]:
+        """The name of each type; that of a mix, where all cells of the type are of this mix."""
+        labels: list[set[str]] = [set() for _ in self.types]
+        for farm, kind in self._by_place:
+            labels[kind].add(self.cell_label(farm, kind))
+        return tuple(
+            next(iter(found)) if len(found) == 1 else name
+            for name, found in zip(self.types, labels, strict=True)
+        )
+
+    @cached_property
+    def _seed_places(self) -> dict[int, int]:
+        return {seed: index for index, seed in enumerate(self.seeds)}
+
+    def only_seed(self, seed: int) -> Expected:
+        """The same with one seed."""
+        if seed not in self._seed_places:
+            few = ", ".join(map(str, self.seeds[:5])) + (", ..." if len(self.seeds) > 5 else "")
+            raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {few}")
+        total = int(self._asked.sum()) if self.known else None
+        return replace(self, seeds=(seed,), total=total)
+
+    def _of_rows(self, rows: NDArray[Any]) -> NDArray[np.int8]:
+        states = np.where(np.isnan(rows["aep"]), TaskState.INVALID, TaskState.DONE).astype(np.int8)
+        if self.cells:
+            tasks = zip(*(rows[name].tolist() for name in ("farm_idx", "type_idx", "ss_seed")), strict=True)
+            stale = [
+                mark not in (b"", self._marks.get(task) or self._mark(*task))
+                for mark, task in zip(rows["fingerprint"].tolist(), tasks, strict=True)
+            ]
+            states[np.array(stale, bool)] = TaskState.STALE
+        return states
+
+    @cached_property
+    def _marks(self) -> dict[tuple[int, int, int], bytes]:
+        """Fingerprints computed before, so that a look per second does not compute them again for every result."""
+        return {}
+
+    def _mark(self, farm: int, kind: int, seed: int) -> bytes:
+        mark = self._by_place[farm, kind].fingerprint(seed).encode()
+        self._marks[farm, kind, seed] = mark
+        return mark
+
+    def _places(self, rows: NDArray[Any]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.bool_]]:
+        seeds = np.array(self.seeds, np.int64)
+        order = np.argsort(seeds)
+        at = np.searchsorted(seeds[order], rows["ss_seed"])
+        at = order[np.minimum(at, len(seeds) - 1)] if len(seeds) else np.zeros(len(rows), int)
+        farms, types, count = self.shape
+        here = np.zeros(len(rows), bool)
+        if count:
+            here = (seeds[at] == rows["ss_seed"]) & (rows["farm_idx"] >= 0) & (rows["type_idx"] >= 0)
+            here &= (rows["farm_idx"] < farms) & (rows["type_idx"] < types)
+            here[here] = self._asked[rows["farm_idx"][here], rows["type_idx"][here]]
+        return (rows["farm_idx"][here], rows["type_idx"][here], at[here]), here
+
+
+def guessed(results: ResultColumns) -> Expected:
+    """What was probably asked for, from the results alone, as in the file of an older script."""
+    rows = results.rows
+    farms, types = (int(rows[name].max(initial=-1)) + 1 for name in ("farm_idx", "type_idx"))
+    seeds = tuple(int(seed) for seed in np.unique(rows["ss_seed"]) if seed >= 0)
+    said = results.source.attributes.get("total_configs")
+    total = said if isinstance(said, int) and not isinstance(said, bool) and said >= len(rows) else None
+    if farms * types * len(seeds) > _LARGEST_BLOCK:
+        farms, types, seeds = 0, 0, ()
+    return Expected(
+        tuple(f"farm{index}" for index in range(farms)),
+        tuple(f"t{index}" for index in range(types)),
+        seeds,
+        total,
+        known=total is not None and total == farms * types * len(seeds),
+    )
+
 
 DIMENSIONS = ("farm", "turbine", "seed")
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A task that failed, for good or to be tried again."""
-
-    key: str
-    kind: str
-    reason: str
-    traceback: str
-    log: str
-    attempts: int
-    time: float
-
-
-@dataclass(frozen=True)
-class Worker:
+class WorkerState:
     """A worker process, as its coordinator last saw it."""
 
     coordinator: str
@@ -48,7 +215,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Coordinator:
-    """A ``vindeby run``, as it last spoke; ``age_s`` is how long ago that was."""
+    """A ``vindeby run``, as it last reported; ``age_s`` is how long ago that was."""
 
     name: str
     age_s: float
@@ -91,15 +258,15 @@ class Snapshot:
     stale: int
     missing: int | None
     extra: int
-    """ResultColumns that the campaign does not ask for."""
+    """Results that the campaign does not ask for."""
     rate: float | None
-    """ResultColumns a second, lately."""
+    """Results per second, over the last minutes."""
     eta_s: float | None
     axes: Expected
     states: NDArray[np.int8]
-    workers: tuple[Worker, ...] = ()
+    workers: tuple[WorkerState, ...] = ()
     coordinators: tuple[Coordinator, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailedTask, ...] = ()
     """Failed for good and still without a result, the newest first."""
     retried: int = 0
     """Attempts that failed and were tried again."""
@@ -108,7 +275,7 @@ class Snapshot:
     """How many results are of each unverified origin: foreign, repacked, salvaged."""
     disk: Disk | None = None
     history: tuple[tuple[float, int], ...] = field(default=(), repr=False)
-    """When how many results had been published, as the events tell it."""
+    """Times, and how many results had been published by then, from the events."""
 
     @property
     def fraction(self) -> float | None:
@@ -117,7 +284,7 @@ class Snapshot:
 
     @property
     def active(self) -> bool:
-        """Is anybody working on it?"""
+        """Whether a coordinator is alive."""
         return any(coordinator.alive for coordinator in self.coordinators)
 
     def counts_by(self, dimensions: tuple[str, ...], *, every: bool = False) -> list[dict[str, Any]]:
@@ -127,7 +294,7 @@ class Snapshot:
         """
         kept = [DIMENSIONS.index(name) for name in dimensions]
         summed = tuple(axis for axis in range(3) if axis not in kept)
-        counts = {state: np.sum(self.states == state, axis=summed) for state in State}
+        counts = {state: np.sum(self.states == state, axis=summed) for state in TaskState}
         ordered = sorted(kept)
         names = {"farm": self.axes.farms, "turbine": self.axes.type_labels, "seed": self.axes.seeds}
         asked = np.any(self.states != NOT_ASKED, axis=summed)

@@ -1,4 +1,4 @@
-"""Where results are looked at: a database with its run directory, or a folder of files that older scripts left.
+"""What a user named: a database with its run directory, or a folder of worker files; and the campaign kept with it.
 
 Both are read through the store, which verifies what it hands out and lets no damaged file near this process. What was
 read once is not read again until its file changes.
@@ -9,21 +9,84 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from vindeby.errors import DataError, InputError
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.worker_files import hdf5_files
+from vindeby.campaign.outline import Outline, outline_of, read_outline
+from vindeby.errors import ArgumentError, DataError, InputError
+from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import FORMAT_VERSION
+from vindeby.store.format.seal import FORMAT_VERSION, SealedFile, SealError
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding
 from vindeby.store.read.reading import read_any
 
+if TYPE_CHECKING:
+    from vindeby.campaign import Campaign, Farm, Turbine
 
-class Source(Protocol):
+
+@dataclass(frozen=True)
+class ChangedCampaign:
+    """A campaign with fields overridden, such as ``seeds=2``; the one kept with the results where none is named."""
+
+    source: str | None
+    overrides: tuple[str, ...]
+
+
+GivenCampaign: TypeAlias = "str | ChangedCampaign | None"
+"""A campaign file or the name of a preset, perhaps changed; None is the one kept with the results."""
+
+
+def campaign_of(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign | None:
+    """The campaign that was given, else the frozen one of the run directory, else the database's own."""
+    from vindeby.campaign import (
+        Campaign,  # loads pydantic and shapely, which a look by the outline does not need
+    )
+
+    source, overrides = (given.source, given.overrides) if isinstance(given, ChangedCampaign) else (given, ())
+    if source is not None:
+        return Campaign.load(source, overrides)
+    text = run.campaign_text()
+    if text is not None:
+        return Campaign.loads(text, str(run.campaign_file), overrides)
+    if isinstance(kept, str) and kept:
+        return Campaign.loads(kept, f"{run.output} (campaign)", overrides)
+    if overrides:
+        raise ArgumentError(
+            f"{run.output}: --set and --seeds need a campaign, and none is kept here; name it with --campaign FILE"
+        )
+    return None
+
+
+def farm_of(campaign: Campaign | None, farm_idx: int) -> Farm | None:
+    """The farm of this number; None where no campaign knows it."""
+    return campaign.farms[farm_idx] if campaign and 0 <= farm_idx < len(campaign.farms) else None
+
+
+def turbine_of(campaign: Campaign | None, type_idx: int) -> Turbine | None:
+    """The turbine type of this number; None where no campaign knows it."""
+    return campaign.turbines[type_idx] if campaign and 0 <= type_idx < len(campaign.turbines) else None
+
+
+def has_neighbours(campaign: Campaign | None, farm_idx: int) -> bool:
+    """Whether turbines stand already around this farm."""
+    farm = farm_of(campaign, farm_idx)
+    return campaign is not None and bool(campaign.neighbours or (farm is not None and farm.neighbours))
+
+
+def outline_for(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Outline | None:
+    """The outline of the same campaign; quick where one is kept with the frozen campaign."""
+    if given is None:
+        text = run.campaign_text()
+        found = None if text is None else read_outline(run.outline_text(), text)
+        if found is not None:
+            return found
+    campaign = campaign_of(run, given, kept)
+    return None if campaign is None else outline_of(campaign)
+
+
+class ResultSource(Protocol):
     """Results that may grow while they are looked at."""
 
     path: Path
@@ -46,11 +109,33 @@ class Source(Protocol):
         """The campaign file that is kept with the results."""
 
 
-def open_source(path: Path | str) -> Source:
-    """Whatever stands at ``path``: a database, a run in progress, a folder of worker files."""
+def named_output(path: Path | str) -> Path:
+    """The database or folder that a user named: of a run directory, the database that it belongs to."""
     path = Path(path)
     if path.is_dir() and path.name.endswith(".h5.run"):
-        path = path.with_name(path.name.removesuffix(".run"))
+        return path.with_name(path.name.removesuffix(".run"))
+    return path
+
+
+def kept_campaign(path: Path) -> Attribute | None:
+    """The campaign inside a database, sealed or not; None where there is none or the file cannot be read."""
+    try:
+        file = SealedFile.open(path)
+    except (OSError, SealError):
+        file = None
+    if file is not None:
+        with file:
+            root = file.seal.directory.get("root")
+            return root.get("campaign") if isinstance(root, dict) else None
+    if not path.is_file():
+        return None
+    with Guard() as guard:
+        return read_any(path, guard).root.get("campaign")
+
+
+def open_source(path: Path | str) -> ResultSource:
+    """Whatever stands at ``path``: a database, a run in progress, a folder of worker files."""
+    path = named_output(path)
     if path.is_dir():
         return Folder(path)
     run = RunDirectory(path)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from vindeby.errors import VindebyError
-from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.task_space import TaskSpace
+from vindeby.runner.protocol import Failure, Kind
+from vindeby.runner.resume import TaskSpace
 from vindeby.slurm_commands import time_limit
 from vindeby.store.disk.events import EventLog, event_files, read_events
 from vindeby.store.disk.run_directory import RunDirectory
@@ -46,7 +46,7 @@ class GivenUp:
     reason: str = ""
 
 
-def note_and_judge(run: RunDirectory, log: EventLog, space: TaskSpace, end: TimeUp) -> GivenUp:
+def record_time_up(run: RunDirectory, log: EventLog, space: TaskSpace, end: TimeUp) -> GivenUp:
     """Note this end, and compare it with those of earlier starts of the same job."""
     if not end.job:
         return GivenUp({})

@@ -1,7 +1,7 @@
 """Merges while a campaign runs (``run: {merge_every_s: 300}``), for those who read OUT.h5 and know nothing of shards.
 
 Each merge is a process of its own, so that neither the workers nor the coordinator wait for it; one at a time, and none
-while nothing new was published. It takes the lock that every merge takes. Whatever goes wrong with it is told and does
+while nothing new was published. It takes the lock that every merge takes. A failure is reported and does
 not end the run: the shards stay where they are, and the merge at the end of the run has the last word. Killed at any
 moment, it leaves the old OUT.h5 or the new one, like every merge.
 """
@@ -18,13 +18,12 @@ from pathlib import Path
 from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
 from vindeby.errors import BusyError, VindebyError
-from vindeby.runner.failures import how_it_ended
-from vindeby.runner.linux import die_with_parent
+from vindeby.runner.processes import die_with_parent
+from vindeby.runner.protocol import how_it_ended
 from vindeby.store.disk.events import EventLog
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.locks.lock_state import is_held_by
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import read_verdicts
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.lock_state import is_held_by
+from vindeby.store.disk.run_directory import RunDirectory, read_verdicts
 from vindeby.store.merge.merge import MergeOptions, merge
 
 _CODE = (
@@ -34,8 +33,8 @@ _CODE = (
 _TAIL = 4_000
 
 
-class MergeNowAndThen:
-    """Starts a merge every so many seconds, and looks what became of it."""
+class PeriodicMerger:
+    """Starts a merge every so many seconds, and notes how it ended."""
 
     def __init__(
         self,

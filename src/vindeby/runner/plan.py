@@ -1,10 +1,10 @@
-"""The brain of a run: events in, instructions out, no I/O and no clock of its own.
+"""The decisions of a run: events in, instructions out, no I/O and no clock of its own.
 
-Tasks are numbers, in groups that share what is set up once; workers are numbers, each with a hand of tasks that
-were sent to it and are not yet settled. A task is settled once: done, or set aside. The plan knows for each
-moment who holds what, so when a worker dies, only the task it was on is suspected, and the rest of its hand is
-dealt again. A suspect is then tried with care: by itself, when everything else is dealt. One that ran out of
-memory is tried while nothing else runs on its machine.
+Tasks are numbers, in groups that share what is set up once; workers are numbers, each with the tasks that were
+assigned to it and are not yet settled. A task is settled once: done, or set aside. The plan knows for each
+moment who holds what, so when a worker dies, only the task it was on is suspected, and its other tasks are
+assigned again. A suspect is then tried by itself in a fresh process, when everything else is assigned. One that ran out
+of memory is tried while nothing else runs on its machine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.protocol import (
     Assign,
     Died,
@@ -21,9 +20,11 @@ from vindeby.runner.protocol import (
     EndWorker,
     Event,
     Failed,
+    Failure,
     Finish,
     Instruction,
     KillWorker,
+    Kind,
     MethodUnusable,
     MoreSlots,
     Outcome,
@@ -67,7 +68,7 @@ class Policy:
 
 
 @dataclass
-class _Hand:
+class _WorkerState:
     """A worker as the plan sees it."""
 
     tasks: dict[int, int] = field(default_factory=dict)
@@ -96,7 +97,7 @@ class Plan:
         self._outsized: deque[tuple[int, int]] = deque()
         self._reserved: set[str] = set()
         """Machines on which a task runs alone."""
-        self._hands: dict[int, _Hand] = {}
+        self._hands: dict[int, _WorkerState] = {}
         self._asking: dict[int, None] = {}
         """Workers that want tasks, those who asked first in front: with a thousand workers, few of all."""
         self._attempts: dict[tuple[int, Kind], int] = {}
@@ -116,7 +117,7 @@ class Plan:
             self.finished = True
             return [Finish(Outcome.COMPLETE)]
         self._slots = min(self.policy.workers, self.open)
-        self._hands = {slot: _Hand() for slot in range(self._slots)}
+        self._hands = {slot: _WorkerState() for slot in range(self._slots)}
         return [StartWorker(slot) for slot in range(self._slots)]
 
     def handle(self, event: Event, now: float) -> list[Instruction]:
@@ -154,7 +155,7 @@ class Plan:
         """Fill slots that were not there before, if there are tasks for them."""
         if self._ending is None:
             for slot in range(self._slots, min(slots, self._slots + self.open - len(self._hands))):
-                self._hands[slot] = _Hand()
+                self._hands[slot] = _WorkerState()
                 self._slots = slot + 1
                 out.append(StartWorker(slot))
 
@@ -194,10 +195,16 @@ class Plan:
         if event.suspect is not None and event.suspect in held and self._ending is None:
             group = held.pop(event.suspect)
             self._fruitless = 0
-            self._blame(event.suspect, group, _cause(hand, event), now, out)
+            if event.by_itself:  # it failed in a process that had run others
+                self._suspects.append((event.suspect, group))
+            else:
+                self._blame(event.suspect, group, _cause(hand, event), now, out)
         elif not event.by_itself or (held and not hand.fruitful):
             self._fruitless += 1  # also one that retired and gives back everything it was given
-        self._deal_again(held)
+        if hand.delicate:  # a suspect that its worker left to a fresh process
+            (self._outsized if hand.alone else self._suspects).extend(held.items())
+        else:
+            self._assign_again(held)
         if self._ending is None and self._fruitless > max(FRUITLESS_DEATHS, 3 * self._slots):
             self._end(
                 Outcome.WORKERS,
@@ -206,10 +213,10 @@ class Plan:
                 out,
             )
         if self._ending is None and self.open:
-            self._hands[event.worker] = _Hand()
+            self._hands[event.worker] = _WorkerState()
             out.append(StartWorker(event.worker, min(1.0, 0.1 * max(0, self._fruitless - 2))))
 
-    def _deal_again(self, held: dict[int, int]) -> None:
+    def _assign_again(self, held: dict[int, int]) -> None:
         for task, group in reversed(held.items()):
             self._pending.setdefault(group, deque()).appendleft(task)
 
@@ -240,7 +247,7 @@ class Plan:
             hand.killed, hand.killed_for = True, failure
             out.append(KillWorker(event.worker, failure))
 
-    def _excess(self, event: Seen, hand: _Hand) -> Failure | None:
+    def _excess(self, event: Seen, hand: _WorkerState) -> Failure | None:
         policy = self.policy
         limit = policy.memory_limit_alone if hand.alone else policy.memory_limit
         if limit is not None and event.memory > limit:
@@ -266,7 +273,7 @@ class Plan:
     def _end(
         self, outcome: Outcome, reason: str, now: float, out: list[Instruction], *, again: bool = False
     ) -> None:
-        """Deal no more; let everybody publish and go."""
+        """Assign no more tasks; let all workers publish and end."""
         if self._ending is not None and not again:
             return
         self._ending, self._reason = outcome, reason
@@ -275,14 +282,14 @@ class Plan:
         out += [EndWorker(worker) for worker in self._hands]
 
     def _go_on(self, now: float, out: list[Instruction]) -> None:
-        """After every event: deal, end or finish."""
+        """After every event: assign, end or finish."""
         if self.finished:
             return
         if self._ending is None:
             if not self.open:
                 self._end(Outcome.COMPLETE, "", now, out)
             else:
-                self._deal(out)
+                self._assign(out)
         elif now > self._deadline:
             for worker, hand in self._hands.items():
                 if not hand.killed:
@@ -292,7 +299,7 @@ class Plan:
             self.finished = True
             out.append(Finish(self._ending, self._reason))
 
-    def _deal(self, out: list[Instruction]) -> None:
+    def _assign(self, out: list[Instruction]) -> None:
         if not (self._pending or self._suspects or self._outsized):
             return
         for worker in list(self._asking):
@@ -306,14 +313,20 @@ class Plan:
                 continue
             elif self._suspects:
                 self._give(worker, hand, self._suspects.popleft(), out, alone=False)
-            elif self._outsized and self._nobody_else_works(worker):
+            elif self._outsized and self._machine_is_free(worker):
                 self._give(worker, hand, self._outsized.popleft(), out, alone=True)
             else:
                 continue
             del self._asking[worker]
 
     def _give(
-        self, worker: int, hand: _Hand, suspect: tuple[int, int], out: list[Instruction], *, alone: bool
+        self,
+        worker: int,
+        hand: _WorkerState,
+        suspect: tuple[int, int],
+        out: list[Instruction],
+        *,
+        alone: bool,
     ) -> None:
         task, group = suspect
         hand.tasks[task], hand.delicate, hand.alone, hand.group = group, True, alone, group
@@ -321,20 +334,20 @@ class Plan:
             self._reserved.add(hand.node)
         out.append(Assign(worker, (task,), careful=True, alone=alone))
 
-    def _nobody_else_works(self, worker: int) -> bool:
+    def _machine_is_free(self, worker: int) -> bool:
         """Is the machine of this worker free for a task that needs it for itself?"""
         node = self._hands[worker].node
         return not any(
             hand.tasks and hand.node == node for other, hand in self._hands.items() if other != worker
         )
 
-    def _relax(self, hand: _Hand) -> None:
+    def _relax(self, hand: _WorkerState) -> None:
         if not hand.tasks:
             if hand.alone:
                 self._reserved.discard(hand.node)
             hand.delicate = hand.alone = False
 
-    def _take(self, worker: int, hand: _Hand) -> tuple[int, ...]:
+    def _take(self, worker: int, hand: _WorkerState) -> tuple[int, ...]:
         """Tasks for about ``batch_s``, from the group the worker is on while that lasts."""
         count = self._batch_size(hand)
         tasks: list[int] = []
@@ -350,7 +363,7 @@ class Plan:
                 del self._pending[group]
         return tuple(tasks)
 
-    def _batch_size(self, hand: _Hand) -> int:
+    def _batch_size(self, hand: _WorkerState) -> int:
         if hand.seconds_per_task is None:
             return 1
         fair = -(-self.open // (2 * max(1, len(self._hands))))
@@ -358,8 +371,8 @@ class Plan:
         wanted = int(crowd * self.policy.batch_s / max(hand.seconds_per_task, 1e-9))
         return max(1, min(wanted, fair, int(crowd * self.policy.most_in_batch)))
 
-    def _next_group(self, worker: int, hand: _Hand) -> int:
-        """Its own group, else one that nobody is on, else the fullest of those that others are on."""
+    def _next_group(self, worker: int, hand: _WorkerState) -> int:
+        """Its own group, else one that no worker is on, else the fullest of those that others are on."""
         if hand.group in self._pending:
             return hand.group
         taken = {other.group for number, other in self._hands.items() if number != worker}
@@ -375,11 +388,11 @@ class Plan:
 
     @property
     def is_ending(self) -> bool:
-        """Is nothing dealt any more?"""
+        """Are no tasks assigned any more?"""
         return self._ending is not None
 
 
-def _cause(hand: _Hand, event: Died) -> Failure:
+def _cause(hand: _WorkerState, event: Died) -> Failure:
     """Why a worker died: for what we killed it, with what it left in its log; else as its death tells."""
     if hand.killed_for is None:
         return event.failure

@@ -1,13 +1,13 @@
 """The seam between a run and whatever does its work: processes of this machine, a cluster, threads of a test.
 
-A pool has slots, numbered from 0, each with at most one worker. The supervisor tells it which slots to fill and which
-tasks each worker gets, and hears events. Results never come back through a pool: a worker publishes them itself
+A pool has slots, numbered from 0, each with at most one worker. The supervisor says which slots to fill and which tasks
+each worker gets, and receives events. Results never come back through a pool: a worker publishes them itself
 (``task_executor.TaskExecutor``), and the pool reports which tasks are durable. A new backend is one class of this form;
 ``tests/contracts/test_pools.py`` holds it to everything that is written here.
 
 Rules for all pools:
 
-- No method waits for a worker; only ``wait`` waits, and no longer than it is told.
+- No method waits for a worker; only ``wait`` waits, and no longer than its timeout.
 - ``assign``, ``end`` and ``kill`` for a slot without a worker do nothing: its ``WorkerGone`` is on its way.
 - Every ``start`` is followed by exactly one ``WorkerGone``, whatever happens, unless the pool is closed first.
 - ``WorkerGone`` is the last event of a worker: what it reported before it went comes first.
@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from vindeby.campaign import Task
-from vindeby.runner.failures import Failure
-from vindeby.runner.protocol import Failed, MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
+from vindeby.runner.protocol import Failed, Failure, MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ class PoolAbilities:
 class Work:
     """Tasks for a worker, each with its number, in this order.
 
-    ``careful``: publish what is finished before starting, and the result at once. ``alone``: no other task of the run
-    runs meanwhile, and ``memory_limit`` (bytes; None for no limit) is that of the worker for these tasks.
+    ``careful``: run in a fresh process, and publish the result at once. ``alone``: no other task of the run runs
+    meanwhile, and ``memory_limit`` (bytes; None for no limit) is that of the worker for these tasks.
     ``publish_at_end``: publish when the last of them is finished, without waiting for more results.
     """
 
@@ -109,7 +108,7 @@ class WorkerGone:
     failure: Failure
     """Why it went, and the end of its log; how much of that a pool knows, its abilities say."""
     by_itself: bool = False
-    """It was told to end, or retired: nobody is to blame."""
+    """It was asked to end, or retired: nobody is to blame, and a ``suspect`` is tried in a fresh process."""
     published: tuple[int, ...] = ()
     """Tasks assigned to it that are durable although it never reported them (``unreported.unreported_keys``)."""
     pid: int = 0
@@ -117,7 +116,7 @@ class WorkerGone:
 
 @dataclass(frozen=True)
 class DiskTrouble:
-    """A worker cannot publish; an empty reason when that is over. ``waits``: it keeps trying until told to end."""
+    """A worker cannot publish; an empty reason when that is over. ``waits``: it keeps trying until asked to end."""
 
     worker: int
     reason: str

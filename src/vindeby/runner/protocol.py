@@ -1,13 +1,91 @@
-"""What the plan is told and what it answers: the events and instructions of a run, as plain values."""
+"""Events and instructions of a run as plain values, and the kinds of failures with what each of them costs.
+
+An exception or an invalid result comes from the task itself: with the same seed it would come again, so it is
+not tried again. A worker that was killed may have been hit from outside. A task that ran out of memory may fit
+when it has the machine to itself. A task that ran out of time would do so again, unless its user knows better.
+"""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import TypeAlias
 
-from vindeby.runner.failures import Failure
+from vindeby.campaign import RunOptions
+from vindeby.printable import one_line
+
+
+class Kind(StrEnum):
+    """What happened to a task."""
+
+    EXCEPTION = "exception"
+    INVALID = "invalid result"
+    KILLED = "worker killed"
+    MEMORY = "out of memory"
+    TIME = "time limit"
+    STUCK = "no sign of life"
+    JOB_TIME = "time of the job"
+
+
+REMEDIES = {
+    Kind.EXCEPTION: "not tried again, because the same seed would raise it again; correct its cause",
+    Kind.INVALID: "not tried again, because the same seed would give it again; correct its cause",
+    Kind.KILLED: "see the worker's log for what it was doing",
+    Kind.MEMORY: "raise run.memory_limit_mb or use fewer workers",
+    Kind.TIME: "raise run.time_limit_s",
+    Kind.STUCK: "raise run.silent_limit_s if it was at work",
+    Kind.JOB_TIME: "it takes longer than a job may: submit it again with a longer --time, or let it compute less",
+}
+"""What to do about a task that failed, besides ``--retry-failed``."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failed attempt: what, why in one line, where in the code, and which log tells more."""
+
+    kind: Kind
+    reason: str
+    traceback: str = ""
+    log: str = ""
+
+    def __str__(self) -> str:
+        return one_line(f"{self.kind}: {self.reason}")
+
+
+def retries(options: RunOptions) -> dict[Kind, int]:
+    """How often a task is tried again after each kind of failure."""
+    return {
+        Kind.EXCEPTION: 0,
+        Kind.INVALID: 0,
+        Kind.KILLED: options.retries,
+        Kind.MEMORY: options.memory_retries,
+        Kind.TIME: options.time_retries,
+        Kind.STUCK: options.time_retries,
+        Kind.JOB_TIME: 0,
+    }
+
+
+def most_failures(limit: int | str | None, total: int) -> int | None:
+    """How many tasks may fail before the campaign stops: a number, or a percentage of all tasks."""
+    if limit is None or isinstance(limit, int):
+        return limit
+    return int(total * float(limit.removesuffix("%")) / 100.0)
+
+
+def how_it_ended(status: int) -> str:
+    """The end of a process in words; ``status`` is negative for a signal, as ``subprocess`` has it."""
+    if status >= 0:
+        return f"the process ended itself with status {status} (os._exit, or exit() in a library)"
+    number = -status
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    meaning = {"SIGSEGV": " (invalid memory access)", "SIGBUS": " (invalid memory access)"}
+    meaning |= {"SIGABRT": " (abort)", "SIGFPE": " (arithmetic error)", "SIGILL": " (illegal instruction)"}
+    return f"the process was killed by {name}{meaning.get(name, '')}"
 
 
 class Outcome(Enum):
@@ -56,7 +134,7 @@ class Died:
     suspect: int | None
     failure: Failure
     by_itself: bool = False
-    """It said goodbye: it was told to end, or retired."""
+    """It was asked to end, or retired."""
 
 
 @dataclass(frozen=True)

@@ -14,37 +14,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.done import Judge
-from vindeby.assembly.same_campaign import refuse_another_campaign
+from vindeby.assembly.merging import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
-from vindeby.runner.batch_job import node_and_job
-from vindeby.runner.execution.task_executor import ExecutorOptions
-from vindeby.runner.failures import most_failures, retries
-from vindeby.runner.linux import total_memory, usable_cores
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
-from vindeby.runner.methods import foreign_code
-from vindeby.runner.out_of_time import STARTS, TimeUp, note_and_judge
-from vindeby.runner.periodic_merge import MergeNowAndThen
+from vindeby.runner.methods.call import warning
+from vindeby.runner.out_of_time import STARTS, TimeUp, record_time_up
+from vindeby.runner.periodic_merge import PeriodicMerger
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.pool import WorkerPool
-from vindeby.runner.progress import Watcher
-from vindeby.runner.protocol import Finish, Outcome
-from vindeby.runner.resuming.bad_files import refuse_or_quarantine
-from vindeby.runner.resuming.other_engines import other_engines
-from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
-from vindeby.runner.resuming.run_lock import hold
+from vindeby.runner.processes import node_and_job, total_memory, usable_cores
+from vindeby.runner.protocol import Finish, Outcome, most_failures, retries
+from vindeby.runner.resume import (
+    Again,
+    Part,
+    ResumeState,
+    TaskSpace,
+    compare_with_disk,
+    hold,
+    other_engines,
+    refuse_or_quarantine,
+)
 from vindeby.runner.summary import Summary, finish_up
-from vindeby.runner.supervisor import Supervisor
-from vindeby.runner.task_space import Part, TaskSpace
+from vindeby.runner.supervisor import Supervisor, Watcher
+from vindeby.runner.task_executor import ExecutorOptions
 from vindeby.store.disk.events import EventLog
-from vindeby.store.disk.files import storage_error
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.output_path import check_output
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import write_verdicts
+from vindeby.store.disk.files import check_output, storage_error
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.validate import Check
 
 _SHARE_OF_MEMORY = 0.85
@@ -104,29 +104,19 @@ def run(
         resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         refuse_or_quarantine(directory, resume_state, on_bad)
         lock.confirm()
-        _freeze(directory, campaign)
+        _freeze(directory, space)
         if judge.usual:
-            write_verdicts(directory, campaign.dumps(), resume_state.verdicts)
-        _say_what_stands(resume_state, on_message, again)
-        for told in other_engines(directory, campaign):
-            on_message(told)
-        summary = Summary(Path(output), len(space), resume_state, kept_invalid=keep_invalid)
+            write_verdicts(directory, space.text, resume_state.verdicts)
+        _report_resume_state(resume_state, on_message, again)
+        for message in other_engines(campaign, resume_state.engines):
+            on_message(message)
+        summary = Summary(Path(output), len(space), resume_state, part=share, kept_invalid=keep_invalid)
         if resume_state.todo:
-            _supervise(
-                campaign,
-                directory,
-                space,
-                resume_state,
-                options,
-                on_progress,
-                summary,
-                lock,
-                on_message,
-                judge.usual,
-                pool if pool is None else OtherPool(pool, workers),
-            )
+            other = None if pool is None else OtherPool(pool, workers)
+            work = _Work(space, directory, options, lock, on_message, check_physics=judge.usual)
+            work.supervise(resume_state, summary, on_progress, other)
         summary.seconds = time.monotonic() - began
-        finish_up(campaign, judge, directory, summary, part=share, say=on_message, lock=lock)
+        finish_up(space, judge, directory, summary, say=on_message, lock=lock)
         summary.seconds = time.monotonic() - began
     return summary
 
@@ -186,14 +176,13 @@ def _prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
         ) from None
 
 
-def _freeze(directory: RunDirectory, campaign: Campaign) -> None:
-    text = campaign.dumps()
-    outline = write_outline(campaign, text)
-    if directory.campaign_text() != text or directory.outline_text() != outline:
-        directory.freeze_campaign(text, outline)
+def _freeze(directory: RunDirectory, space: TaskSpace) -> None:
+    outline = write_outline(space.campaign, space.text)
+    if directory.campaign_text() != space.text or directory.outline_text() != outline:
+        directory.freeze_campaign(space.text, outline)
 
 
-def _say_what_stands(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:
+def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:
     for path, [why] in resume_state.odd.items():
         say(f"{path}: {why}")
     if resume_state.done:
@@ -227,92 +216,84 @@ def _some(keys: Sequence[str]) -> str:
     return ", ".join(keys[:3]) + (", ..." if len(keys) > 3 else "")
 
 
-def _supervise(
-    campaign: Campaign,
-    directory: RunDirectory,
-    space: TaskSpace,
-    resume_state: ResumeState,
-    options: RunOptions,
-    watch: Watcher,
-    summary: Summary,
-    lock: Lock,
-    say: Callable[[str], None],
-    check_physics: bool,
-    other: OtherPool | None,
-) -> None:
-    if told := foreign_code.warning(campaign, search_path()):
-        say(told)
-    slots = 1 if other is not None else min(_workers(options), len(resume_state.todo))
-    limit, alone = memory_limits(options, slots) if other is None else _limits_elsewhere(options)
-    policy = Policy(
-        workers=slots,
-        retries=retries(options),
-        most_failures=most_failures(options.max_failures, len(space)),
-        time_limit_s=options.time_limit_s,
-        silent_limit_s=options.silent_limit_s,
-        memory_limit=limit,
-        memory_limit_alone=alone,
-        grace_s=options.grace_s,
-        batch_s=0.5 if other is None else _BATCH_ELSEWHERE_S,
-    )
-    setup = Setup(
-        campaign=campaign,
-        output=str(directory.output),
-        options=ExecutorOptions(
-            flush_s=options.flush_s,
-            wait_for_disk=options.on_full_disk == "wait",
-            lock=str(lock.path),
-            token=lock.token,
-            check_physics=check_physics,
-        ),
-        search_path=tuple(search_path()),
-        heartbeat_s=options.heartbeat_s,
-        memory_limit=limit,
-    )
-    log = EventLog(directory)
-    with ExitStack() as stack:
-        stack.callback(log.close)
-        log.write(
-            "run started", todo=len(resume_state.todo), total=len(space), workers=slots, pid=os.getpid()
+@dataclass(frozen=True)
+class _Work:
+    """What a run computes, where to, and under which limits."""
+
+    space: TaskSpace
+    directory: RunDirectory
+    options: RunOptions
+    lock: Lock
+    say: Callable[[str], None]
+    check_physics: bool
+
+    def supervise(
+        self, resume_state: ResumeState, summary: Summary, watch: Watcher, other: OtherPool | None
+    ) -> None:
+        """Run what is left to do; raises unless every task is settled."""
+        space, directory, options = self.space, self.directory, self.options
+        path = search_path()
+        if message := warning(space.campaign, path):
+            self.say(message)
+        slots = 1 if other is not None else min(_workers(options), len(resume_state.todo))
+        limit, alone = memory_limits(options, slots) if other is None else _limits_elsewhere(options)
+        policy = Policy(
+            workers=slots,
+            retries=retries(options),
+            most_failures=most_failures(options.max_failures, len(space)),
+            time_limit_s=options.time_limit_s,
+            silent_limit_s=options.silent_limit_s,
+            memory_limit=limit,
+            memory_limit_alone=alone,
+            grace_s=options.grace_s,
+            batch_s=0.5 if other is None else _BATCH_ELSEWHERE_S,
         )
-        pool: WorkerPool
-        if other is None:
-            pool = LocalPool(directory, setup, slots, options.start_method, log.name)
-        else:
-            pool = stack.enter_context(other.opened(directory, setup, options, log.name, say))
-        groups = space.groups(iter(resume_state.todo))
-        merging: Callable[[int], None] = _silent
-        if options.merge_every_s is not None:
-            merger = MergeNowAndThen(directory, options.merge_every_s, log, say, lock)
-            stack.callback(merger.close)
-            merging = merger.look
-        plan = Plan(groups, policy)
-        began = time.monotonic()
-        supervisor = Supervisor(plan, space, pool, log, watch, resume_state, lock, merging)
-        finish = supervisor.run()
-        if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
-            finish = _time_is_up(directory, log, space, supervisor, finish, began)
-        summary.take(supervisor)
-        log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
-    lock.confirm()
-    _raise_for(finish, summary, directory)
+        setup = self._setup(tuple(path), limit)
+        log = EventLog(directory)
+        with ExitStack() as stack:
+            stack.callback(log.close)
+            log.write(
+                "run started", todo=len(resume_state.todo), total=len(space), workers=slots, pid=os.getpid()
+            )
+            pool: WorkerPool
+            if other is None:
+                pool = LocalPool(directory, setup, slots, options.start_method, log.name)
+            else:
+                pool = stack.enter_context(other.opened(directory, setup, options, log.name, self.say))
+            merging: Callable[[int], None] = _silent
+            if options.merge_every_s is not None:
+                merger = PeriodicMerger(directory, options.merge_every_s, log, self.say, self.lock)
+                stack.callback(merger.close)
+                merging = merger.look
+            plan = Plan(space.groups(iter(resume_state.todo)), policy)
+            began = time.monotonic()
+            supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, merging)
+            finish = supervisor.run()
+            if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
+                finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began)
+            summary.take(supervisor)
+            log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
+        self.lock.confirm()
+        _raise_for(finish, summary, directory)
 
+    def _setup(self, path: tuple[str, ...], memory_limit: int | None) -> Setup:
+        options = ExecutorOptions(
+            flush_s=self.options.flush_s,
+            wait_for_disk=self.options.on_full_disk == "wait",
+            lock=str(self.lock.path),
+            token=self.lock.token,
+            check_physics=self.check_physics,
+        )
+        output, heartbeat_s = str(self.directory.output), self.options.heartbeat_s
+        return Setup(self.space.campaign, output, options, path, heartbeat_s, memory_limit)
 
-def _time_is_up(
-    directory: RunDirectory,
-    log: EventLog,
-    space: TaskSpace,
-    supervisor: Supervisor,
-    finish: Finish,
-    began: float,
-) -> Finish:
-    """Stopped because the time of its job is up: set aside what would never fit into it."""
-    job, seconds = node_and_job()[1], time.monotonic() - began
-    end = TimeUp(job, seconds, supervisor.settled, supervisor.cut_short)
-    given_up = note_and_judge(directory, log, space, end)
-    for task, failure in given_up.tasks.items():
-        supervisor.set_aside(task, failure, STARTS)
-    return Finish(Outcome.WORKERS, given_up.reason) if given_up.reason else finish
+    def _time_is_up(self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float) -> Finish:
+        """Stopped because the time of its job is up: set aside what would never fit into it."""
+        end = TimeUp(node_and_job()[1], seconds, supervisor.settled, supervisor.cut_short)
+        given_up = record_time_up(self.directory, log, self.space, end)
+        for task, failure in given_up.tasks.items():
+            supervisor.set_aside(task, failure, STARTS)
+        return Finish(Outcome.WORKERS, given_up.reason) if given_up.reason else finish
 
 
 @dataclass(frozen=True)
@@ -343,8 +324,8 @@ class OtherPool:
                 connection.client,
                 most=connection.most,
                 patience_s=options.wait_for_workers_s,
-                help_comes=connection.help_comes,
-                hopeless=connection.hopeless,
+                jobs_pending=connection.jobs_pending,
+                no_jobs_reason=connection.no_jobs_reason,
                 say=say,
             )
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import merge_options
 from vindeby.assembly.physics import notes_of
 from vindeby.campaign import Campaign
-from vindeby.runner.failures import REMEDIES, Failure, Kind
-from vindeby.runner.resuming.resume import ResumeState
+from vindeby.runner.protocol import REMEDIES, Failure, Kind
+from vindeby.runner.resume import Part, ResumeState, TaskSpace
 from vindeby.runner.supervisor import Supervisor
-from vindeby.runner.task_space import Part
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import write_verdicts
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
+from vindeby.store.format.record import Record
 from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.read.database import Database
 from vindeby.store.validate import ValidationReport, validate
 from vindeby.text import plural
 
@@ -90,51 +87,43 @@ class Summary:
 
 
 def finish_up(
-    campaign: Campaign,
+    space: TaskSpace,
     judge: Judge,
     directory: RunDirectory,
     summary: Summary,
     *,
-    part: Part | None,
     say: Callable[[str], None],
     lock: Lock,
 ) -> None:
     """Merge and validate, unless this is a part, whose results others may still add to."""
-    summary.part = part
-    if part is not None or not (directory.shard_paths() or directory.output.exists()):
+    if summary.part is not None or not (directory.shard_paths() or directory.output.exists()):
         return
     how = MergeOptions(on_bad="skip", wait_s=600.0, progress=say, confirm=lock.confirm)
-    options = merge_options(campaign, how, invalid=summary.resume_state.verdicts.invalid.keys())
+    options = merge_options(space.campaign, how, invalid=summary.resume_state.verdicts.invalid.keys())
     summary.merged = merge(directory, options)
     expected = options.asked
-    report = summary.validation = validate(directory, expected=expected, checks=judge.checks)
+    energies = _EnergyRanges(space.campaign, judge)
+    report = summary.validation = validate(directory, expected=expected, checks=[energies])
     lock.confirm()
     if judge.usual:
-        write_verdicts(directory, campaign.dumps(), report.verdicts(expected))
+        write_verdicts(directory, space.text, report.verdicts(expected))
     for note in notes_of(judge.checks):
         report.notes.append(note)
         say(note)
-    summary.aep_by_farm = _aep_by_farm(campaign, directory, {one.checksum for one in report.invalid})
+    summary.aep_by_farm = energies.by_farm
 
 
-def _aep_by_farm(
-    campaign: Campaign, directory: RunDirectory, invalid: set[str]
-) -> dict[str, tuple[float, float]]:
-    ranges: dict[str, tuple[float, float]] = {}
-    with Database(directory) as database:
-        for segment in database.segments():
-            names = segment.rows.dtype.names or ()
-            if "array:aep" not in names or "attribute:farm_idx" not in names:
-                continue
-            if invalid:
-                valid = [checksum.decode() not in invalid for checksum in segment.rows["checksum"].tolist()]
-                segment = segment.take(np.array(valid, bool))
-            farms, aep = segment.rows["attribute:farm_idx"], np.ravel(segment.rows["array:aep"])
-            for farm in np.unique(farms):
-                if not 0 <= farm < len(campaign.farms):
-                    continue
-                mine = aep[farms == farm]
-                name = campaign.farms[farm].name
-                low, high = ranges.get(name, (np.inf, -np.inf))
-                ranges[name] = (min(low, float(mine.min())), max(high, float(mine.max())))
-    return ranges
+class _EnergyRanges:
+    """The checks of a judge, which notes the lowest and the highest AEP of each farm among what passes them."""
+
+    def __init__(self, campaign: Campaign, judge: Judge) -> None:
+        self._names, self._checks = [farm.name for farm in campaign.farms], judge.checks
+        self.by_farm: dict[str, tuple[float, float]] = {}
+
+    def __call__(self, record: Record) -> list[str]:
+        problems = [problem for check in self._checks for problem in check(record)]
+        farm, aep = record.attributes.get("farm_idx"), record.arrays.get("aep")
+        if not problems and aep is not None and isinstance(farm, int) and 0 <= farm < len(self._names):
+            low, high = self.by_farm.get(self._names[farm], (math.inf, -math.inf))
+            self.by_farm[self._names[farm]] = min(low, float(aep.min())), max(high, float(aep.max()))
+        return problems

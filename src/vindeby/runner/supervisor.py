@@ -9,24 +9,87 @@ from __future__ import annotations
 
 import functools
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
-from typing import Any
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 from vindeby.runner import pool as pools
 from vindeby.runner import protocol
-from vindeby.runner.batch_job import node_and_job
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.plan import Plan
-from vindeby.runner.progress import Progress, Rate, Watcher, WorkerView, time_left
-from vindeby.runner.protocol import Finish, Outcome
-from vindeby.runner.resuming.resume import ResumeState
-from vindeby.runner.signals import StopSignals
-from vindeby.runner.task_space import TaskSpace
-from vindeby.runner.timers import Timers
+from vindeby.runner.processes import StopSignals, Timers, node_and_job
+from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress
+from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
-from vindeby.store.disk.locks.lock import Lock
+from vindeby.store.disk.lock import Lock
+
+_WINDOW_S = 60.0
+_LONG_S = 5.0
+
+
+@dataclass(frozen=True)
+class WorkerView:
+    """A worker at this moment."""
+
+    slot: int
+    pid: int
+    task: str | None
+    seconds: float
+    silent_s: float
+    memory: int
+    node: str = ""
+    job: str = ""
+    progress: TaskProgress | None = None
+    doing: str = ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run at this moment; counts are of all tasks of the campaign, or of the part of it, as in ``monitor``."""
+
+    total: int
+    done: int
+    failed: int
+    running: int
+    left: int
+    """Tasks that this run still has to settle; not those that are left as they are."""
+    rate: float
+    """Tasks per second, lately."""
+    workers: tuple[WorkerView, ...]
+    ending: bool = False
+    trouble: str = ""
+    eta_s: float | None = None
+
+
+def time_left(left: int, rate: float, workers: Sequence[WorkerView]) -> float | None:
+    """Seconds that so many tasks will take: at this rate; where they are long, by how far those at work are."""
+    at_work = [(view.seconds, view.progress.left_s) for view in workers if view.progress]
+    known = [(seconds, rest) for seconds, rest in at_work if rest is not None]
+    rest, whole = sum(one for _, one in known), sum(map(sum, known))
+    if known and (not rate or whole > _LONG_S * len(known)):
+        waiting = max(0, left - len(known)) * whole / len(known)
+        return max(max(one for _, one in known), (rest + waiting) / len(known))
+    return left / rate if rate > 0.0 else None
+
+
+Watcher: TypeAlias = Callable[[Progress], None]
+
+
+class Rate:
+    """Tasks per second over the last minute."""
+
+    def __init__(self) -> None:
+        self._points = deque([(time.monotonic(), 0)])
+
+    def at(self, settled: int) -> float:
+        """The rate, given how many are settled now."""
+        now = time.monotonic()
+        self._points.append((now, settled))
+        while len(self._points) > 2 and now - self._points[0][0] > _WINDOW_S:
+            self._points.popleft()
+        (then, before), span = self._points[0], now - self._points[0][0]
+        return (settled - before) / span if span > 0.0 and now > then else 0.0
+
 
 _LOOK_S = 0.1
 _SHOW_S = 1.0
@@ -92,7 +155,7 @@ class Supervisor:
     def _turn(self, signals: StopSignals) -> None:
         due_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
         for event in self._pool.wait(self._timers.seconds_left(due_s)):
-            self._heard(event)
+            self._received(event)
         self._stop(signals)
         self._timers.run_due(lambda: self._finish is not None)
         now = time.monotonic()
@@ -152,7 +215,7 @@ class Supervisor:
         self.last_failures[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
         self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts, job=self._job)
 
-    def _heard(self, event: pools.PoolEvent) -> None:
+    def _received(self, event: pools.PoolEvent) -> None:
         match event:
             case pools.WorkerReady(slot, pid, log, node, job):
                 self._places[slot] = node, job
@@ -178,7 +241,7 @@ class Supervisor:
         slot, failure = event.worker, event.failure
         if not event.by_itself:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
-        if event.suspect is not None and event.suspect not in event.published:
+        if event.suspect is not None and event.suspect not in event.published:  # it is tried again
             self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
         if event.published:
             self._happened(protocol.Done(slot, event.published))

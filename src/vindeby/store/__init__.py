@@ -7,12 +7,12 @@ and nowhere else.
 
 Reading order, which is also the order in which the packages may import each other:
 
-- ``disk``: durable writes, locks, the run directory (``run_directory``), event logs;
+- ``disk``: durable writes (``files``), locks, the run directory, event logs;
 - ``format``: what is kept (``record``), many records as one array with their checksums (``rows``), how a file proves
-  that it is whole (``seal``), shards (``shard``, ``image``), and the two file formats of a database (``hdf5``);
-- ``publish``: how a worker puts a shard in place;
-- ``read``: a database (``database``), and files that may be damaged or come from elsewhere (``inspect``, ``guard``,
-  ``foreign``);
+  that it is whole (``seal``), how a worker publishes results (``shard``), the root attributes and what others
+  added (``root``), and the two file formats of a database (``classic``, ``table``);
+- ``read``: a database (``database``), and files that may be damaged or come from elsewhere (``inspect``, ``reading``,
+  and ``guarded``, which runs in a child process);
 - ``merge``: shards to one database;
 - ``missing``, ``validate`` and ``salvage``: what is not there, what is wrong, and what can be saved.
 

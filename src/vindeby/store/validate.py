@@ -22,21 +22,17 @@ from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
 from vindeby.printable import one_line
-from vindeby.store.disk.regular_files import refuse_special
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.verdicts import Invalid, Verdicts
-from vindeby.store.disk.worker_files import hdf5_files
-from vindeby.store.format.own_fields import Addition, listed
+from vindeby.store.disk.files import refuse_special
+from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hdf5_files
 from vindeby.store.format.record import Attribute, Record
-from vindeby.store.format.root import root_is_intact
+from vindeby.store.format.root import Addition, listed, root_is_intact
 from vindeby.store.format.rows import Segment, checksum_of
 from vindeby.store.format.seal import SealedFile, SealError
-from vindeby.store.merge.selection import Relation, relate
+from vindeby.store.merge.sources import Relation, relate
 from vindeby.store.missing import Missing, Reason, answers
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard, Limits
-from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.origin import count_origins, in_words
+from vindeby.store.read.inspect import Finding, Verdict, count_origins, in_words
 from vindeby.store.read.reading import Reading, iterate_sealed, read_any, sealed_additions
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]

@@ -29,8 +29,7 @@ from vindeby.wake.loops.wind_access import (
     refuse_unknown_slopes,
     wind_and_locality,
 )
-from vindeby.wake.models import ModelData, WakeModel, model_named
-from vindeby.wake.models.overlap import overlap_table
+from vindeby.wake.models import WakeModel, model_named
 from vindeby.wake.sites.gridded_site import GriddedSite
 from vindeby.wake.sites.site import Site, UniformSite, WindStates, chunks_of
 from vindeby.wake.turbines.curves import machines_of
@@ -111,8 +110,7 @@ class WindFarm:
         self.threads = threads
         self.neighbours = neighbours
         self.machines = machines_of(self.turbines)
-        table = overlap_table() if self.model.averages_gaussian else np.zeros((1, 1))
-        self.data = ModelData(np.array(self.model.constants), table)
+        self.data = self.model.data
         self._loops = loops_of(
             self.model, self.turbines, self.states, self.locality, self.data, tabulate=tabulate
         )

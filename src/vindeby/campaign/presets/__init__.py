@@ -29,5 +29,5 @@ def description(name: str) -> str:
 def remedy(name: str) -> str:
     """What to say to somebody who asked for a preset that is not there."""
     close = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)
-    told = f"the presets are: {', '.join(names())}"
-    return f"did you mean {close[0]!r}? {told}" if close else told
+    known = f"the presets are: {', '.join(names())}"
+    return f"did you mean {close[0]!r}? {known}" if close else known

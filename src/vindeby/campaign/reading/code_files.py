@@ -69,8 +69,8 @@ def imported(field: str, name: str, kind: str, *, may_be: type | tuple[()] = ())
         ) from None
     except Exception as error:  # code of the user's may raise anything
         place = traceback.extract_tb(error.__traceback__)[-1]
-        told = f"{place.filename}, line {place.lineno}: importing {module} raised {type(error).__name__}: {error}"
-        raise InputError(f"{field}: {name}: {told}") from error
+        message = f"{place.filename}, line {place.lineno}: importing {module} raised {type(error).__name__}: {error}"
+        raise InputError(f"{field}: {name}: {message}") from error
     for part in path.split("."):
         if not hasattr(found, part):
             raise InputError(f"{field}: {name}: {module} has no {path}; name a {kind} in it")

@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.reading.late_readers import ForeignFile, site_file, turbine_file
-from vindeby.campaign.reading.neighbour_files import neighbour_groups
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
+from vindeby.campaign.reading.farm_files import neighbour_groups
+from vindeby.campaign.reading.files import named_text
+from vindeby.campaign.reading.readers import FileContent, readers
+from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, not_used, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
+from vindeby.campaign.sections.wake_model import is_labelled_4, replaced_part
 from vindeby.errors import CampaignError, Problem, VindebyError
 
 _SITE_FORMS = ("weibull", "table", "time_series", "states", "local")
@@ -27,12 +29,19 @@ def with_foreign_files(document: Document, folder: Path) -> Document:
     """Put the site and the turbines that stand in files of other tools into the document."""
     site = document.data.get("site")
     if isinstance(site, dict) and "file" in site:
-        _resolve(document, site, ("site",), folder, _SITE_FORMS, site_file)
+        _resolve(document, site, ("site",), folder, _SITE_FORMS, readers().site_file)
     for holder, place in [(document.data, ()), *neighbour_groups(document.data)]:
         turbines = holder.get("turbines")
         for index, turbine in enumerate(turbines if isinstance(turbines, list) else []):
             if isinstance(turbine, dict) and "file" in turbine:
-                _resolve(document, turbine, (*place, "turbines", index), folder, _TURBINE_FORMS, turbine_file)
+                _resolve(
+                    document,
+                    turbine,
+                    (*place, "turbines", index),
+                    folder,
+                    _TURBINE_FORMS,
+                    readers().turbine_file,
+                )
     return document
 
 
@@ -42,21 +51,21 @@ def _resolve(
     at: DataPath,
     folder: Path,
     forms: Sequence[str],
-    reader: Callable[[Path, dict[str, Any]], ForeignFile],
+    reader: Callable[[Path, dict[str, Any]], FileContent],
 ) -> None:
     name = section["file"]
     if not isinstance(name, str) or not name:
-        raise _problem(document, (*at, "file"), "must be the path of a file", "write it as text", name)
+        document.refuse((*at, "file"), "must be the path of a file", "write it as text", name)
     for key in (*forms, "source"):
         if key in section:
-            raise _problem(document, (*at, key), "is given beside file", "give one of them")
+            document.refuse((*at, key), "is given beside file", "give one of them")
     options = {key: value for key, value in section.items() if key not in _OWN}
     try:
         found = reader(folder / name, options)
     except CampaignError as error:
         raise CampaignError([_placed(document, at, problem) for problem in error.problems]) from None
     except VindebyError as error:
-        raise _problem(document, (*at, "file"), str(error), "name a file that can be read", name) from None
+        document.refuse((*at, "file"), str(error), "name a file that can be read", name)
     for key in ("file", *options):
         del section[key]
     for key, value in found.data.items():
@@ -79,9 +88,23 @@ def _placed(document: Document, at: DataPath, problem: Problem) -> Problem:
     )
 
 
-def _problem(
-    document: Document, path: DataPath, message: str, remedy: str, value: Any = None
-) -> CampaignError:
-    origin = document.origin(path)
-    shown = repr(value) if isinstance(value, str | int | float) else None
-    return CampaignError([Problem(origin.source, field_name(path), message, shown, remedy, origin.line)])
+def with_engine_file(document: Document, folder: Path) -> Document:
+    """Put a FLORIS configuration that stands in a file of its own into the document."""
+    wake = document.data.get("wake")
+    if not isinstance(wake, dict) or not isinstance(wake.get("floris"), str):
+        return document
+    path = folder / wake["floris"]
+    text = named_text(document, ("wake", "floris"), path)
+    content = read(text, str(path), includes=True)
+    if not isinstance(content.data, dict):
+        message = "this is not a FLORIS configuration: it must be a mapping"
+        raise CampaignError([Problem(str(path), "", message, None, "give the file that FlorisModel reads")])
+    document.notes += [f"{path.name}: {note}" for note in not_used(replaced_part(content.data))]
+    content.data.pop("farm", None)  # the campaign has its own; this one may include turbines
+    wake["floris"] = {"configuration": content.data}
+    if not is_labelled_4(version := content.data.get("floris_version", "v4")):
+        document.notes.append(f"{path.name}: floris_version is {version}; it is read as version 4")
+    document.origins[("wake", "floris", "configuration")] = Origin(str(path), 1)
+    for inside, place in content.origins.items():
+        document.origins[("wake", "floris", "configuration", *inside)] = place
+    return document

@@ -25,7 +25,7 @@ _PACKED_WORD = re.compile(r"(packed:(?:float64|text):\d+:)[A-Za-z0-9+/=]+")
 
 
 class PackedListError(ValueError):
-    """Text that claims to be a packed list and is none."""
+    """Text that claims to be a packed list and is not."""
 
 
 @functools.lru_cache(maxsize=32)
@@ -40,7 +40,7 @@ def pack(entries: tuple[float, ...] | tuple[str, ...]) -> str:
 
 
 def unpack(text: str) -> list[float] | list[str]:
-    """The list that was packed; raises PackedListError where the text is none."""
+    """The list that was packed; raises PackedListError where the text is not one."""
     parts = text.split(":", 3)
     if len(parts) != 4 or not parts[2].isdecimal() or int(parts[2]) > _LONGEST:
         raise PackedListError("is not of the form packed:float64:COUNT:TEXT")

@@ -102,8 +102,8 @@ def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tu
 
 def _nearest(key: str, known: list[str]) -> str:
     close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    told = f"known here: {', '.join(known)}"
-    return f"did you mean {close[0]!r}? {told}" if close else told
+    message = f"known here: {', '.join(known)}"
+    return f"did you mean {close[0]!r}? {message}" if close else message
 
 
 def _path_in_data(data: Any, location: Path, *, keep_last: bool) -> Path:

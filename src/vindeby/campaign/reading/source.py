@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import copy
 import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from vindeby.campaign import presets
-from vindeby.campaign.reading.boundary_file import read_boundary
-from vindeby.campaign.reading.engine_files import with_engine_file
-from vindeby.campaign.reading.foreign_files import with_foreign_files
-from vindeby.campaign.reading.geographic_names import boundary_holders, names_geographic_files
-from vindeby.campaign.reading.late_readers import windio_document, with_geographic_files
-from vindeby.campaign.reading.local_wind_file import with_local_wind
-from vindeby.campaign.reading.neighbour_files import with_neighbour_files
-from vindeby.campaign.reading.number_table import decompressed
-from vindeby.campaign.reading.wind_files import with_wind_files
-from vindeby.campaign.reading.windio_recognition import is_windio
+from vindeby.campaign.reading.farm_files import (
+    names_geographic_files,
+    with_boundary_files,
+    with_neighbour_files,
+)
+from vindeby.campaign.reading.files import UnreadableError, read_bounded_text
+from vindeby.campaign.reading.foreign_files import with_engine_file, with_foreign_files
+from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.reading.wind_files import with_local_wind, with_wind_files
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
@@ -37,7 +35,7 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
     text = text_of(Path(path))
     if is_windio(text):
-        return windio_document(Path(path), overrides)
+        return readers().windio_document(Path(path), overrides)
     return with_files(from_text(text, name), Path(path).parent)
 
 
@@ -50,18 +48,18 @@ def with_files(document: Document, folder: Path) -> Document:
     """The document with what the files that it names hold; they are read once, here."""
     document = with_foreign_files(document, folder)  # first: whether the wind is turned depends on its kind
     if names_geographic_files(document.data, folder):
-        document = with_geographic_files(document, folder)
-    document = _with_boundary_files(document, folder)
-    document = with_neighbour_files(document, folder, text_of)
-    document = with_engine_file(document, folder, text_of)
-    return with_local_wind(with_wind_files(document, folder, text_of), folder)
+        document = readers().with_geographic_files(document, folder)
+    document = with_boundary_files(document, folder)
+    document = with_neighbour_files(document, folder)
+    document = with_engine_file(document, folder)
+    return with_local_wind(with_wind_files(document, folder), folder)
 
 
 def from_text(text: str, name: str) -> Document:
     """Read a campaign from YAML text."""
     document = read(text, name)
     if not isinstance(document.data, dict):
-        raise _refused(name, "this is no campaign: it must be a mapping", "start it with `name: ...`")
+        raise _refused(name, "this is not a campaign: it must be a mapping", "start it with `name: ...`")
     return document
 
 
@@ -71,59 +69,12 @@ def _refused(
     return CampaignError([Problem(source, field, message, value, remedy)])
 
 
-def text_of(path: Path, field: str = "", named_in: str | None = None) -> str:
-    """The text of a file; ``field`` of the file ``named_in`` is what refers to it, if anything does."""
-    source = named_in or str(path)
-    value = None if named_in is None else str(path)
+def text_of(path: Path) -> str:
+    """The text of a campaign or study file."""
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise _refused(source, "this is a folder", "name the file in it", field, value)
-        if not stat.S_ISREG(status.st_mode):
-            raise _refused(source, "this is not a regular file", "name a file", field, value)
-        if status.st_size > MAX_BYTES:
-            told = f"the file has {status.st_size:,} bytes, more than the {MAX_BYTES:,} that are read"
-            raise _refused(source, told, "is it the right file?", field, value)
-        return decompressed(path.read_bytes(), MAX_BYTES).decode("utf-8-sig")
-    except FileNotFoundError:
-        raise _refused(source, "no such file", "check the path", field, value) from None
-    except UnicodeDecodeError as error:
-        told = f"the file is not text: byte {error.start} is not UTF-8"
-        raise _refused(source, told, "is it the right file?", field, value) from None
-    except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        raise _refused(
-            source, f"cannot be read: {told}", "check the path and its permissions", field, value
-        ) from None
-
-
-def _with_boundary_files(document: Document, folder: Path) -> Document:
-    """Put the boundaries that stand in files of their own into the document."""
-    for holder, at in boundary_holders(document.data):
-        boundary = holder.get("boundary")
-        if not isinstance(boundary, dict) or not isinstance(boundary.get("file"), str):
-            continue
-        origin = document.origin((*at, "file"))
-        if len(boundary) > 1:
-            others = ", ".join(key for key in boundary if key != "file")
-            raise CampaignError(
-                [
-                    Problem(
-                        origin.source,
-                        field_name(at),
-                        f"gives file and {others}",
-                        None,
-                        "give one",
-                        origin.line,
-                    )
-                ]
-            )
-        path = folder / boundary["file"]
-        text = text_of(path, field_name((*at, "file")), named_in=f"{origin.source}:{origin.line}")
-        inner = read_boundary(path, text, field_name(at))
-        holder["boundary"] = inner.data
-        document.origins.update({(*at, *inside): place for inside, place in inner.origins.items()})
-    return document
+        return read_bounded_text(path, MAX_BYTES)
+    except UnreadableError as error:
+        raise _refused(str(path), error.message, error.remedy) from None
 
 
 def override(document: Document, assignments: Sequence[str]) -> None:
@@ -137,11 +88,11 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         if not equals or not steps:
             raise _refused(option, "is not of the form field=value", "write it like seeds=2")
         if steps == ["crs"]:
-            told = "cannot be overridden: coordinates have been read already"
-            raise _refused(option, told, "write crs in the campaign file")
+            message = "cannot be overridden: coordinates have been read already"
+            raise _refused(option, message, "write crs in the campaign file")
         if steps[-1] == "file" and "source" not in steps:
-            told = "cannot be overridden: files have been read already"
-            raise _refused(option, told, "write the name of the file in the campaign file")
+            message = "cannot be overridden: files have been read already"
+            raise _refused(option, message, "write the name of the file in the campaign file")
         value = read(text, option, has_lines=False).data if text.strip() else None
         holder, path = _descend(document.data, steps, option)
         holder[path[-1]] = value
@@ -158,8 +109,8 @@ def _descend(data: Any, steps: Sequence[str], option: str) -> tuple[Any, DataPat
             index = _index(data, step)
             if index is None:
                 known = ", ".join(_labels(data)) or "nothing"
-                told = f"{field_name(path) or 'the campaign'} has no entry {step!r}"
-                raise _refused(option, told, f"it has: {known}")
+                message = f"{field_name(path) or 'the campaign'} has no entry {step!r}"
+                raise _refused(option, message, f"it has: {known}")
             path = (*path, index)
             if isinstance(data[index], str):
                 data[index] = {data[index]: {}}
@@ -196,3 +147,18 @@ def _index(entries: list[Any], step: str) -> int | None:
 def _labels(entries: list[Any]) -> list[str]:
     names = [entry.get("name") or "/".join(entry) if isinstance(entry, dict) else entry for entry in entries]
     return [str(name) for name in names if isinstance(name, str)]
+
+
+_TOP_LEVEL = re.compile(r"^[\"']?(\w+)[\"']?[ \t]*:", re.MULTILINE)
+_OF_WINDIO = {"wind_farm", "energy_resource", "wind_resource", "boundaries", "performance", "layouts"}
+_OF_OURS = {"farms", "wake", "method", "seeds", "neighbours", "internal_wakes", "output"}
+"""Of campaigns and studies; a study has ``layouts``, too."""
+_INCLUDE = re.compile(r"^[^#\n]*:[ \t]*!include[ \t]", re.MULTILINE)
+
+
+def is_windio(text: str) -> bool:
+    """Whether the keys at the margin are those of windIO; no ``!include`` stands in a file of our own."""
+    keys = set(_TOP_LEVEL.findall(text))
+    if keys & _OF_OURS:
+        return False
+    return bool(keys & _OF_WINDIO) or ("site" in keys and bool(_INCLUDE.search(text)))

@@ -54,6 +54,15 @@ class Include:
     file: str
 
 
+class Hidden(str):
+    """Text of a file that messages describe by its length only: any file can be named, and messages travel."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"text of {len(self)} characters"
+
+
 @dataclass
 class Document:
     """Plain data, and where each part of it came from."""
@@ -68,6 +77,14 @@ class Document:
         while path not in self.origins and path:
             path = path[:-1]
         return self.origins.get(path, Origin("campaign"))
+
+    def refuse(self, path: Path, message: str, remedy: str, value: object = None) -> NoReturn:
+        """Raise for what is written at ``path``; text and numbers are shown."""
+        origin = self.origin(path)
+        shown = repr(value) if isinstance(value, str | int | float) else None
+        raise CampaignError(
+            [Problem(origin.source, field_name(path), message, shown, remedy, origin.line)]
+        ) from None
 
 
 def resolve(text: str) -> str | int | float | bool | None:
@@ -91,8 +108,8 @@ def read(text: str, source: str, *, has_lines: bool = True, includes: bool = Fal
             reader.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        told = " ".join(part for part in (error.context, error.problem) if part)
-        reader.refuse(f"not valid YAML: {told}", mark, remedy="check the indentation and quotes there")
+        message = " ".join(part for part in (error.context, error.problem) if part)
+        reader.refuse(f"not valid YAML: {message}", mark, remedy="check the indentation and quotes there")
     except yaml.YAMLError as error:
         reason = getattr(error, "reason", None) or "it holds characters that YAML does not allow"
         reader.refuse(f"not valid YAML: {reason}", None, remedy="save the file as plain UTF-8 text")
@@ -268,8 +285,8 @@ class _Reader:
             frame.value.append(value)
         else:
             if frame.key in frame.value and frame.value[frame.key] != value:
-                told = f"duplicate key {frame.key!r} with another value"
-                self.refuse(told, event.start_mark, remedy="remove one of them")
+                message = f"duplicate key {frame.key!r} with another value"
+                self.refuse(message, event.start_mark, remedy="remove one of them")
             frame.value[frame.key] = value
             frame.key = None
 

@@ -1,19 +1,271 @@
-"""A farm, and how much stands in it."""
+"""A farm: how many turbines stand in it, at which distance, and what the search makes as large as possible."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
 
 import shapely
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Strict, Tag, model_validator
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.sections.amount import MAX_TURBINES as MAX_TURBINES
-from vindeby.campaign.sections.amount import Amount as Amount
 from vindeby.campaign.sections.boundary import Boundary, Exclusion
 from vindeby.campaign.sections.neighbours import Neighbours
-from vindeby.campaign.sections.values import Count, Name, refusal
+from vindeby.campaign.sections.values import Count, Name, NotNegative, OneOf, Positive, Section, refusal
 from vindeby.text import plural
+
+MAX_TURBINES = 10_000
+
+
+class CountRange(Section):
+    """A number that the search may choose, both ends included: ``{from: 60, to: 66}``."""
+
+    fewest: Annotated[int, Strict(), Field(ge=0, alias="from")]
+    """The fewest."""
+    most: Annotated[Count, Field(le=MAX_TURBINES, alias="to")]
+    """The most."""
+
+    @model_validator(mode="after")
+    def _begins_with_the_smaller(self) -> Self:
+        if self.fewest > self.most:
+            raise refusal(
+                f"from {self.fewest} to {self.most} is not a range",
+                remedy="begin with the smaller",
+                at=("from",),
+            )
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.fewest} to {self.most}"
+
+
+def _not_none(value: int | CountRange) -> int | CountRange:
+    if isinstance(value, CountRange) and value.fewest == 0:
+        raise refusal("a farm has at least one turbine", remedy="begin with 1", at=("from",), value=0)
+    return value
+
+
+def _one_number(value: int | CountRange) -> int | CountRange:
+    """A range of one number is that number."""
+    return value.most if isinstance(value, CountRange) and value.fewest == value.most else value
+
+
+def _form(value: Any) -> str:
+    return "range" if isinstance(value, dict | CountRange) else "number"
+
+
+_NumberOrRange = Annotated[
+    Annotated[Count, Field(le=MAX_TURBINES), Tag("number")] | Annotated[CountRange, Tag("range")],
+    Discriminator(_form),
+    AfterValidator(_one_number),
+]
+
+
+def even_shares(ranges: Sequence[tuple[int, int]], total: int) -> list[int]:
+    """Numbers within ranges that sum to the total, as equal as can be; where two are alike, the first has more."""
+    shares = [few for few, _ in ranges]
+    while sum(shares) < total:
+        _, index = min((share, index) for index, share in enumerate(shares) if share < ranges[index][1])
+        shares[index] += 1
+    return shares
+
+
+class Amount(Section):
+    """How many turbines: a number, or a capacity that they may not exceed, or so many of each type.
+
+    Said for a campaign, for a farm or for a zone of a farm. A number may be a range, from which the search chooses;
+    a mix with ranges needs ``n_turbines`` beside it.
+    """
+
+    n_turbines: Annotated[_NumberOrRange, AfterValidator(_not_none)] | None = None
+    """How many turbines, or a range from which the search chooses."""
+    capacity_mw: Positive | None = None
+    """How much in MW: as many turbines as do not exceed it."""
+    mix: Annotated[dict[Name, _NumberOrRange], Field(min_length=1)] | None = None
+    """How many of each turbine type, by the name it has in the campaign."""
+
+    @property
+    def amount_is_said(self) -> bool:
+        """Whether this level says it at all."""
+        return self.n_turbines is not None or self.capacity_mw is not None or self.mix is not None
+
+    @property
+    def count_range(self) -> CountRange | None:
+        """The numbers of turbines to choose from; None where it is not chosen."""
+        return self.n_turbines if isinstance(self.n_turbines, CountRange) else None
+
+    @property
+    def mix_is_chosen(self) -> bool:
+        """Whether the search chooses how many of each type there are."""
+        return any(isinstance(count, CountRange) for count in (self.mix or {}).values())
+
+    def count(self, rated_power_mw: float) -> int:
+        """How many turbines of this power that makes, of a range the most; a capacity is met exactly or from below."""
+        if isinstance(self.n_turbines, CountRange):
+            return self.n_turbines.most
+        if self.n_turbines is not None:
+            return self.n_turbines
+        if self.mix is not None:
+            return sum(self.fixed_mix().values())
+        rounding = 1.0 + 1e-12  # so that 0.3 MW hold three turbines of 0.1 MW
+        return math.floor((self.capacity_mw or 0.0) / rated_power_mw * rounding)
+
+    def mix_ranges(self) -> dict[str, tuple[int, int]]:
+        """The fewest and the most of each type of the mix; the same number twice where it is not chosen."""
+        return {
+            name: (count.fewest, count.most) if isinstance(count, CountRange) else (count, count)
+            for name, count in (self.mix or {}).items()
+        }
+
+    def fixed_mix(self) -> dict[str, int]:
+        """How many of each type, where that is not chosen."""
+        return {name: many for name, (_, many) in self.mix_ranges().items()}
+
+    @model_validator(mode="after")
+    def _one_way_only(self) -> Self:
+        given = [name for name in ("n_turbines", "capacity_mw", "mix") if getattr(self, name) is not None]
+        if self.mix_is_chosen:
+            self._refuse_chosen_mix()
+        elif len(given) > 1:
+            raise refusal(f"{given[0]} and {given[1]} exclude each other", remedy="give one", at=(given[1],))
+        return self
+
+    def _refuse_chosen_mix(self) -> None:
+        if self.capacity_mw is not None:
+            raise refusal("capacity_mw and mix exclude each other", remedy="give one", at=("mix",))
+        if self.n_turbines is None:
+            raise refusal(
+                "a mix with ranges needs the number of all turbines",
+                remedy="give n_turbines beside it",
+                at=("mix",),
+            )
+        if isinstance(self.n_turbines, CountRange):
+            raise refusal(
+                "the search chooses either the number of turbines or the mix",
+                remedy="give n_turbines as one number, or a mix without ranges",
+                at=("n_turbines",),
+            )
+        ranges = self.mix_ranges().values()
+        few, many = sum(few for few, _ in ranges), sum(many for _, many in ranges)
+        if not few <= self.n_turbines <= many:
+            raise refusal(
+                f"makes {few:,} to {many:,} turbines, but n_turbines is {self.n_turbines:,}",
+                remedy="make the two agree",
+                at=("mix",),
+            )
+
+
+WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}"
+"""The objectives that tell counts apart, for messages."""
+
+
+_WORDS = {"aep": "AEP", "aep-per-turbine": "AEP per turbine"}
+
+
+class Objective(Section):
+    """``aep``, ``aep-per-turbine``, or ``turbine_cost_gwh``: AEP less so many GWh a year for each turbine.
+
+    The cost is one for all turbine types or one for each, by name.
+    """
+
+    maximise: Literal["aep", "aep-per-turbine"] = "aep"
+    """AEP of the farm, or AEP per turbine."""
+    turbine_cost_gwh: (
+        Annotated[
+            Annotated[NotNegative, Tag("number")]
+            | Annotated[dict[Name, NotNegative], Field(min_length=1), Tag("table")],
+            Discriminator(lambda value: "table" if isinstance(value, dict) else "number"),
+        ]
+        | None
+    ) = None
+    """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """What is maximised."""
+        return {"enum": ["aep", "aep-per-turbine"]}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_name(cls, data: Any) -> Any:
+        if isinstance(data, dict | cls):
+            return data
+        if data not in ("aep", "aep-per-turbine"):
+            raise refusal("is not an objective", remedy=f"write aep, {WAYS}", value=data)
+        return {"maximise": data}
+
+    @model_validator(mode="after")
+    def _one_way_only(self) -> Objective:
+        if self.maximise == "aep-per-turbine" and self.turbine_cost_gwh is not None:
+            raise refusal(
+                "aep-per-turbine and turbine_cost_gwh exclude each other",
+                remedy="give one",
+                at=("turbine_cost_gwh",),
+            )
+        return self
+
+    @property
+    def tells_counts_apart(self) -> bool:
+        """Whether more turbines can be worth less."""
+        return self.maximise == "aep-per-turbine" or self.turbine_cost_gwh is not None
+
+    @property
+    def title(self) -> str:
+        """The objective in words."""
+        cost = self.turbine_cost_gwh
+        if isinstance(cost, dict):
+            each = ", ".join(f"{value:g} for each {name}" for name, value in cost.items())
+            return f"AEP less the cost of turbines in GWh per year: {each}"
+        return (
+            f"AEP less {cost:g} GWh per year for each turbine" if cost is not None else _WORDS[self.maximise]
+        )
+
+    def cost_gwh(self, turbine_name: str) -> float:
+        """What a turbine of this type costs, in GWh per year."""
+        if isinstance(self.turbine_cost_gwh, dict):
+            return self.turbine_cost_gwh[turbine_name]
+        return self.turbine_cost_gwh or 0.0
+
+    def worth(self, aep_gwh: float, counts: Mapping[str, int]) -> float:
+        """The objective of a farm with so many turbines of each type, in GWh per year (of each turbine)."""
+        if self.maximise == "aep-per-turbine":
+            return aep_gwh / sum(counts.values())
+        return aep_gwh - sum(self.cost_gwh(name) * count for name, count in counts.items())
+
+
+_SHORT = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(D|m)")
+
+
+class Spacing(OneOf):
+    """``3 D`` or ``{diameters: 3}``; ``720 m`` or ``{metres: 720}``."""
+
+    diameters: NotNegative | None = None
+    """In rotor diameters."""
+    metres: NotNegative | None = None
+    """In metres."""
+
+    @classmethod
+    def short_form(cls) -> dict[str, Any] | None:
+        """``3 D`` or ``720 m``."""
+        return {"type": "string", "pattern": f"^({_SHORT.pattern})$"}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:
+        if isinstance(data, dict | cls):
+            return data
+        match = _SHORT.fullmatch(data) if isinstance(data, str) else None
+        if match is None:
+            raise refusal(
+                "is not a spacing with its unit", remedy='write it like "3 D" or "720 m"', value=data
+            )
+        return {"diameters" if match[2] == "D" else "metres": float(match[1])}
+
+    def in_metres(self, rotor_diameter_m: float) -> float:
+        """The spacing for turbines of this diameter."""
+        return self.metres if self.metres is not None else (self.diameters or 0.0) * rotor_diameter_m
 
 
 class Zone(Amount):
@@ -130,7 +382,7 @@ class Farm(Amount):
             seen.add(zone.name)
             if not zone.amount_is_said:
                 raise refusal(
-                    f"how many turbines stand in zone {zone.name!r} is not said",
+                    f"the number of turbines in zone {zone.name!r} is missing",
                     remedy="give n_turbines, capacity_mw or mix for the zone",
                     at=("zones", index),
                 )

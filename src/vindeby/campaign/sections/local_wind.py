@@ -14,9 +14,7 @@ import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
-from vindeby.campaign.sections.long_lists import Numbers
-from vindeby.campaign.sections.normalising import SUM_TOLERANCE
-from vindeby.campaign.sections.values import Number, Section, Text, refusal
+from vindeby.campaign.sections.values import SUM_TOLERANCE, Number, Numbers, Section, Text, refusal
 
 Axis = Literal["x", "y", "height", "wind_directions"]
 AXES: tuple[Axis, ...] = ("x", "y", "height", "wind_directions")
@@ -268,7 +266,7 @@ def _refuse_bad_axis(axis: str, values: tuple[float, ...] | None) -> None:
                 value=values[index],
             )
     if max(map(abs, values)) > _FARTHEST_M:
-        raise refusal("is no coordinate in metres", remedy="give metres, UTM for example", at=(axis,))
+        raise refusal("is not a coordinate in metres", remedy="give metres, UTM for example", at=(axis,))
 
 
 def _refuse_uneven(directions: tuple[float, ...] | None) -> None:

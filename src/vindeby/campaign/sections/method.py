@@ -6,14 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from vindeby.campaign.sections.imported_names import ImportedName, Parameters
 from vindeby.campaign.sections.site import Direction
 from vindeby.campaign.sections.values import (
     Count,
+    ImportedName,
     Increasing,
     Name,
     NamedOneOf,
     Number,
+    Parameters,
     Positive,
     Section,
     refusal,
@@ -142,7 +143,7 @@ class Call(Section):
     """A Python function of the user's own, the parameters it is given, and what it returns if not a layout.
 
     ``cases`` are texts, one for each seed: each is part of the identity of the tasks with that seed only, so that a
-    list of cases can grow. ``context`` is what a function is told and a database keeps in its root attributes, but
+    list of cases can grow. ``context`` is what a function gets and a database keeps in its root attributes, but
     what decides no result, such as the path of a file whose content has a digest among the parameters.
     """
 

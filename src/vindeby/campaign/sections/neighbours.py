@@ -10,8 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from vindeby.campaign.geometry import refuse_far_away
-from vindeby.campaign.sections.boundary import Vertex
+from vindeby.campaign.sections.boundary import Vertex, refuse_far_away
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import Name, Section, Text, refusal
 from vindeby.text import plural
@@ -78,10 +77,10 @@ class NeighbourGroup(Section):
     def _types_are_said(self) -> Self:
         own = self.turbines or ()
         if self.type is None and len(own) != 1:
-            told = (
-                f"{len(own)} types are described" if own else "of which type these turbines are is not said"
+            wrong = f"{len(own)} types are described" if own else "the type of these turbines is missing"
+            raise refusal(
+                wrong, remedy="give type: the name of a turbine type, or one name for each position"
             )
-            raise refusal(told, remedy="give type: the name of a turbine type, or one name for each position")
         if self.type is not None and len(self.type) not in (1, len(self.positions)):
             raise refusal(
                 f"has {len(self.type)} names, but there are {len(self.positions)} positions",

@@ -11,19 +11,25 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.yaml_text import Path
-from vindeby.campaign.sections.file_source import FileSource
 from vindeby.campaign.sections.local_wind import LocalWind
-from vindeby.campaign.sections.normalising import Normalise, refuse_bad_sum
-from vindeby.campaign.sections.time_series import States, TimeSeries
-from vindeby.campaign.sections.turbulence import TurbulenceIntensity, TurbulenceTable, turbulence_text
+from vindeby.campaign.sections.time_series import (
+    States,
+    TimeSeries,
+    TurbulenceIntensity,
+    TurbulenceTable,
+    turbulence_text,
+)
 from vindeby.campaign.sections.values import (
+    FileSource,
     Fraction,
     Increasing,
+    Normalise,
     Number,
     OneOf,
     Positive,
     Section,
     refusal,
+    refuse_bad_sum,
 )
 from vindeby.text import plural
 

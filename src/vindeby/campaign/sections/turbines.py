@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from vindeby import units
-from vindeby.campaign.sections.file_source import FileSource
 from vindeby.campaign.sections.values import (
+    FileSource,
     Fraction,
     Increasing,
     Name,

@@ -16,38 +16,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, judged, not_done
-from vindeby.assembly.merging import merge_options
-from vindeby.assembly.same_campaign import refuse_another_campaign
+from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.outline import write_outline
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError
 from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut, adopted_folder
-from vindeby.runner.resuming.resume import Again, ResumeState, compare_with_disk
-from vindeby.runner.resuming.run_lock import hold
-from vindeby.runner.task_space import TaskSpace
-from vindeby.store.disk.files import Files, file_state, make_directories, storage_error
-from vindeby.store.disk.keep_old_file import link_or_copy
-from vindeby.store.disk.locks.leased_files import LeasedFiles
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.output_path import check_output
-from vindeby.store.disk.regular_files import special_kind
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.batches import batches
+from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
+from vindeby.store.disk.files import (
+    Files,
+    check_output,
+    file_state,
+    make_directories,
+    special_kind,
+    storage_error,
+)
+from vindeby.store.disk.lock import Lock
+from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.store.disk.run_directory import RunDirectory, link_or_copy
 from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.rows import batches
 from vindeby.store.format.seal import SealedFile, SealError
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.missing import find_missing
-from vindeby.store.publish import ShardWriter
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.origin import FOREIGN, origin_of_file
+from vindeby.store.read.inspect import FOREIGN, Finding, Verdict, origin_of_file
 from vindeby.store.salvage.attempts import rescue
 from vindeby.store.salvage.salvage import files_in
-from vindeby.store.salvage.saved import Saved
-from vindeby.store.salvage.spool import Spool
+from vindeby.store.salvage.saved import Saved, Spool
 
 _NEEDED = ("layout",)
 """All that a record must have; an energy can be computed."""
@@ -262,24 +261,24 @@ class _Adoption:
     def _adopted(self, files: Sequence[ScriptFile], open_keys: set[str]) -> Iterator[Record]:
         for file in files:
             saved = file.saved
-            told = FileReport(file.name, saved.size, file.sha256, len(saved.records), means=saved.means)
-            told.findings = [str(finding) for finding in saved.findings]
-            self._report.files.append(told)
+            report = FileReport(file.name, saved.size, file.sha256, len(saved.records), means=saved.means)
+            report.findings = [str(finding) for finding in saved.findings]
+            self._report.files.append(report)
             for group in saved.records:
-                record = self._one(file, told, group, open_keys)
+                record = self._one(file, report, group, open_keys)
                 if record is not None:
-                    told.adopted += 1
+                    report.adopted += 1
                     self._report.adopted += 1
                     self._report.sign_turned += SIGN_TURNED in record.attributes
                     self._report.recomputed += record.attributes.get("aep_origin") == "recomputed"
                     yield record
 
-    def _one(self, file: ScriptFile, told: FileReport, group: str, open_keys: set[str]) -> Record | None:
+    def _one(self, file: ScriptFile, report: FileReport, group: str, open_keys: set[str]) -> Record | None:
         """One record that was found, as it is to be published; None where it is passed over."""
         found = file.saved.records[group]
         key = self._examiner.key_of(found)
         if self._examiner.asked(key) and key not in open_keys:
-            told.there_already += 1
+            report.there_already += 1
             self._report.there_already += 1
             return None
         provenance: dict[str, Attribute] = {
@@ -298,7 +297,7 @@ class _Adoption:
             self._taken[key] = (file.name, layout)
             return record
         first, same = self._taken[key]
-        told.duplicates += 1
+        report.duplicates += 1
         if same != layout:
             reason = f"another layout than the one adopted from {first}"
             self._report.conflicts.append(LeftOut(file.name, group, key, reason))

@@ -20,7 +20,7 @@ from vindeby.assembly.done import Judge
 from vindeby.assembly.energy import ORIGIN as AEP_ORIGIN
 from vindeby.assembly.energy import RECOMPUTED
 from vindeby.assembly.physics import STORED, TOLERANCE_STORED_AEP, CampaignCheck
-from vindeby.assembly.zones_and_types import largest_diameter_m
+from vindeby.assembly.stored_turbines import largest_diameter_m
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.store.format.record import Attribute, Record

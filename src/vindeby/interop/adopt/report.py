@@ -58,7 +58,7 @@ class LeftOut:
     group: str
     """The name of its group in the file."""
     key: str
-    """The configuration that it is of; empty where that cannot be told."""
+    """The configuration that it is of; empty where that is unknown."""
     reason: str
     doubtful: bool = False
     """Whether an option would adopt it."""

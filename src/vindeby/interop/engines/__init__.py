@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vindeby.assembly.foreign_farm import Engine, ForeignFarm
-from vindeby.campaign.sections.engine import FlorisEngine, PyWakeEngine
+from vindeby.campaign.sections.wake_model import FlorisEngine, PyWakeEngine
 from vindeby.wake import Neighbours, Site, Turbine
 
 

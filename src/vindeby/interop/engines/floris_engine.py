@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.assembly.foreign_farm import Layout
-from vindeby.campaign.sections.engine import FlorisEngine
+from vindeby.campaign.sections.wake_model import FlorisEngine
 from vindeby.errors import ArgumentError, InputError, TaskError
 from vindeby.interop.engines.loading import need_floris
 from vindeby.interop.turbine_curves import floris_turbine

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from vindeby.campaign.reading.code_files import imported
-from vindeby.campaign.sections.engine import PyWakeEngine
+from vindeby.campaign.sections.wake_model import PyWakeEngine
 from vindeby.errors import InputError
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.assembly.foreign_farm import Layout
-from vindeby.campaign.sections.engine import PyWakeEngine
+from vindeby.campaign.sections.wake_model import PyWakeEngine
 from vindeby.errors import TaskError
 from vindeby.interop.engines.loading import made_model, need_pywake
 from vindeby.wake import GriddedSite, Site, Turbine, WindStates

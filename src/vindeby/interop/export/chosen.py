@@ -20,7 +20,7 @@ from vindeby.results.sources import Folder
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment
 from vindeby.store.read.database import Database
-from vindeby.store.read.export.columns import turbines_in
+from vindeby.store.read.export import turbines_in
 
 Place = tuple[int, int, int]
 """Farm, type and seed."""

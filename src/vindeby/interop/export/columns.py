@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from vindeby.interop.common import library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.store.format.rows import Segment, array_field
-from vindeby.store.read.export.axes import axes_of
-from vindeby.store.read.export.columns import (
+from vindeby.store.read.export import (
     PLACE,
     array_column,
     array_names,
     attribute_column,
     attribute_names,
+    axes_of,
     layout_sizes,
     number_column,
     origin_column,

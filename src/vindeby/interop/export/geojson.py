@@ -23,7 +23,7 @@ from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import turbine_columns
-from vindeby.interop.export.earth import Local, Projection
+from vindeby.interop.geo.crs import Local, Projection
 
 _DIGITS = 9
 """Of degrees: a tenth of a millimetre."""

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.errors import StorageError
-from vindeby.evaluation.as_campaign import call_of
-from vindeby.evaluation.dataset import by_combination
+from vindeby.evaluation.as_campaign import by_combination, call_of
 from vindeby.interop.common import library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in, turbine_types, zones_in
-from vindeby.store.read.export.by_task import TASK, dataset_by_task
+from vindeby.store.read.export import TASK, dataset_by_task
 
 NOT_ASKED, MISSING, DONE = 0, 1, 2
 _STANDARD_NAMES = {"x": "projection_x_coordinate", "y": "projection_y_coordinate"}

@@ -18,14 +18,14 @@ from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign, Farm, Turbine
 from vindeby.campaign.sections.boundary import Boundary, Circle, Exclusion
-from vindeby.campaign.sections.normalising import SUM_TOLERANCE
+from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import kinds_in
-from vindeby.interop.export.earth import Projection
 from vindeby.interop.export.folders import Include, write_mark, write_yaml
+from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.store.format.rows import Segment, array_field
 from vindeby.units import mw_to_w
@@ -51,7 +51,7 @@ def _wakes(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
         case "nygaard-2022":
             words = {**_deficit("TurbOPark", slope=given.a, ceps=0.25, use_effective_ws=False), **_SQUARES}
             return {**words, "axial_induction_model": "1D"}, [
-                "windIO has no words for the mirrored wakes and the rotor average of nygaard-2022"
+                "windIO cannot describe the mirrored wakes and the rotor average of nygaard-2022"
             ]
         case "jensen":
             words = {**_deficit("Jensen", constant=given.k, use_effective_ws=False), **_SQUARES}
@@ -71,7 +71,7 @@ def _wakes(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
             words = _deficit("Bastankhah2016", given.ka, given.kb, use_effective_ws=False)
             words["wind_deficit_model"]["wake_expansion_coefficient"]["free_stream_ti"] = True
             return {**words, **_SQUARES}, []
-    return None, [f"windIO has no words for the wake model {key}: the file does not name one"]
+    return None, [f"windIO cannot describe the wake model {key}: the file does not name one"]
 
 
 def _deficit(name: str, slope: float = 0.0, constant: float | None = None, **more: Any) -> dict[str, Any]:

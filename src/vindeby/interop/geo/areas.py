@@ -12,7 +12,7 @@ import numpy.typing as npt
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.geometry import closing_gap_m
+from vindeby.campaign.sections.boundary import closing_gap_m
 from vindeby.interop.geo.features import Feature, Named
 
 FloatArray = npt.NDArray[np.float64]
@@ -91,8 +91,8 @@ def points_of(features: Sequence[Feature], named: Named) -> FloatArray:
         if feature.geometry is None or feature.geometry.is_empty:
             named.refuse(f"feature {feature.number} has no geometry", "remove it")
         if feature.geometry.geom_type != "Point":
-            told = f"feature {feature.number} is a {feature.geometry.geom_type}, and a turbine is a Point"
-            named.refuse(told, "write one point for each turbine")
+            message = f"feature {feature.number} is a {feature.geometry.geom_type}, and a turbine is a Point"
+            named.refuse(message, "write one point for each turbine")
     points = np.concatenate([shapely.get_coordinates(feature.geometry) for feature in features])
     return np.asarray(points, np.float64)
 
@@ -112,11 +112,11 @@ def _ring(ring: BaseGeometry) -> FloatArray:
 
 def _refuse_invalid(feature: Feature, whole: BaseGeometry, named: Named) -> NoReturn:
     reason = shapely.is_valid_reason(whole)
-    told, at = reason.lower(), ""
+    message, at = reason.lower(), ""
     if match := _REASON.fullmatch(reason):
-        told, at = match[1].lower(), f" at ({float(match[2]):.10g}, {float(match[3]):.10g})"
+        message, at = match[1].lower(), f" at ({float(match[2]):.10g}, {float(match[3]):.10g})"
     named.refuse(
-        f"feature {feature.number} is no valid polygon: {told}{at}",
+        f"feature {feature.number} is not a valid polygon: {message}{at}",
         "correct it there, in QGIS with Check validity and Fix geometries for example",
     )
 

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vindeby.campaign.reading.geographic_names import (
+from vindeby.campaign.reading.farm_files import (
     SUFFIXES,
     boundary_holders,
     exclusion_files,
     is_geographic,
+    neighbour_groups,
 )
-from vindeby.campaign.reading.neighbour_files import neighbour_groups
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import ArgumentError, CampaignError, Problem
@@ -81,7 +81,7 @@ class _Reading:
     def _take_farms(self, named: Named) -> None:
         if not is_geographic(named.data["file"], self.folder):
             named.refuse_key(
-                "file", "is no geographic file", f"a farm of each feature needs {', '.join(SUFFIXES)}"
+                "file", "is not a geographic file", f"a farm of each feature needs {', '.join(SUFFIXES)}"
             )
         layer, crs = self._layer(named)
         entries = farms_of(named, layer)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
+from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.errors import CampaignError, Problem
 from vindeby.interop.geo.areas import Area, FloatArray
 from vindeby.interop.geo.crs import (
     TOLERANCE_M,
@@ -77,19 +76,19 @@ class CommonSystem:
         named, geometry, notes = piece.named, piece.geometry, []
         if not same_crs(piece.crs, self.crs):
             transformer = between(piece.crs, self.crs)
-            told = f"{named.path.name}: projected from {name_of(piece.crs)} to {name_of(self.crs)}"
+            note = f"{named.path.name}: projected from {name_of(piece.crs)} to {name_of(self.crs)}"
             if isinstance(geometry, Area):
                 geometry, added = projected_area(
                     geometry, transformer, corners_only=named.keeps_corners_only()
                 )
-                told += (
+                note += (
                     f"; edges kept to {TOLERANCE_M:g} m by {plural(added, 'added point')}" if added else ""
                 )
             else:
                 geometry = projected(geometry, transformer)
             if transformer.accuracy > _INACCURATE_M:
-                told += f"; good to {transformer.accuracy:g} m"
-            notes.append(told)
+                note += f"; good to {transformer.accuracy:g} m"
+            notes.append(note)
         if isinstance(geometry, Area):
             geometry, gap = geometry.closed()
             if gap:
@@ -104,24 +103,24 @@ class CommonSystem:
         """Write the system, and what it does to wind directions, into the campaign's data; returns it in words."""
         data = self.document.data
         data["crs"] = name_of(self.crs)
-        told = f"coordinates are metres of {name_of(self.crs)}"
+        note = f"coordinates are metres of {name_of(self.crs)}"
         if self.crs.to_authority() is not None:
-            told += f" ({self.crs.name})"
-        return [*self.notes, told, *self._turn_wind()]
+            note += f" ({self.crs.name})"
+        return [*self.notes, note, *self._turn_wind()]
 
     def _turn_wind(self) -> list[str]:
         convergence = round(local_frame(self.crs, *self.extent.middle).convergence_deg, _DECIMALS)
-        told = f"grid north is {abs(convergence):.4g} degrees {'east' if convergence > 0 else 'west'} of true north"
+        note = f"grid north is {abs(convergence):.4g} degrees {'east' if convergence > 0 else 'west'} of true north"
         site: Any = self.document.data.get("site")
         if abs(convergence) < LEAST_CONVERGENCE_DEG or not isinstance(site, dict):
             return []
         if "grid_convergence_deg" in site:
-            return [f"{told} at the middle; the campaign file says grid_convergence_deg itself"]
+            return [f"{note} at the middle; the campaign file says grid_convergence_deg itself"]
         if "local" in site:
-            return [f"{told}; wind that differs from place to place is taken as relative to grid north"]
+            return [f"{note}; wind that differs from place to place is taken as relative to grid north"]
         site["grid_convergence_deg"] = convergence
         self.document.origins["site", "grid_convergence_deg"] = self.document.origin(("site",))
-        return [f"{told} at the middle; wind directions are relative to true north and are turned by that"]
+        return [f"{note} at the middle; wind directions are relative to true north and are turned by that"]
 
     def _stated(self) -> CRS | None:
         """The system that the campaign file states for the whole campaign."""
@@ -130,15 +129,20 @@ class CommonSystem:
             return None
         crs = crs_from_text(text) if isinstance(text, str) else None
         if crs is None:
-            self._refuse(("crs",), "is no known coordinate reference system", "write e.g. EPSG:25831")
+            self.document.refuse(
+                ("crs",), "is not a known coordinate reference system", "write e.g. EPSG:25831"
+            )
         return crs
 
     def _refuse_unsaid(self, in_metres: list[DataPath]) -> None:
         for at in in_metres[:1]:
-            told = (
-                "is in metres, and other parts are read from a geographic file: in which system is not said"
+            message = (
+                "is in metres, and other parts are read from a geographic file, but the campaign does not say "
+                "in which system"
             )
-            self._refuse(at, told, "add crs: EPSG:CODE to the campaign, the system of these metres")
+            self.document.refuse(
+                at, message, "add crs: EPSG:CODE to the campaign, the system of these metres"
+            )
 
     def _refuse_swapped(self, pieces: list[Piece], degrees: list[FloatArray]) -> None:
         for index, (piece, own) in enumerate(zip(pieces, degrees, strict=True)):
@@ -149,7 +153,3 @@ class CommonSystem:
                     "write longitude before latitude in every file",
                     tuple(round(float(one), 4) for one in own[0]),
                 )
-
-    def _refuse(self, at: DataPath, message: str, remedy: str) -> NoReturn:
-        origin = self.document.origin(at)
-        raise CampaignError([Problem(origin.source, field_name(at), message, None, remedy, origin.line)])

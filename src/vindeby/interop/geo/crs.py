@@ -1,16 +1,26 @@
-"""Coordinate reference systems: reading their names, and what a system does to lengths and directions at a place."""
+"""Coordinate reference systems: their names, what they do to lengths and directions, and projecting with them.
+
+A system that the campaign file states is taken. Otherwise, where everything is in one system of metres, nothing is
+projected; where it is not, everything is brought to the UTM zone of the middle of all data. An edge that is straight in
+longitude and latitude is not straight in metres: one of 16 km along a parallel at 52 degrees bends by 6 m. So vertices
+are put into edges before they are projected, as many as keep every point of an edge within ``TOLERANCE_M``.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vindeby.errors import ArgumentError
+from vindeby.interop.common import library
 from vindeby.interop.geo.areas import Area, FloatArray
 from vindeby.interop.geo.features import Named
 
@@ -21,8 +31,7 @@ try:
     import pyproj
     from pyproj.exceptions import CRSError, ProjError
 except ImportError:  # pragma: no cover  (the extra is installed where tests run)
-    raise ArgumentError("geographic files need pyproj: pip install 'vindeby[geo]'") from None
-
+    library("pyproj", "geo", "a coordinate reference system")
 
 LONGITUDE_LATITUDE = "OGC:CRS84"
 _NAME = re.compile(r"(?:[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}|urn:ogc:def:crs:[A-Za-z]+:[0-9.]*:[0-9A-Za-z]+)")
@@ -63,7 +72,7 @@ def stated_crs(named: Named) -> CRS | None:
         return None
     crs = crs_from_text(text)
     if crs is None:
-        named.refuse_key("crs", "is no known coordinate reference system", "write e.g. EPSG:25831")
+        named.refuse_key("crs", "is not a known coordinate reference system", "write e.g. EPSG:25831")
     return crs
 
 
@@ -124,8 +133,8 @@ def between(source: CRS, target: CRS) -> Transformer:
     try:
         return pyproj.Transformer.from_crs(source, target, always_xy=True, allow_ballpark=False)
     except ProjError:
-        told = f"no way is known from {name_of(source)} to {name_of(target)}"
-        raise ArgumentError(f"{told}; convert the file with QGIS first") from None
+        message = f"pyproj knows no transformation from {name_of(source)} to {name_of(target)}"
+        raise ArgumentError(f"{message}; convert the file with QGIS first") from None
 
 
 def to_degrees(crs: CRS) -> Transformer:
@@ -156,8 +165,8 @@ def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
         [latitude - _STEP_DEGREES, latitude + _STEP_DEGREES, latitude, latitude],
     )
     if not all(map(math.isfinite, (*x, *y))):
-        told = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
-        raise ArgumentError(f"{told}; use the UTM zone there")
+        message = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
+        raise ArgumentError(f"{message}; use the UTM zone there")
     ellipsoid = pyproj.Geod(ellps="WGS84")
     north = ellipsoid.inv(longitude, latitude - _STEP_DEGREES, longitude, latitude + _STEP_DEGREES)[2]
     east = ellipsoid.inv(longitude - _STEP_DEGREES, latitude, longitude + _STEP_DEGREES, latitude)[2]
@@ -215,11 +224,11 @@ def densified(ring: FloatArray, transformer: Transformer) -> FloatArray:
         wanted = np.ceil(parts * np.sqrt(bend / TOLERANCE_M)).astype(np.int64)
         parts = np.where(short, np.clip(wanted, parts + 1, _MOST_IN_AN_EDGE), parts)
         if parts.sum() > _MOST_IN_A_RING:
-            told = (
+            message = (
                 f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept to {TOLERANCE_M:g} m"
             )
             raise ArgumentError(
-                f"{told}; is it the right file? edges: straight-in-metres projects corners only"
+                f"{message}; is it the right file? edges: straight-in-metres projects corners only"
             )
     return np.concatenate(
         [
@@ -310,8 +319,8 @@ def _utm(extent: Extent) -> CRS:
     longitude, latitude = extent.middle
     zone = utm_zone(longitude, latitude)
     if zone is None:
-        told = f"the middle of all data, ({longitude:.4g}, {latitude:.4g}), lies in no UTM zone"
-        raise ArgumentError(f"{told}; say the system with crs: EPSG:CODE for the campaign")
+        message = f"the middle of all data, ({longitude:.4g}, {latitude:.4g}), does not lie in a UTM zone"
+        raise ArgumentError(f"{message}; say the system with crs: EPSG:CODE for the campaign")
     meridian = (int(str(zone.to_epsg())[-2:]) - 30.5) * 6.0
     middle = (extent.west + extent.east) / 2
     meridian += 360.0 * round((middle - meridian) / 360.0)
@@ -328,14 +337,14 @@ def refuse_unsuitable(crs: CRS, extent: Extent) -> None:
     """Refuse a stated system that cannot stand for metres where the data are."""
     if not is_in_metres(crs):
         raise ArgumentError(
-            f"{name_of(crs)} is no system of metres to the east and north; use UTM, for example"
+            f"{name_of(crs)} is not a system of metres to the east and north; use UTM, for example"
         )
     frame = local_frame(crs, *extent.middle)
     if not frame.is_true_to_scale:
-        told = (
+        message = (
             f"{name_of(crs)} is not true to scale where the data are: {frame.scale[0]:.3f} of the true length"
         )
-        raise ArgumentError(f"{told}; use the UTM zone there")
+        raise ArgumentError(f"{message}; use the UTM zone there")
 
 
 _FAR_DEGREES = 10.0
@@ -344,7 +353,7 @@ _NEAR_DEGREES = 3.0
 
 def looks_swapped(points: FloatArray, others: Sequence[FloatArray]) -> bool:
     """Whether longitudes and latitudes would lie near most of the others only the other way round."""
-    if np.abs(points).max() > 90.0:  # the other way round they would be no latitudes
+    if np.abs(points).max() > 90.0:  # the other way round they would not be latitudes
         return False
     middle = np.median(points, axis=0)
     around = [np.median(other, axis=0) for other in others]
@@ -358,3 +367,107 @@ def _apart(one: FloatArray, other: FloatArray) -> float:
     """Roughly, in degrees of a great circle."""
     east = (one[0] - other[0] + 180.0) % 360.0 - 180.0
     return float(np.hypot(east * np.cos(np.radians(other[1])), one[1] - other[1]))
+
+
+_LONGEST_SHOWN = 60
+_CLOSE_M = 1e-3
+_STRAIGHT_M = 0.1
+"""An edge that is straight in metres may lie so far from the straight line in degrees that stands for it."""
+_MOST_HALVINGS = 12
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The system of a campaign's metres, such as ``EPSG:32631``, from which results go to longitude and latitude."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        shown = self.name if len(self.name) <= _LONGEST_SHOWN else f"{self.name[:_LONGEST_SHOWN]}..."
+        crs = crs_from_text(self.name)
+        if crs is None:
+            raise ArgumentError(
+                f"--crs: {shown!r} is not a known coordinate reference system; use EPSG:CODE, e.g. EPSG:32631"
+            )
+        if not is_in_metres(crs):
+            raise ArgumentError(
+                f"--crs: {shown} ({crs.name}) is not a projection in metres; name the one of the campaign's "
+                "coordinates, e.g. EPSG:32631"
+            )
+
+    @cached_property
+    def _crs(self) -> CRS:
+        return pyproj.CRS.from_user_input(self.name)
+
+    @cached_property
+    def _transformer(self) -> Transformer:
+        return pyproj.Transformer.from_crs(self._crs, LONGITUDE_LATITUDE, always_xy=True)
+
+    def proj_string(self) -> str:
+        """The system as PROJ writes it, for formats that ask for that."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a PROJ string holds less than EPSG does
+            return str(self._crs.to_proj4())
+
+    def degrees(self, places: FloatArray) -> FloatArray:
+        """Longitude and latitude of places (two columns, x and y); refused where they are not on the map."""
+        longitude, latitude = self._transformer.transform(places[:, 0], places[:, 1])
+        x, y = self._transformer.transform(longitude, latitude, direction="INVERSE")
+        with np.errstate(invalid="ignore"):
+            off = np.hypot(np.subtract(x, places[:, 0]), np.subtract(y, places[:, 1]))
+        bad = np.flatnonzero(~(off <= _CLOSE_M))
+        if len(bad):
+            raise ArgumentError(
+                f"--crs: {self.name} has no place at x {places[bad[0], 0]:g} m, y {places[bad[0], 1]:g} m; is this the "
+                "system of the campaign's coordinates? --crs local writes metres as they are"
+            )
+        return np.column_stack([longitude, latitude])
+
+    def covers(self, places: FloatArray) -> bool:
+        """Whether degrees are inside the area that the system is made for, with a degree to spare."""
+        area = self._crs.area_of_use
+        if area is None or area.west > area.east:
+            return True
+        west, south, east, north = area.bounds
+        lon, lat = places[:, 0], places[:, 1]
+        return bool(np.all((lon >= west - 1) & (lon <= east + 1) & (lat >= south - 1) & (lat <= north + 1)))
+
+    def ring(self, ring: FloatArray) -> FloatArray:
+        """A closed ring in degrees, with points added where its edges would bend away from what they are in metres."""
+        points = [ring[:1]]
+        for start, end in pairwise(ring):
+            points.append(self._edge(start, end)[1:])
+        return self.degrees(np.concatenate(points))
+
+    def _edge(self, start: FloatArray, end: FloatArray) -> FloatArray:
+        """Points along an edge, as many as keep the straight lines between them in degrees close to it."""
+        for halvings in range(_MOST_HALVINGS):
+            share = np.linspace(0.0, 1.0, 2**halvings + 1)[:, None]
+            points = start + share * (end - start)
+            points[-1] = end
+            degrees = self.degrees(points)
+            half = 0.5 * (degrees[:-1] + degrees[1:])
+            x, y = self._transformer.transform(half[:, 0], half[:, 1], direction="INVERSE")
+            middle = 0.5 * (points[:-1] + points[1:])
+            if np.max(np.hypot(x - middle[:, 0], y - middle[:, 1])) <= _STRAIGHT_M:
+                break
+        return points
+
+
+@dataclass(frozen=True)
+class Local:
+    """Metres of no known place: written as they are."""
+
+    name: str = "local"
+
+    def degrees(self, places: FloatArray) -> FloatArray:
+        """The metres themselves."""
+        return places
+
+    def ring(self, ring: FloatArray) -> FloatArray:
+        """The metres themselves."""
+        return ring
+
+    def covers(self, places: FloatArray) -> bool:  # noqa: ARG002 - as a projection
+        """Nothing says otherwise."""
+        return True

@@ -1,6 +1,6 @@
 """Which entry of a campaign file names a geographic file, and how what is wrong with either is said.
 
-Messages show no text of a file that holds no areas: a campaign file may come from elsewhere and name any file.
+Messages show no text of a file that does not hold areas: a campaign file may come from elsewhere and name any file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.reading.column_names import HeaderError, type_column
+from vindeby.campaign.reading.columns import HeaderError, type_column
 from vindeby.campaign.reading.yaml_text import Document, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
@@ -47,11 +47,7 @@ class Named:
 
     def refuse_key(self, key: str, message: str, remedy: str) -> NoReturn:
         """Something is wrong with what the campaign file says about it."""
-        at = (*self.at, key)
-        origin, value = self.document.origin(at), self.data.get(key)
-        shown = repr(value) if isinstance(value, str | int | float) else None
-        problem = Problem(origin.source, field_name(at), message, shown, remedy, origin.line)
-        raise CampaignError([problem]) from None
+        self.document.refuse((*self.at, key), message, remedy, self.data.get(key))
 
     def refuse_other_keys(self, known: tuple[str, ...]) -> None:
         """Refuse a key that has no meaning beside a geographic file."""
@@ -122,8 +118,8 @@ class Layer:
             known = listed([one.properties.get(name_field) for one in self.features])
             named.refuse_key("feature", f"no feature has this {name_field}", f"there are: {known}")
         if len(found) > 1:
-            told = f"{len(found)} features have this {name_field}"
-            named.refuse_key("feature", told, "give the number of the feature instead, counted from 0")
+            message = f"{len(found)} features have this {name_field}"
+            named.refuse_key("feature", message, "give the number of the feature instead, counted from 0")
         return found
 
     def _only(self, named: Named) -> list[Feature]:
@@ -132,7 +128,8 @@ class Layer:
             names = [] if name_field is None else [one.properties.get(name_field) for one in self.features]
             which = f" ({listed(names)})" if names else ""
             named.refuse(
-                f"holds {plural(len(self.features), 'feature')}{which}; which of them is meant is not said",
+                f"holds {plural(len(self.features), 'feature')}{which}; the campaign does not say which of them "
+                "is meant",
                 "add feature: its number counted from 0, its name, {FIELD: value}, or all; or make a farm of each "
                 "with farms: {file: ...}",
             )
@@ -145,7 +142,9 @@ class Layer:
                 named.refuse_key("feature", "the features have no field called name", "write {FIELD: value}")
             return name_field, wanted
         if not isinstance(wanted, dict) or len(wanted) != 1:
-            named.refuse_key("feature", "is no way to choose", "give a number, a name, {FIELD: value} or all")
+            named.refuse_key(
+                "feature", "is not a way to choose a feature", "give a number, a name, {FIELD: value} or all"
+            )
         key, value = next(iter(wanted.items()))
         return self.field_called(key, named, "feature"), value
 
@@ -219,7 +218,7 @@ def _amount(feature: Feature, field: str, named: Named) -> float | int:
     if isinstance(value, str) and _NUMBER.fullmatch(value):  # KML has text only
         value = float(value)
     if not isinstance(value, int | float) or isinstance(value, bool):
-        named.refuse(f"feature {feature.number}: {field} is no number", "correct it, or say another field")
+        named.refuse(f"feature {feature.number}: {field} is not a number", "correct it, or say another field")
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -238,8 +237,8 @@ def _wanted(layer: Layer, name_field: str | None, named: Named) -> list[Feature]
     if unknown:
         named.refuse_key("features", f"no feature is called {unknown[0]!r}", f"there are: {listed(by_name)}")
     if twice := [name for name in wanted if len(by_name[name]) > 1]:
-        told = f"{len(by_name[twice[0]])} features are called {twice[0]!r}"
-        named.refuse_key("features", told, "give the farm a boundary: {file: ..., feature: its number}")
+        message = f"{len(by_name[twice[0]])} features are called {twice[0]!r}"
+        named.refuse_key("features", message, "give the farm a boundary: {file: ..., feature: its number}")
     return [by_name[name][0] for name in wanted]
 
 

@@ -1,7 +1,7 @@
 """GeoJSON (RFC 7946) to features.
 
 Its coordinates are longitude and latitude on WGS 84. The older ``crs`` member, which GDAL still writes for other
-systems, is honoured; without it, values that can be no degrees are refused.
+systems, is honoured; without it, values that cannot be degrees are refused.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _parsed(content: bytes, named: Named) -> dict[str, Any]:
 
 
 def _no_constant(_: str) -> NoReturn:
-    raise ValueError("NaN and Infinity are no JSON")
+    raise ValueError("NaN and Infinity are not JSON")
 
 
 class _Reader:
@@ -76,13 +76,13 @@ class _Reader:
 
     def _feature(self, number: int, data: Any) -> Feature:
         if not isinstance(data, dict):
-            self._refuse(number, "is no GeoJSON object")
+            self._refuse(number, "is not a GeoJSON object")
         if data.get("type") != "Feature":
             data = {"geometry": data}
         properties = data.get("properties")
         given = {} if properties is None else properties
         if not isinstance(given, dict):
-            self._refuse(number, "has properties that are no mapping")
+            self._refuse(number, "has properties that are not a mapping")
         if data.get("geometry") is None:
             return Feature(number, None, given)
         try:
@@ -100,17 +100,17 @@ class _Reader:
                 [self._geometry(number, one, depth + 1) for one in data["geometries"]]
             )
         if kind not in _GEOMETRIES:
-            self._refuse(number, "has a geometry of no known kind")
+            self._refuse(number, "has a geometry of an unknown kind")
         try:
             coordinates = self._checked(number, data.get("coordinates"))
             return shapely.geometry.shape({"type": kind, "coordinates": coordinates})
         except (shapely.errors.ShapelyError, ValueError, TypeError, IndexError, OverflowError):
-            self._refuse(number, f"its coordinates make no {kind}")
+            self._refuse(number, f"its coordinates do not make a {kind}")
 
     def _checked(self, number: int, given: Any, depth: int = 0) -> Any:
         """The same lists, every position cut to two finite numbers."""
         if not isinstance(given, list) or depth > 4:
-            self._refuse(number, "has coordinates that are no lists of numbers")
+            self._refuse(number, "has coordinates that are not lists of numbers")
         if given and isinstance(given[0], list):
             return [self._checked(number, one, depth + 1) for one in given]
         numbers = [isinstance(one, int | float) and not isinstance(one, bool) for one in given]
@@ -148,7 +148,7 @@ def _refuse_what_is_not_degrees(number: int, geometry: BaseGeometry, named: Name
                 at,
             )
         named.refuse(
-            f"feature {number} has a position that is no longitude and latitude, and the file names no "
+            f"feature {number} has a position that is not a longitude and latitude, and the file names no "
             "coordinate reference system",
             "say the system with crs: EPSG:CODE beside file, or write the file in degrees",
             at,

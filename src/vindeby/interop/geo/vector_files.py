@@ -7,9 +7,7 @@ network. So the first bytes are checked here, and GDAL sees a copy in a folder o
 from __future__ import annotations
 
 import io
-import os
 import re
-import stat
 import tempfile
 import warnings
 import zipfile
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 import shapely
 
+from vindeby.campaign.reading.files import UnreadableError, read_bounded
 from vindeby.errors import ArgumentError, CampaignError, Problem
 from vindeby.interop.geo.crs import crs_from_text
 from vindeby.interop.geo.features import MOST_FEATURES, Feature, Layer, Named
@@ -40,33 +39,26 @@ _UNREADABLE_ZIP = (
 )
 _TABLE = re.compile(r"a[0-9a-f]{8}\.gdb(?:table|tablx)")
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
+_SHAPEFILE_BEGINS = (9994).to_bytes(4, "big")
+_SQLITE_BEGINS = b"SQLite format 3\0"
+_APPLICATIONS = (b"GPKG", b"GP10", b"GP11")
+"""The application identifiers of GeoPackage, at byte 68 of a SQLite file; 1.0 and 1.1 had their own."""
+_KML_BEGINS = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?[^>]*>|<!--.*?-->)\s*)*+<(?:\w+:)?kml[\s>]", re.DOTALL
+)
+_FALLBACK_ENCODING = "ISO-8859-1"
 
 
 def read_bytes(named: Named, path: Path | None = None) -> bytes:
-    """The content of the file that the campaign names, or of one beside it; refuses what is no regular file."""
+    """The content of the file that the campaign names, or of one beside it."""
     path = named.path if path is None else path
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a named pipe would wait for a writer
-        with os.fdopen(handle, "rb") as file:
-            status = os.fstat(handle)
-            if stat.S_ISDIR(status.st_mode):
-                raise _not_read(named, path, "this is a folder", "name the file in it")
-            if not stat.S_ISREG(status.st_mode):
-                raise _not_read(named, path, "this is not a regular file", "name a file")
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise _not_read(named, path, "no such file", "check the path") from None
-    except IsADirectoryError:
-        raise _not_read(named, path, "this is a folder", "name the file in it") from None
-    except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        raise _not_read(
-            named, path, f"cannot be read: {told}", "check the path and its permissions"
-        ) from None
-    if len(content) > MAX_BYTES:
-        told = f"the file has more than the {MAX_BYTES:,} bytes that are read"
-        raise _not_read(named, path, told, "is it the right file?")
-    return content
+        return read_bounded(path, MAX_BYTES)
+    except UnreadableError as error:
+        origin = named.document.origin((*named.at, "file"))
+        field, value = f"{named.field}.file", str(path)
+        problem = Problem(origin.source, field, error.message, value, error.remedy, origin.line)
+        raise CampaignError([problem]) from None
 
 
 def shapefile_parts(named: Named) -> dict[str, bytes]:
@@ -91,8 +83,8 @@ def _read_together(named: Named, paths: dict[str, Path]) -> dict[str, bytes]:
     for key, path in paths.items():
         parts[key] = read_bytes(named, path)
         if sum(map(len, parts.values())) > MAX_BYTES:
-            told = f"its parts have more than the {MAX_BYTES:,} bytes that are read"
-            named.refuse(told, "is it the right file?")
+            message = f"its parts have more than the {MAX_BYTES:,} bytes that are read"
+            named.refuse(message, "is it the right file?")
     return parts
 
 
@@ -161,23 +153,6 @@ def _inflated(archive: zipfile.ZipFile, parts: dict[str, zipfile.ZipInfo], named
     return inflated
 
 
-def _not_read(named: Named, path: Path, message: str, remedy: str) -> CampaignError:
-    origin = named.document.origin((*named.at, "file"))
-    return CampaignError(
-        [Problem(origin.source, f"{named.field}.file", message, str(path), remedy, origin.line)]
-    )
-
-
-_SHAPEFILE_BEGINS = (9994).to_bytes(4, "big")
-_SQLITE_BEGINS = b"SQLite format 3\0"
-_APPLICATIONS = (b"GPKG", b"GP10", b"GP11")
-"""The application identifiers of GeoPackage, at byte 68 of a SQLite file; 1.0 and 1.1 had their own."""
-_KML_BEGINS = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?[^>]*>|<!--.*?-->)\s*)*+<(?:\w+:)?kml[\s>]", re.DOTALL
-)
-_FALLBACK_ENCODING = "ISO-8859-1"
-
-
 def read_shapefile(named: Named) -> Layer:
     """The features of a shapefile, by itself or in a .zip."""
     zipped = named.path.suffix.lower() == ".zip"
@@ -244,7 +219,7 @@ def _layer_name(path: Path, named: Named, what: str) -> str:
     if wanted is None and len(names) > 1:
         named.refuse(f"holds {len(names)} layers", f"say which with layer: {listed(names)}")
     if wanted is not None and wanted not in names:
-        named.refuse_key("layer", "is no layer of the file", f"there are: {listed(names)}")
+        named.refuse_key("layer", "is not a layer of the file", f"there are: {listed(names)}")
     return wanted or names[0]
 
 
@@ -258,8 +233,8 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
                 meta, _, geometries, values = read()
             except UnicodeDecodeError:
                 meta, _, geometries, values = read(encoding=_FALLBACK_ENCODING)
-                told = "its fields are not in the encoding that it states; they are read as"
-                notes.append(f"{named.path.name}: {told} {_FALLBACK_ENCODING}")
+                message = "its fields are not in the encoding that it states; they are read as"
+                notes.append(f"{named.path.name}: {message} {_FALLBACK_ENCODING}")
         shapes = shapely.from_wkb(geometries)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
         named.refuse("cannot be read: damaged, or with curves", "write it again, with QGIS for example")

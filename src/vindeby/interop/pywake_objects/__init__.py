@@ -25,8 +25,8 @@ class PyWakeInput(NamedTuple):
 def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] | None = None) -> PyWakeInput:
     """PyWake's site and turbines with the same wind and curves as a campaign, or as a site and turbines of vindeby.
 
-    The types of a campaign's turbines are their places in its list. A time series is no PyWake site: its steps are in
-    ``arguments``, and a step's weight is not (PyWake counts all steps alike). ArgumentError says what cannot be
+    The types of a campaign's turbines are their places in its list. A time series is not a PyWake site: its steps are
+    in ``arguments``, and a step's weight is not (PyWake counts all steps alike). ArgumentError says what cannot be
     converted.
     """
     need_pywake()

@@ -10,7 +10,7 @@ import xarray as xr
 from py_wake.site import XRSite
 from py_wake.site.distance import StraightDistance
 
-from vindeby.assembly.grid_north import TurnedSite
+from vindeby.assembly.wind import TurnedSite
 from vindeby.errors import ArgumentError
 from vindeby.wake import (
     GriddedSite,
@@ -33,7 +33,7 @@ _AXES = {"x": "x", "y": "y", "h": "height", "wd": "wind_directions"}
 def site_section(site: Any, turbulence_intensity: float | None = None) -> dict[str, Any]:
     """The section; ``turbulence_intensity`` for sites without one. ArgumentError says what cannot be converted."""
     if not isinstance(site, XRSite):
-        raise _not_converted(f"a {type(site).__name__} is no XRSite")
+        raise _not_converted(f"a {type(site).__name__} is not an XRSite")
     _refuse_others(site)
     data = _without_360(site.ds)
     local_names = [name for name in _LOCAL if name in data and "x" in data[name].dims]
@@ -52,7 +52,7 @@ def _not_converted(why: str) -> ArgumentError:
 
 
 def _refuse_others(site: XRSite) -> None:
-    """Refuse what would change energies and a campaign has no words for."""
+    """Refuse what would change energies and a campaign cannot describe."""
     if site.shear is not None:
         raise _not_converted(
             "it has a shear; a campaign's wind is that at the hubs: give the site at hub height"

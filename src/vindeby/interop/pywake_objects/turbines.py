@@ -30,7 +30,7 @@ def turbine_sections(wind_turbines: Any) -> list[dict[str, Any]]:
     """One entry for each type; ArgumentError says which cannot be converted and why."""
     if not isinstance(wind_turbines, WindTurbines):
         raise ArgumentError(
-            f"a {type(wind_turbines).__name__} is no WindTurbine or WindTurbines of PyWake; several types are "
+            f"a {type(wind_turbines).__name__} is not a WindTurbine or WindTurbines of PyWake; several types are "
             "WindTurbines.from_WindTurbine_lst([...])"
         )
     function = wind_turbines.powerCtFunction

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.campaign.reading.column_finder import FREQUENCY, TIME, WEIGHT, WIND, named_columns
-from vindeby.campaign.reading.number_table import NumberTable, TableReader
+from vindeby.campaign.reading.columns import FREQUENCY, TIME, WEIGHT, WIND, named_columns
+from vindeby.campaign.reading.readers import FileContent
+from vindeby.campaign.reading.tables import NumberTable, TableReader
 from vindeby.campaign.reading.wind_files import time_series
 from vindeby.campaign.reading.yaml_text import not_used
-from vindeby.interop.common import FileContent, Options, as_float, read_text, refuse_option
+from vindeby.interop.common import Options, as_float, read_text, refuse_option
 
 _QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
 _REQUIRED = ("wind direction", "wind speed")
@@ -26,11 +27,11 @@ _REQUIRED = ("wind direction", "wind speed")
 
 def read_columns(path: Path, options: Options) -> tuple[NumberTable, TableReader]:
     """Direction and speed, and whatever else the file has of turbulence and frequency."""
-    told = told_columns(options)
+    names = given_columns(options)
     for name in ("weight", "time"):
-        if name in told:
-            refuse_option("columns", f"{name} does not go with frequencies", "leave it out", told[name])
-    reader = TableReader(str(path), "", told)
+        if name in names:
+            refuse_option("columns", f"{name} does not go with frequencies", "leave it out", names[name])
+    reader = TableReader(str(path), "", names)
     table = reader.read(read_text(path), {**WIND, "frequency": FREQUENCY}, _REQUIRED)
     reader.check_wind(table)
     reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
@@ -41,33 +42,36 @@ def turbulence_of(options: Options, column: list[float] | None) -> Any:
     """The turbulence intensity: what the file has, or what is said beside it."""
     given = options.get("turbulence_intensity")
     if given is not None and column is not None:
-        told = "is given here and by a column of the file"
-        refuse_option("turbulence_intensity", told, "remove it here", given)
+        message = "is given here and by a column of the file"
+        refuse_option("turbulence_intensity", message, "remove it here", given)
     if given is None and column is None:
-        told, remedy = "is missing: the file has no column of it", "give it as a fraction, or name its column"
-        refuse_option("turbulence_intensity", told, remedy)
+        message, remedy = (
+            "is missing: the file has no column of it",
+            "give it as a fraction, or name its column",
+        )
+        refuse_option("turbulence_intensity", message, remedy)
     return given if column is None else column
 
 
 def has_frequency(path: Path, options: Options) -> bool:
     """Whether a table holds frequencies, by its header: a wind rose; otherwise it is a series."""
-    reader = TableReader(str(path), "", told_columns(options))
+    reader = TableReader(str(path), "", given_columns(options))
     header = reader.header(read_text(path), _QUANTITIES, _REQUIRED)
-    return "frequency" in {**reader.told, **named_columns(header.cells, _QUANTITIES, reader.told)}
+    return "frequency" in {**reader.names, **named_columns(header.cells, _QUANTITIES, reader.names)}
 
 
-def told_columns(options: Options) -> dict[str, str]:
+def given_columns(options: Options) -> dict[str, str]:
     """Quantity to the name of its column."""
-    told = options.get("columns") or {}
+    names = options.get("columns") or {}
     known = {name.replace(" ", "_"): name for name in _QUANTITIES}
-    if not isinstance(told, dict):
-        refuse_option("columns", "must be a mapping", "write e.g. columns: {wind_speed: ws}", told)
-    for key, name in told.items():
+    if not isinstance(names, dict):
+        refuse_option("columns", "must be a mapping", "write e.g. columns: {wind_speed: ws}", names)
+    for key, name in names.items():
         if key not in known:
-            refuse_option("columns", f"{key!r} is no quantity", f"known: {', '.join(known)}")
+            refuse_option("columns", f"{key!r} is not a quantity", f"known: {', '.join(known)}")
         if not isinstance(name, str) or not name.strip():
             refuse_option("columns", f"{key} must be the name of a column", "write it as text", name)
-    return {known[key]: name.strip() for key, name in told.items()}
+    return {known[key]: name.strip() for key, name in names.items()}
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -163,7 +167,7 @@ def _rose_table(
 
 def read_time_series(path: Path, options: Options) -> FileContent:
     """Direction, speed and turbulence step by step."""
-    reader = TableReader(str(path), "", told_columns(options), options.get("gaps", ""))
+    reader = TableReader(str(path), "", given_columns(options), options.get("gaps", ""))
     if has_frequency(path, options):
         reader.refuse(1, "has a column of frequency", "this is a rose: format: floris-rose")
     section = time_series(read_text(path), reader)

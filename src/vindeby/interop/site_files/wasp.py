@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.interop.common import FileContent, Lines, Options, refuse_option
+from vindeby.campaign.reading.readers import FileContent
+from vindeby.interop.common import Lines, Options, refuse_option
 from vindeby.interop.site_files.options import (
     given,
     interpolation,
@@ -181,7 +182,7 @@ _ROUNDING_M = 0.5
 
 
 def read_wrg(path: Path, options: Options) -> FileContent:
-    """Gridded Weibull parameters as local wind; linear between the points and over direction unless told otherwise."""
+    """Gridded Weibull parameters as local wind; linear between the points and over direction by default."""
     lines = Lines(path)
     x, y = _wrg_grid(lines)
     values, height, sectors = _wrg_points(lines, x, y)
@@ -226,7 +227,7 @@ def read_wrg(path: Path, options: Options) -> FileContent:
 
 def _wrg_grid(lines: Lines) -> tuple[FloatArray, FloatArray]:
     columns, rows, west, south, cell = lines.numbers("the size, corner and cell of the grid", 5)
-    least = 1 if columns == rows == 1 else 2  # a single point is a site; a single row is no grid
+    least = 1 if columns == rows == 1 else 2  # a single point is a site; a single row is not a grid
     across = lines.whole_number(columns, "the number of columns", least, _MOST_POINTS)
     up = lines.whole_number(rows, "the number of rows", least, _MOST_POINTS)
     if across * up > _MOST_POINTS:

@@ -1,7 +1,7 @@
 """Sites of PyWake (``XRSite.save``, netCDF), read as ``XRSite.load`` reads them.
 
-Values of a sector stand at its centre; frequency, Weibull parameters, P, Speedup and Turning are ``nearest`` unless
-told otherwise, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names; PyWake goes
+Values of a sector stand at its centre; frequency, Weibull parameters, P, Speedup and Turning are ``nearest`` by
+default, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names; PyWake goes
 by their position, so an order in which it would read something else is said. No attribute of the file is read: PyWake
 keeps the interpolation in its objects, not in files.
 """
@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used, unused
-from vindeby.interop.common import FileContent, Options, as_float, read_bytes, refuse, refuse_option
+from vindeby.interop.common import Options, as_float, read_bytes, refuse, refuse_option
 from vindeby.interop.site_files.classic_netcdf import SIGNATURE, read_classic
 from vindeby.interop.site_files.options import WEIBULL as WEIBULL_OPTIONS
 from vindeby.interop.site_files.options import given, step_notes, table_section

@@ -30,8 +30,8 @@ def read_wake(system: Node, notes: Notes) -> Any:
         return _UNSAID
     name = name_node.text()
     chosen, parameters = _model(name, model, analysis, notes)
-    told = f"{name!r} is {chosen}" + (f" with {_shown(parameters)}" if parameters else "")
-    (notes.taken if _known(name) else notes.chosen).append(f"wake model: {told}")
+    message = f"{name!r} is {chosen}" + (f" with {_shown(parameters)}" if parameters else "")
+    (notes.taken if _known(name) else notes.chosen).append(f"wake model: {message}")
     _note_differences(chosen, model, analysis, notes)
     wake: dict[str, Any] = {chosen: parameters}
     if _blockage(analysis, notes):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from vindeby.campaign.sections.amount import MAX_TURBINES
+from vindeby.campaign.sections.farm import MAX_TURBINES
 from vindeby.interop.windio.nodes import Node, Notes
 from vindeby.interop.windio.turbine import printable_name, read_turbine
 from vindeby.text import listed, plural
@@ -23,7 +23,9 @@ def points(node: Node, notes: Notes) -> list[list[float]]:
     if len(x) != len(y):
         node.refuse(f"x has {len(x)} numbers and y has {len(y)}", _REMEDY)
     if max(map(abs, [*x, *y])) > _FARTHEST_M:
-        node.refuse("has a point that is no place in metres", "give coordinates in metres, UTM for example")
+        node.refuse(
+            "has a point that is not a position in metres", "give coordinates in metres, UTM for example"
+        )
     _note_crs(node, notes)
     return [[east, north] for east, north in zip(x, y, strict=True)]
 
@@ -57,15 +59,15 @@ def read_boundary(site: Node, notes: Notes) -> dict[str, Any] | None:
     rings, circle = _areas(node, notes)
     if circle is not None:
         boundary: dict[str, Any] = {"circle": circle}
-        told = f"circle of {circle['radius_m']:g} m"
+        area = f"circle of {circle['radius_m']:g} m"
     elif len(rings) == 1:
-        boundary, told = {"polygon": rings[0]}, f"polygon of {plural(len(rings[0]), 'vertex')}"
+        boundary, area = {"polygon": rings[0]}, f"polygon of {len(rings[0])} vertices"
     else:
-        boundary, told = {"polygons": rings}, f"{len(rings)} polygons"
+        boundary, area = {"polygons": rings}, f"{len(rings)} polygons"
     if excluded:
         boundary["exclusions"] = excluded
-        told += f", {plural(len(excluded), 'exclusion')}"
-    notes.taken.append(f"boundary: {told.replace('vertexs', 'vertices')}")
+        area += f", {plural(len(excluded), 'exclusion')}"
+    notes.taken.append(f"boundary: {area}")
     return boundary
 
 
@@ -219,7 +221,7 @@ def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Not
     for index, number in enumerate(numbers):
         if number not in types:
             given.refuse(
-                f"entry {index} is no type of the farm",
+                f"entry {index} is not a type of the farm",
                 f"turbine_types of the farm has: {listed(types) or 'none'}",
                 number,
             )

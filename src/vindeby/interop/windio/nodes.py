@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -13,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.campaign.reading.files import UnreadableError, read_bounded_text
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Include, Origin, field_name, read, unused
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem, VindebyError
@@ -285,7 +285,7 @@ def _is_there(path: Path) -> bool:
 
 
 MOST_INCLUDES = 200
-MOST_BYTES = 64_000_000
+MOST_CHARACTERS = 64_000_000
 _TEXTS = (".yaml", ".yml", ".json")
 _NETCDF = ".nc"
 
@@ -319,11 +319,7 @@ class Place:
 
     def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise an error that names this place."""
-        origin = self.file.document.origin(self.path)
-        shown = repr(value) if isinstance(value, str | int | float) else None
-        raise CampaignError(
-            [Problem(origin.source, field_name(self.path), message, shown, remedy, origin.line)]
-        ) from None
+        self.file.document.refuse(self.path, message, remedy, value)
 
 
 class Files:
@@ -332,12 +328,12 @@ class Files:
     def __init__(self) -> None:
         self._open: dict[Path, OpenFile] = {}
         self._includes = 0
-        self._bytes = 0
+        self._characters = 0
 
     def root(self, path: Path) -> tuple[Any, Place]:
         """The data of the file that everything starts from."""
         if path.suffix.lower() == _NETCDF:
-            raise _refused(str(path), "is no YAML file", "name the YAML file that includes it")
+            raise _refused(str(path), "is not a YAML file", "name the YAML file that includes it")
         opened = self._text_file(path, str(path), "")
         return opened.document.data, Place(opened, (), (_real(path),))
 
@@ -370,9 +366,9 @@ class Files:
     def _path_of(self, include: Include, place: Place) -> Path:
         name = include.file
         if not name or "\0" in name or PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive:
-            place.refuse("is no relative path of a file", "include a file by its path from this one", name)
+            place.refuse("is not a relative path of a file", "include a file by its path from this one", name)
         if name.startswith("~") or "://" in name:
-            place.refuse("is no relative path of a file", "include a file by its path from this one", name)
+            place.refuse("is not a relative path of a file", "include a file by its path from this one", name)
         if not name.lower().endswith((*_TEXTS, _NETCDF)):
             kinds = ", ".join((*_TEXTS, _NETCDF))
             place.refuse("is not a kind of file that is included", f"include one of {kinds}", name)
@@ -387,31 +383,22 @@ class Files:
     def _text(self, path: Path, named_in: str, field_: str) -> str:
         value = None if named_in == str(path) else os.path.normpath(path)
         try:
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode):
-                raise _refused(named_in, "this is not a regular file", "name a file", field_, value)
-            self._bytes += status.st_size
-            if status.st_size > MAX_BYTES or self._bytes > MOST_BYTES:
-                told = f"the file has {status.st_size:,} bytes; {MAX_BYTES:,} are read of a file, {MOST_BYTES:,} in all"
-                raise _refused(named_in, told, "is it the right file?", field_, value)
-            return path.read_bytes().decode("utf-8-sig")
-        except FileNotFoundError:
-            raise _refused(named_in, "no such file", "check the path", field_, value) from None
-        except UnicodeDecodeError as error:
-            told = f"the file is not text: byte {error.start} is not UTF-8"
-            raise _refused(named_in, told, "is it the right file?", field_, value) from None
-        except (OSError, ValueError) as error:
-            told = getattr(error, "strerror", None) or str(error)
-            remedy = "check the path and its permissions"
-            raise _refused(named_in, f"cannot be read: {told}", remedy, field_, value) from None
+            text = read_bounded_text(path, MAX_BYTES)
+        except UnreadableError as error:
+            raise _refused(named_in, error.message, error.remedy, field_, value) from None
+        self._characters += len(text)
+        if self._characters > MOST_CHARACTERS:
+            message = f"the files have more than the {MOST_CHARACTERS:,} characters that are read"
+            raise _refused(named_in, message, "is it the right file?", field_, value)
+        return text
 
 
 def _netcdf_file(path: Path, place: Place) -> OpenFile:
     try:
         found = read_gridded_file(path, VARIABLES)
     except VindebyError as error:
-        told = str(error).replace(str(path), os.path.normpath(path))
-        place.refuse(told, "correct it, or include another file with the wind resource")
+        message = str(error).replace(str(path), os.path.normpath(path))
+        place.refuse(message, "correct it, or include another file with the wind resource")
     names = dict.fromkeys((*found.arrays, *found.others), True)
     return OpenFile(path, Document(names, {(): Origin(os.path.normpath(path))}), found)
 

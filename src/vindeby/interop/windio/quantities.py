@@ -33,8 +33,8 @@ class Quantity:
 
     def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise an error that names the quantity."""
-        told = message if self.node.place.path else f"{self.name} {message}"
-        self.node.refuse(told, remedy, value)
+        named = message if self.node.place.path else f"{self.name} {message}"
+        self.node.refuse(named, remedy, value)
 
     def over(self, *axes: str) -> FloatArray:
         """The numbers with these axes in this order; it must have exactly these."""
@@ -173,7 +173,7 @@ def _axes(
         axes = _axes_by_length(node, array, dims, lengths, notes)
     for axis, length in zip(axes, array.shape, strict=True):
         if axis not in COORDINATES:
-            node.refuse(f"depends on {axis}, which is no axis of windIO", f"use {', '.join(COORDINATES)}")
+            node.refuse(f"depends on {axis}, which is not an axis of windIO", f"use {', '.join(COORDINATES)}")
         if axis in lengths and lengths[axis] != length:
             node.refuse(
                 f"has {length} values along {axis}, but {axis} has {lengths[axis]}", "give one for each"
@@ -199,12 +199,15 @@ def _unsaid_axes(
 def _axes_by_length(
     node: Node, array: FloatArray, dims: list[object] | None, lengths: dict[str, int], notes: Notes
 ) -> tuple[str, ...]:
-    told = "has no dims" if dims is None else f"has dims {dims}, which are no names"
+    message = "has no dims" if dims is None else f"has dims {dims}, which are not names"
     fitting = [[axis for axis, length in lengths.items() if length == size] for size in array.shape]
     axes = tuple(names[0] for names in fitting if names)
     if any(len(names) != 1 for names in fitting) or len(set(axes)) < len(axes):
-        node.refuse(f"{told}, and the lengths {list(array.shape)} do not tell the axes", "name them in dims")
-    notes.chosen.append(f"{node.where} {told}: read as {', '.join(axes)}, by the lengths")
+        node.refuse(
+            f"{message}, and the lengths {list(array.shape)} do not show which axes these are",
+            "name them in dims",
+        )
+    notes.chosen.append(f"{node.where} {message}: read as {', '.join(axes)}, by the lengths")
     return axes
 
 

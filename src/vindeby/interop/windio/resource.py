@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.campaign.reading.times import find_time_problem
+from vindeby.campaign.reading.tables import find_time_problem
 from vindeby.campaign.sections.local_wind import AXES
-from vindeby.campaign.sections.normalising import SUM_TOLERANCE
+from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.interop.windio.nodes import Missing, Node, Notes
 from vindeby.interop.windio.quantities import (
     COORDINATES,
@@ -37,7 +37,7 @@ def usable(found: Quantities, field: str, notes: Notes) -> Quantity | None:
     low, high = float(given.values.min()), float(given.values.max())
     if not (low > 0.0 and high < 1.0):
         shown = f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}"
-        why = f"turbulence_intensity is {shown} in the file, no fraction that a wake model may take"
+        why = f"turbulence_intensity is {shown} in the file, not a fraction that a wake model can take"
         notes.missing.append(Missing(field, why, _REMEDY))
         return None
     return given
@@ -89,8 +89,8 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
             found.node.refuse(f"{name} is missing", "give time, wind_speed and wind_direction")
         low, high = float(given.values.min()), float(given.values.max())
         if low < 0.0 or (name == "wind_direction" and high > 360.0):
-            told = "is not between 0 and 360" if name == "wind_direction" else "is negative"
-            given.refuse(told, "correct it", low if low < 0.0 else high)
+            message = "is not between 0 and 360" if name == "wind_direction" else "is negative"
+            given.refuse(message, "correct it", low if low < 0.0 else high)
         series[name] = given.over("time").tolist()
     turbulence = of_steps(found, "site.time_series.turbulence_intensity", notes)
     if turbulence is not None:
@@ -222,8 +222,8 @@ def read_weibull(found: Quantities, notes: Notes) -> dict[str, Any]:
     if found.depends_on("x", *WEIBULL) or found.depends_on("y", *WEIBULL):
         return _on_a_grid(found, notes)
     if frequency.axes != ("wind_direction",):
-        told = ", ".join(frequency.axes) or "nothing"
-        frequency.refuse(f"depends on {told}, not on wind_direction", "give it by wind_direction")
+        message = ", ".join(frequency.axes) or "nothing"
+        frequency.refuse(f"depends on {message}, not on wind_direction", "give it by wind_direction")
     total = float(frequency.values.sum())
     refuse_uneven(found, total)
     if abs(total - 1.0) > SUM_TOLERANCE:
@@ -257,14 +257,14 @@ def _put_speeds(weibull: dict[str, Any], turbulence: Any, notes: Notes) -> None:
     """The wind speeds to compute with: those of PyWake, as far as the turbulence is known at them."""
     known = turbulence.get("wind_speeds") if isinstance(turbulence, dict) else None
     speeds = [speed for speed in _USUAL_SPEEDS if known is None or known[0] <= speed <= known[-1]]
-    told = "3 to 25 m/s by 1, as in PyWake"
+    message = "3 to 25 m/s by 1, as in PyWake"
     if len(speeds) < len(_USUAL_SPEEDS):
         if not speeds:
             speeds = list(known or [])
-        told = f"{speeds[0]:g} to {speeds[-1]:g} m/s, where the turbulence intensity is known"
+        message = f"{speeds[0]:g} to {speeds[-1]:g} m/s, where the turbulence intensity is known"
         weibull["wind_speeds"] = speeds
     notes.chosen.append(
-        f"wind speeds: {told}; a wind_speed beside Weibull parameters is only the axis of turbulence"
+        f"wind speeds: {message}; a wind_speed beside Weibull parameters is only the axis of turbulence"
     )
 
 
@@ -361,8 +361,10 @@ class Resource:
             if given
         ]
         if len(forms) != 1:
-            told = f"gives {' and '.join(forms)}, which exclude each other" if forms else "describes no wind"
-            found.node.refuse(told, _FORMS)
+            message = (
+                f"gives {' and '.join(forms)}, which exclude each other" if forms else "describes no wind"
+            )
+            found.node.refuse(message, _FORMS)
         beside = [name for name in found.by_name if name not in (*_BESIDE, *_FORM_NAMES[forms[0]])]
         notes.ignored += [f"{name}: it does not go with {forms[0]}" for name in beside]
         reader = {"time": read_series, "weibull_a": read_weibull, "probability": read_probability}[forms[0]]

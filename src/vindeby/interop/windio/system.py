@@ -205,10 +205,10 @@ def _refuse_parts(root: Node) -> None:
         "layouts": "a wind farm", "performance": "a turbine",
     }  # fmt: skip
     found = next((what for key, what in parts.items() if root.has(key)), None)
-    told = "is no windIO system: it has neither site nor wind_farm"
+    message = "is not a windIO system: it has neither site nor wind_farm"
     if found is not None:
-        told = f"is {found} of windIO, not a whole system"
-    root.refuse(told, "name the system file, with site: !include ... and wind_farm: !include ...")
+        message = f"is {found} of windIO, not a whole system"
+    root.refuse(message, "name the system file, with site: !include ... and wind_farm: !include ...")
 
 
 def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Resource | None]:

@@ -27,13 +27,13 @@ def read_turbine(node: Node, notes: Notes) -> dict[str, Any]:
         common["rated_power_mw"] = units.w_to_mw(rated.positive())
     power = _one_power(performance)
     if power == "power_curve":
-        told, form = _tabulated_power(performance, common, thrust, name, notes)
+        message, form = _tabulated_power(performance, common, thrust, name, notes)
     elif power == "Cp_curve":
-        told, form = _power_coefficients(performance, common, thrust, name, notes)
+        message, form = _power_coefficients(performance, common, thrust, name, notes)
     else:
-        told, form = _cubic(performance, common, thrust, name, notes)
+        message, form = _cubic(performance, common, thrust, name, notes)
     size = f"rotor {common['rotor_diameter_m']:g} m, hub {common['hub_height_m']:g} m"
-    notes.taken.append(f"turbine {name!r}: {told}, {size}")
+    notes.taken.append(f"turbine {name!r}: {message}, {size}")
     return {"name": name, **form}
 
 

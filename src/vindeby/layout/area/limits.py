@@ -9,7 +9,7 @@ break the rules altogether.
 
 The nearest step is a projection on half-spaces. Hildreth's method (1957) finds it one row at a time; a row
 touches two turbines at most, so hundreds of turbines are no matter. Pairs that could come too near are found by
-``cells``, in the order in which a loop over all pairs meets them: the order of the rows decides the last bits.
+``spacing``, in the order in which a loop over all pairs meets them: the order of the rows decides the last bits.
 """
 
 from __future__ import annotations
@@ -21,13 +21,11 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.area.boundary import _nearest_edge
-from vindeby.layout.area.cells import FEW, near_pairs
-from vindeby.layout.area.zones import areas_of
-from vindeby.layout.problem import FloatArray, IntArray, Problem
+from vindeby.layout.area.boundary import _nearest_edge, areas_of
+from vindeby.layout.area.spacing import FEW, near_pairs
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.problem import Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
-
-__all__ = ["Limits"]
 
 EXACT_M = 1e-8
 """Layouts are mended to this: a hundredth of what the problem allows."""

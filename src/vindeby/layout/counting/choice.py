@@ -1,8 +1,8 @@
 """What a search may choose besides places: how many turbines there are, or how many of each type; and by what.
 
 With more turbines a farm gives more energy nearly always, so a number can only be chosen by another objective: the
-energy of each turbine, or the energy less what the turbines cost. A cost is given in energy: so many GWh a year must a
-turbine add to the farm to be worth standing.
+energy of each turbine, or the energy less what the turbines cost. A cost is given in energy: a turbine
+must add so many GWh per year to the farm to be worth building.
 """
 
 from __future__ import annotations
@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-
-__all__ = ["Choice", "Objective"]
-
-IntArray = npt.NDArray[np.int64]
+from vindeby.layout.arrays import IntArray
 
 
 @final
@@ -50,7 +46,7 @@ class Objective:
 @final
 @dataclass(frozen=True)
 class Choice:
-    """Which counts are allowed, both ends included, and what tells the better.
+    """Which counts are allowed, both ends included, and the objective that compares them.
 
     ``turbines`` are the fewest and the most; ``mix`` the fewest and the most of each type of the farm.
     """

@@ -1,23 +1,86 @@
-"""Who says what a lattice is worth while many are compared: a quick judge where it can, else evaluations.
+"""How lattices are compared: by the quick judge where it holds, otherwise by evaluations; and which points stay empty.
 
-By evaluations, poor lattices are told by a part of the wind directions; the others are evaluated with all of them.
+**Evaluations.** A lattice has long straight lines of turbines, and a search would soon find one whose lines lie
+between the directions of any fixed choice. So the directions of a fine rose are divided into several parts,
+neighbours into different ones, and each part stands for the whole rose. A lattice is first evaluated in one of them,
+the parts taking turns; a poor one is rejected by that, and all others are evaluated in all directions.
+
+**Surplus points.** Where a lattice has more points than there are turbines, the turbines are removed whose removal
+costs least: what a turbine makes itself, less what the others gain. In the opposite wind a turbine stands in the
+wakes of those that stand in its own, so its losses in both winds together estimate what its removal saves. With
+``rows`` only turbines at the ends of rows are removed, so that no row has a gap that the area does not have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from math import ceil
 from typing import Protocol, final
 
 import numpy as np
+import numpy.typing as npt
 
-from vindeby.layout.lattices.judging import opposite, parts_of
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.climbing.simplified_farm import with_wind
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly
-from vindeby.layout.problem import FloatArray, Layout, Problem
+from vindeby.layout.placing.judged_construction import JudgesPoints
+from vindeby.layout.problem import Layout, Problem
+from vindeby.wake import GriddedSite, WindStates
 
-__all__ = ["ExactJudge", "Judge", "judge_for", "on_points"]
+MOST_DIRECTIONS = 90
+"""As many are evaluated at once; more are dealt out."""
+
+
+def parts_of(problem: Problem) -> list[Problem]:
+    """The problem with a part of the wind directions each; itself alone, where these are few or another tool's."""
+    farm = problem.farm
+    if isinstance(farm, JudgesPoints):
+        return [problem]
+    many = -(-len(farm.states.direction) // MOST_DIRECTIONS)
+    if many == 1:
+        return [problem]
+    return [_in_states(problem, part_of_directions(farm.states, many, part)) for part in range(many)]
+
+
+def opposite(problem: Problem) -> Problem | None:
+    """The problem with all winds from the opposite side; None where they are not those of the farm's own states."""
+    farm = problem.farm
+    if isinstance(farm, JudgesPoints) or isinstance(farm.site, GriddedSite):
+        return None
+    states = farm.states
+    return _in_states(problem, replace(states, direction=(states.direction + 180.0) % 360.0))
+
+
+def part_of_directions(states: WindStates, parts: int, part: int) -> WindStates:
+    """One direction of each group of ``parts`` next to each other, as probable as the whole group."""
+    order = np.argsort(states.direction, kind="stable")
+    total = np.add.reduceat(states.probability, states.first[:-1])[order]
+    chosen = order[part::parts]
+    groups = np.add.reduceat(total, np.arange(0, len(order), parts))
+    lengths = np.diff(states.first)[chosen]
+    if len(chosen) < len(groups):  # the last group is not whole: its probability goes to the one before
+        groups[-2] += groups[-1]
+        groups = groups[:-1]
+    own = total[part::parts]
+    factor = np.divide(groups, own, out=np.zeros_like(groups), where=own > 0.0)
+    index = np.concatenate([np.arange(states.first[d], states.first[d + 1]) for d in chosen])
+    series = states.step is not None
+    return WindStates(
+        states.direction[chosen],
+        np.append(0, np.cumsum(lengths)),
+        states.speed[index],
+        states.probability[index] * np.repeat(factor, lengths),
+        states.turbulence[index],
+        (len(index),) if series else (len(chosen), len(index) // len(chosen)),
+        np.arange(len(index)) if series else None,
+    )
+
+
+def _in_states(problem: Problem, states: WindStates) -> Problem:
+    return replace(problem, farm=with_wind(problem.farm, states, problem.farm.model))
 
 
 class Judge(Protocol):
@@ -25,10 +88,6 @@ class Judge(Protocol):
 
     def anew(self) -> Judge:
         """The same judge, before its first look."""
-
-    @property
-    def exact_losses(self) -> bool:
-        """Whether ``losses`` are what ``energy`` would say; else they are guesses, and the least should be tried."""
 
     @property
     def evaluations(self) -> float:
@@ -42,7 +101,7 @@ class Judge(Protocol):
 
     @property
     def shape_energies(self) -> Callable[[FloatArray, float], FloatArray] | None:
-        """What shapes of lattices are worth wherever they are, by the side of a cell; None if it cannot tell."""
+        """What shapes of lattices are worth wherever they are, by the side of a cell; None where that is not known."""
 
 
 def judge_for(problem: Problem, origin: FloatArray) -> Judge:
@@ -59,7 +118,6 @@ def on_points(problem: Problem, points: Points, origin: FloatArray) -> Layout:
 class ExactJudge:
     """Evaluates lattices; positions relative to ``origin``."""
 
-    exact_losses = False
     shape_energies = None
 
     def __init__(self, problem: Problem, origin: FloatArray) -> None:
@@ -104,3 +162,45 @@ class ExactJudge:
         self._in_part += 1
         whole = problem.whole(Layout.of(points.x + self.origin[0], points.y + self.origin[1], self.kind))
         return problem.farm.turbine_aep(whole.x, whole.y, whole.types)
+
+
+@final
+class Dropping:
+    """Takes surplus turbines away until each zone has as many as it needs."""
+
+    def __init__(self, judge: Judge, needed: IntArray, *, rows: bool) -> None:
+        self.judge, self.needed, self.rows = judge, needed, rows
+
+    def down_to_count(self, points: Points) -> Points:
+        """As many points in each zone as turbines."""
+        while True:
+            surplus = np.bincount(points.zone, minlength=len(self.needed)) - self.needed
+            if not surplus.any():
+                return points
+            points = points.at(np.flatnonzero(~self._chosen(points, surplus)))
+
+    def _chosen(self, points: Points, surplus: IntArray) -> npt.NDArray[np.bool_]:
+        """Points that go, no two of them next to each other."""
+        open_to = surplus[points.zone] > 0
+        if self.rows:
+            open_to &= row_ends(points)
+        candidates = np.flatnonzero(open_to)
+        losses = self.judge.losses(points)
+        candidates = candidates[np.argsort(losses[candidates], kind="stable")]
+        goes = np.zeros(len(points.x), np.bool_)
+        for c in candidates:
+            near = (abs(points.row - points.row[c]) <= 1) & (abs(points.column - points.column[c]) <= 1)
+            if surplus[points.zone[c]] > 0 and not (goes & near).any():
+                goes[c] = True
+                surplus[points.zone[c]] -= 1
+        return goes
+
+
+def row_ends(points: Points) -> npt.NDArray[np.bool_]:
+    """Whether each point is the first or the last of its row in its zone."""
+    ends = np.zeros(len(points.x), np.bool_)
+    order = np.lexsort((points.column, points.row, points.zone))
+    zone, row = points.zone[order], points.row[order]
+    changes = (zone[1:] != zone[:-1]) | (row[1:] != row[:-1])
+    ends[order] = np.append(True, changes) | np.append(changes, True)
+    return ends

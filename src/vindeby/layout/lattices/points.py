@@ -1,24 +1,307 @@
 """The points of a lattice at which turbines may stand, and the widest lattice that has enough of them.
 
-A row is cut to the bounding box, and each of its points is kept if it is inside a zone and clear of what stands
-already. Where zones overlap, a point goes to the one that has least of what it needs.
+The points of a lattice are ``anchor + i along + j across`` for all whole i and j. ``along`` is ``pitch`` long and
+points to ``angle`` (anticlockwise from east); ``across`` leads to the next row, ``aspect`` pitches away and shifted
+by ``skew`` pitches along the row. Many sets of numbers describe the same lattice: ``reduced`` gives its two shortest
+vectors, after Lagrange and Gauss.
+
+A row crosses the edges of a zone at a few places; a point is inside if an odd number of them lie beyond it. So an
+edge is looked at once for each row, not for each point. Points on an edge are inside but for rounding: a point counts
+that is inside after a step of half the tolerance along the row or across it. In one plain area, the usual case, a row
+is inside from every other crossing to the next, and its points are counted without looking at each. Where zones
+overlap, a point goes to the one that has least of what it needs.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import ceil, cos, floor, hypot, inf, sin, sqrt
 from typing import NamedTuple, final
 
 import numpy as np
 
-from vindeby.layout.area.boundary import Boundary
-from vindeby.layout.area.zones import areas_of
-from vindeby.layout.lattices.plane_lattice import PlaneLattice, Vectors, reduced
-from vindeby.layout.lattices.point_loops import list_points, widest
-from vindeby.layout.lattices.row_points import Room
-from vindeby.layout.problem import FloatArray, IntArray, Problem
+from vindeby.layout.area.boundary import Areas, Boundary, areas_of
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.problem import Problem
+from vindeby.units import TOLERANCE_M
+from vindeby.wake.compiling.compiled import kernel, scalar
 
-__all__ = ["Ground", "Points"]
+TRIANGULAR_ASPECT = sqrt(0.75)
+"""With skew 0.5: equilateral triangles, the densest lattice for a spacing."""
+
+
+class Vectors(NamedTuple):
+    """From a point to the next of its row, and to the next row (m)."""
+
+    along_x: float
+    along_y: float
+    across_x: float
+    across_y: float
+
+    @property
+    def shortest(self) -> float:
+        """The length (m) of the first, which in a reduced pair is the least distance of two points."""
+        return hypot(self.along_x, self.along_y)
+
+
+@dataclass(frozen=True)
+class PlaneLattice:
+    """A regular arrangement of points. ``angle`` in radians; ``east`` and ``north`` (m) are one of its points."""
+
+    angle: float
+    aspect: float
+    skew: float
+    pitch: float
+    east: float
+    north: float
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors that the numbers say."""
+        ux, uy = self.pitch * cos(self.angle), self.pitch * sin(self.angle)
+        return Vectors(ux, uy, self.skew * ux - self.aspect * uy, self.skew * uy + self.aspect * ux)
+
+
+def reduced(vectors: Vectors) -> Vectors:
+    """The shortest vector of the same lattice, and the shortest of those that lead out of its row."""
+    ux, uy, vx, vy = vectors
+    while True:
+        if ux * ux + uy * uy > vx * vx + vy * vy:
+            ux, uy, vx, vy = vx, vy, ux, uy
+        steps = round((ux * vx + uy * vy) / (ux * ux + uy * uy))
+        nearer_x, nearer_y = vx - steps * ux, vy - steps * uy
+        # Equal lengths must not go round for ever.
+        if steps == 0 or nearer_x * nearer_x + nearer_y * nearer_y >= vx * vx + vy * vy:
+            return Vectors(ux, uy, vx, vy)
+        vx, vy = nearer_x, nearer_y
+
+
+ON_EDGE_M = 0.5 * TOLERANCE_M
+
+
+class Room(NamedTuple):
+    """Where turbines may stand, relative to one origin.
+
+    ``box`` is (west, south, east, north); ``needed`` the turbines of each zone; ``beside`` (2, m) what stands already,
+    and ``clear`` how far (m) from each of these a turbine must be.
+    """
+
+    areas: Areas
+    needed: IntArray
+    box: FloatArray
+    beside: FloatArray
+    clear: FloatArray
+
+
+@scalar
+def _columns(box, ux, uy, x, y):
+    """The first and the last point of a row, which goes through (x, y), that may be in the box."""
+    first, last = -inf, inf
+    for axis in range(2):
+        start, step = (x, ux) if axis == 0 else (y, uy)
+        low, high = box[axis], box[axis + 2]
+        if abs(step) > 1e-9 * (high - low):
+            a, b = (low - start) / step, (high - start) / step
+            first, last = max(first, min(a, b)), min(last, max(a, b))
+        elif start < low - 1.0 or start > high + 1.0:
+            return 0, -1
+    # A point on the edge of the box must not be lost by rounding.
+    return (floor(first), ceil(last)) if last - first > -1.0 else (0, -1)
+
+
+@scalar
+def cross_edges(areas, vectors, x, y, across, many):
+    """Where a row through (x, y) crosses the edges, in columns: ``across[z, side, k]`` for k below ``many[z, side]``.
+
+    The sides are those of the row, half a tolerance off it, so that a row on an edge is inside on one of them.
+    """
+    ux, uy = vectors[0], vectors[1]
+    square = ux * ux + uy * uy
+    length = sqrt(square)
+    for z in range(many.shape[0]):
+        many[z, 0] = many[z, 1] = 0
+        for e in range(areas.first_edge[z], areas.first_edge[z + 1]):
+            ax, ay = areas.edges[e, 0] - x, areas.edges[e, 1] - y
+            bx, by = areas.edges[e, 2] - x, areas.edges[e, 3] - y
+            a, b = (ux * ay - uy * ax) / length, (ux * by - uy * bx) / length
+            for side in range(2):
+                off = ON_EDGE_M if side == 0 else -ON_EDGE_M
+                if (a > off) != (b > off):
+                    share = (off - a) / (b - a)
+                    at = ux * (ax + share * (bx - ax)) + uy * (ay + share * (by - ay))
+                    across[z, side, many[z, side]] = at / square
+                    many[z, side] += 1
+
+
+@scalar
+def _is_enclosed(across, many, column):
+    """Whether an odd number of crossings lie beyond a column."""
+    odd = False
+    for k in range(many):
+        if across[k] > column:
+            odd = not odd
+    return odd
+
+
+@scalar
+def _is_inside(areas, z, across, many, column, step, x, y):
+    """Whether a point of a row is inside a zone; ``step`` is half a tolerance, in columns."""
+    inverted = areas.inverted[z]
+    inside = False
+    for side in range(2):
+        for way in range(-1, 2):
+            inside = inside or _is_enclosed(across[side], many[side], column + way * step) != inverted
+    if not inside:
+        return False
+    for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
+        dx, dy, sign = x - areas.discs[c, 0], y - areas.discs[c, 1], areas.discs[c, 3]
+        if sign * (areas.discs[c, 2] - hypot(dx, dy)) < -ON_EDGE_M:
+            return False
+    return True
+
+
+@scalar
+def _is_clear(room, x, y):
+    """Whether a point is far enough from what stands already."""
+    for n in range(room.clear.size):  # noqa: SIM110  compiled code has no all()
+        if hypot(x - room.beside[0, n], y - room.beside[1, n]) < room.clear[n]:
+            return False
+    return True
+
+
+@scalar
+def _sort(values, many):
+    """Sort the first few values."""
+    for k in range(1, many):
+        value, at = values[k], k
+        while at > 0 and values[at - 1] > value:
+            values[at] = values[at - 1]
+            at -= 1
+        values[at] = value
+
+
+@scalar
+def goes_by_spans(room):
+    """Whether all that matters for a point is which edges of one area its row has crossed."""
+    plain = room.needed.size == 1 and room.clear.size == 0 and not room.areas.inverted[0]
+    return plain and room.areas.discs.shape[0] == 0
+
+
+@scalar
+def list_spans(across, many, step, row, start, vectors, counts, x, y, whole):
+    """Count and note the points of a row between crossings, which are as many on both sides of the row."""
+    _sort(across[0], many)
+    _sort(across[1], many)
+    after = -inf
+    for k in range(0, many - 1, 2):
+        # A column that a crossing lies on is inside before it and outside behind it, but for the step.
+        first = ceil(max(after, min(across[0, k], across[1, k]) - step))
+        last = ceil(max(across[0, k + 1], across[1, k + 1]) + step) - 1
+        for i in range(first, min(last + 1, first + max(0, x.size - counts[0]))):
+            at = counts[0] + i - first
+            x[at], y[at] = start[0] + i * vectors[0], start[1] + i * vectors[1]
+            whole[at, 0], whole[at, 1], whole[at, 2] = 0, row, i
+        counts[0] += max(0, last + 1 - first)
+        after = max(after, last + 1.0)
+
+
+@scalar
+def list_row(room, across, many, step, row, start, vectors, counts, x, y, whole):
+    """Count and note the points of a row one by one."""
+    ux, uy = vectors[0], vectors[1]
+    first, last = _columns(room.box, ux, uy, start[0], start[1])
+    for i in range(first, last + 1):
+        px, py = start[0] + i * ux, start[1] + i * uy
+        zone, served, total = -1, inf, 0
+        for z in range(counts.size):
+            total += counts[z]
+            share = counts[z] / room.needed[z]
+            if share < served and _is_inside(room.areas, z, across[z], many[z], i, step, px, py):
+                zone, served = z, share
+        if zone < 0 or not _is_clear(room, px, py):
+            continue
+        if total < x.size:
+            x[total], y[total] = px, py
+            whole[total, 0], whole[total, 1], whole[total, 2] = zone, row, i
+        counts[zone] += 1
+
+
+STEP = 1.15
+"""The factor between pitches that are tried until one has enough points and the next has not."""
+HALVINGS = 10
+"""How often the range between these two is halved: less than a thousandth of the pitch is left."""
+
+
+@scalar
+def _rows(box, vectors, east, north):
+    """The first and the last row that meet the box."""
+    ux, uy, vx, vy = vectors
+    least, most = inf, -inf
+    for corner in range(4):
+        px, py = box[0 if corner % 2 else 2] - east, box[1 if corner // 2 else 3] - north
+        row = (ux * py - uy * px) / (ux * vy - uy * vx)
+        least, most = min(least, row), max(most, row)
+    return floor(least), ceil(most)
+
+
+@kernel("lattice points")
+def list_points(room, vectors, east, north, counts, x, y, whole):
+    """Count the points of each zone; note as many as there is space for, with zone, row and column.
+
+    A point that is inside several zones goes to the one that has least of what it needs.
+    """
+    ux, uy, vx, vy = vectors
+    across = np.empty((counts.size, 2, room.areas.edges.shape[0]))
+    many = np.empty((counts.size, 2), np.int64)
+    step = ON_EDGE_M / hypot(ux, uy)
+    counts[:] = 0
+    spans = goes_by_spans(room)
+    first_row, last_row = _rows(room.box, vectors, east, north)
+    for j in range(first_row, last_row + 1):
+        start = (east + j * vx, north + j * vy)
+        cross_edges(room.areas, vectors, start[0], start[1], across, many)
+        if spans and many[0, 0] == many[0, 1]:
+            list_spans(across[0], many[0, 0], step, j, start, vectors, counts, x, y, whole)
+        else:
+            list_row(room, across, many, step, j, start, vectors, counts, x, y, whole)
+
+
+@scalar
+def _has_enough(room, vectors, east, north, counts, wanted, pitch):
+    """Whether each zone has the points wanted at a pitch."""
+    none, whole = np.empty(0), np.empty((0, 3), np.int64)
+    ux, uy, vx, vy = vectors
+    scaled = Vectors(pitch * ux, pitch * uy, pitch * vx, pitch * vy)
+    list_points(room, scaled, east, north, counts, none, none, whole)
+    for z in range(wanted.size):  # noqa: SIM110  compiled code has no all()
+        if counts[z] < wanted[z]:
+            return False
+    return True
+
+
+@kernel("lattice points")
+def widest(room, vectors, east, north, counts, wanted, least, guess, most):
+    """The pitch from ``least`` to ``most``, searched from a guess; 0 if none was found. ``vectors`` are of pitch 1."""
+    low = max(least, min(guess, most))
+    if _has_enough(room, vectors, east, north, counts, wanted, low):
+        high = low * STEP
+        while high < most and _has_enough(room, vectors, east, north, counts, wanted, high):
+            low, high = high, high * STEP
+    else:
+        while True:
+            if low <= least:
+                return 0.0
+            high, low = low, max(least, low / STEP)
+            if _has_enough(room, vectors, east, north, counts, wanted, low):
+                break
+    for _ in range(HALVINGS):
+        pitch = (low * high) ** 0.5
+        if _has_enough(room, vectors, east, north, counts, wanted, pitch):
+            low = pitch
+        else:
+            high = pitch
+    return low
+
 
 TIGHTEST = 4.0
 """Without a spacing, no pitch is tried below this part of what the area has for each turbine."""

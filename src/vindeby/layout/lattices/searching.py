@@ -2,10 +2,11 @@
 
 Shape decides most, and shapes are judged at little cost where it does not matter what the area looks like
 (``shapes``). The best few are put at many places of the area. Then all numbers are changed, each lattice against its
-own changes only, and after each round the better ones go on. Where shapes cannot be told, lattices are drawn anywhere.
+own changes only, and after each round the better ones go on. Where shapes cannot be compared, lattices are drawn
+anywhere.
 
-In an area so full that this finds too few lattices with enough points, the search goes on with lattices drawn anywhere
-or near one of the best so far, beginning with the densest along its edges.
+In an area so full that this finds too few lattices with enough points, the search goes on with lattices drawn
+anywhere or near one of the best so far, beginning with the densest along its edges.
 
 The pitch is not drawn: of a lattice's shape and a point of it, the widest pitch is taken at which enough points are
 inside. What is drawn instead is how many that should be (``density``, points per turbine). A lattice with too few
@@ -17,17 +18,89 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, inf
+from math import ceil, inf, log, pi
 from typing import final
 
 import numpy as np
 
-from vindeby.layout.lattices.plane_lattice import TRIANGULAR_ASPECT, PlaneLattice
-from vindeby.layout.lattices.points import Ground, Points
-from vindeby.layout.lattices.shapes import best_shapes, draw_shapes, widest_aspect
-from vindeby.layout.problem import FloatArray
+from vindeby.layout.area.limits import Limits
+from vindeby.layout.arrays import FloatArray
+from vindeby.layout.lattices.points import TRIANGULAR_ASPECT, Ground, PlaneLattice, Points
+from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Candidate", "Search"]
+SHAPE_SPREAD = np.array([[0.5], [0.7], [0.5]])
+"""How far apart shapes are, in each number."""
+SHAPE_FARTHEST, SHAPE_DECADES = 0.3, 1.5
+"""Changes are up to this share of the spread, and so many powers of ten smaller, each scale alike."""
+SHAPE_FIRST, SHAPE_ROUNDS, SHAPE_LEFT = 60, 6, 0.7
+"""How many of those drawn are changed, in how many rounds, and which share of them goes on to the next."""
+SHAPE_SAME = 1e-5
+"""Shapes whose energies differ by less than this share are one, drawn twice or turned round."""
+LEAST_RANGE, SHAPE_MOST, WITHOUT_SPACING = 0.05, 2.0, 1.5
+"""Of the logarithm of aspect: its range is at least so wide, and reaches so far at most, or without a spacing."""
+
+
+def widest_aspect(ground: Ground) -> float:
+    """The logarithm of the largest aspect at which rows are not denser than the spacing."""
+    most = 2.0 * log(ground.side / ground.spacing) if ground.spacing > 0.0 else WITHOUT_SPACING
+    return min(max(most, log(TRIANGULAR_ASPECT) + LEAST_RANGE), SHAPE_MOST)
+
+
+def draw_shapes(rng: np.random.Generator, many: int, most: float) -> FloatArray:
+    """Shapes up to a log of aspect, anywhere."""
+    u = rng.random((4, many))
+    least = log(TRIANGULAR_ASPECT)
+    log_aspect = least + u[1] * (most - least)
+    # Below this skew, the vector to the next row would be shorter than that along the row.
+    shortest = np.sqrt(np.maximum(1.0 - np.exp(2.0 * log_aspect), 0.0))
+    skew = (shortest + u[2] * (0.5 - shortest)) * np.where(u[3] < 0.5, 1.0, -1.0)
+    return np.stack([pi * u[0], log_aspect, skew])
+
+
+def keeps_spacing(shapes: FloatArray, ground: Ground) -> FloatArray:
+    """Whether neighbours in a row, and those of the next row, are far enough apart."""
+    aspect = np.exp(shapes[1])
+    across = (shapes[2] - np.rint(shapes[2])) ** 2 + aspect**2
+    shortest = ground.side**2 / aspect * np.minimum(across, 1.0)
+    return np.asarray(shortest >= ground.spacing**2 * (1.0 - 1e-9))
+
+
+def best_shapes(
+    energies: Callable[[FloatArray], FloatArray],
+    ground: Ground,
+    rng: np.random.Generator,
+    looks: int,
+    wanted: int,
+) -> FloatArray:
+    """The best different shapes, at most so many, the best first; ``looks`` are drawn, and about as many changed."""
+    most = widest_aspect(ground)
+
+    def judged(shapes: FloatArray) -> FloatArray:
+        return np.where(keeps_spacing(shapes, ground), energies(shapes), -1.0)
+
+    def best(shapes: FloatArray, worth: FloatArray, many: int) -> tuple[FloatArray, FloatArray]:
+        order = np.argsort(-worth, kind="stable")[:many]
+        return shapes[:, order], worth[order]
+
+    shapes = draw_shapes(rng, looks, most)
+    shapes, worth = best(shapes, judged(shapes), SHAPE_FIRST)
+    for _ in range(SHAPE_ROUNDS):
+        many, each = len(worth), max(1, looks // (SHAPE_ROUNDS * len(worth)))
+        size = (3, many, each)
+        step = SHAPE_FARTHEST * 10.0 ** (-SHAPE_DECADES * rng.random(size[1:])) * SHAPE_SPREAD[:, :, None]
+        changed = rng.random(size) < 0.6
+        near = shapes[:, :, None] + step * rng.standard_normal(size) * changed
+        near[1] = np.minimum(near[1], most)
+        found = judged(near.reshape(3, -1)).reshape(size[1:])
+        at = np.arange(many), found.argmax(axis=1)
+        better = found[at] > worth
+        shapes = np.where(better, near[:, *at], shapes)
+        worth = np.where(better, found[at], worth)
+        shapes, worth = best(shapes, worth, max(wanted, int(np.ceil(SHAPE_LEFT * many))))
+    order = np.argsort(-worth, kind="stable")
+    differs = np.append(True, -np.diff(worth[order]) > SHAPE_SAME * worth[order][:-1])
+    return shapes[:, order[differs][:wanted]]
+
 
 DRAWS_PER_TRIAL, LEAST_DRAWS = 20, 2000
 """So many lattices are counted for each that may be judged; in a full area few have enough points."""
@@ -36,7 +109,7 @@ SHAPES_PER_TRIAL = 8
 SHAPES = 5
 """So many of the best shapes are looked at in the area."""
 DRAWN, HEADS = 0.2, 24
-"""Where shapes cannot be told, this share of lattices is drawn anywhere, and so many of the best go on."""
+"""Where shapes cannot be compared, this share of lattices is drawn anywhere, and so many of the best go on."""
 ROUNDS, LEFT = 3, 0.43
 """In how many rounds lattices are changed, and which share of them goes on to the next."""
 DRAWS_PER_CHANGE = 5
@@ -81,7 +154,7 @@ class Search:
 
     ``judge`` says what points and energy a lattice with enough points comes to; a second number tells it the energy
     below which a lattice is not kept, so that it need not know that of a poorer one exactly. ``shape_energies``, of
-    shapes and the side of a cell, says what shapes are worth, where that can be told.
+    shapes and the side of a cell, says what shapes are worth, where that is known.
     """
 
     def __init__(
@@ -224,3 +297,42 @@ class Search:
         if self.exact or u >= WITH_SURPLUS:
             return 1.0
         return 1.0 + DENSEST * u / WITH_SURPLUS
+
+
+COUNTED = 600
+"""Lattices that are counted before none is said to fit."""
+CLOSEST_PUSHED = 0.85
+"""The least spacing that is pushed apart, as a share of the one that is wanted."""
+PUSH_ROUNDS = 300
+"""How long turbines are pushed."""
+
+
+def a_lattice_fits(problem: Problem) -> bool:
+    """Whether a lattice is found on which all turbines have room; for messages that name a way out."""
+
+    def only_counted(points: Points, least: float) -> tuple[Points, float]:  # noqa: ARG001
+        return points, 1.0
+
+    search = Search(Ground(problem), only_counted, np.random.default_rng(0), exact=True)
+    return search.run(1, COUNTED)[0].points is not None
+
+
+def pushed_apart(problem: Problem, ground: Ground, candidate: Candidate) -> Layout | None:
+    """A layout near a lattice that has enough points only at too small a spacing; None where that fails."""
+    given = candidate.lattice
+    pitch = ground.widest_pitch(given, ground.needed, CLOSEST_PUSHED)
+    if pitch == 0.0:
+        return None
+    points = ground.points(replace(given, pitch=pitch))
+    # Surplus points: the first of each zone have to do.
+    chosen = np.concatenate(
+        [np.flatnonzero(points.zone == z)[:count] for z, count in enumerate(ground.needed)]
+    )
+    if len(chosen) < problem.n_turbines:
+        return None
+    types = problem.types_in_order()
+    limits = Limits(problem, types)
+    place, _ = limits.restore(np.stack([points.x[chosen], points.y[chosen]]), PUSH_ROUNDS)
+    x, y = place + limits.origin[:, None]
+    layout = Layout(x, y, types)
+    return layout if problem.is_feasible(layout) else None

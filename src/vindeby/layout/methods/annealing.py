@@ -14,14 +14,10 @@ from typing import final, get_args
 import numpy as np
 
 from vindeby.errors import ArgumentError
-from vindeby.layout.climbing.schedule import WindChoice
+from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.moves.relocating import walk
-from vindeby.layout.moves.walk_plan import Walk
-from vindeby.layout.moves.walk_stages import stages_of
+from vindeby.layout.moves.walk import Walk, stages_of, walk
 from vindeby.layout.problem import Layout, Problem
-
-__all__ = ["Annealing"]
 
 COOLING = 30.0
 """How many times as hot the beginning is as the end, where a temperature is given."""

@@ -18,13 +18,10 @@ from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_search import RandomSearch
-from vindeby.layout.portfolio.budget import Budget
-from vindeby.layout.portfolio.candidates import Tools
+from vindeby.layout.portfolio.candidates import Budget, Tools
 from vindeby.layout.portfolio.contest import Contest
 from vindeby.layout.portfolio.starts import starts_for
 from vindeby.layout.problem import Layout, Problem
-
-__all__ = ["Auto"]
 
 SECONDS = 60.0
 """The budget where none is given."""

@@ -3,7 +3,7 @@
 One climb (``climbing.climb``) ends at the first optimum it meets. So the same climb is made first with wider
 wakes, narrower from stage to stage (``widening``), which leads to far better optima than a start has nearby; and
 in few wind states, more from stage to stage (``wind``), which leads there at a fraction of the cost. The cheapest
-stages are climbed again and again from the best layout so far, shaken (``climbing.shaking``). The last iterations are
+stages are climbed again and again from the best layout so far, shaken (``climbing.stages``). The last iterations are
 made with the true wakes in all wind states, and a start that keeps to the rules is never made worse there. A start
 that breaks them is mended first.
 """
@@ -17,12 +17,16 @@ import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.climbing.climb import Climb
-from vindeby.layout.climbing.schedule import Budget, Schedule, WindChoice, schedule_of
-from vindeby.layout.climbing.shaking import climb_stages, climb_with_shakes
+from vindeby.layout.climbing.stages import (
+    Schedule,
+    StageIterations,
+    WindChoice,
+    climb_stages,
+    climb_with_shakes,
+    schedule_of,
+)
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.problem import Layout, Problem
-
-__all__ = ["Gradient"]
 
 LAST = 0.1
 """The share of the iterations with the true wakes that is for all wind states, where there are few speeds before."""
@@ -39,8 +43,8 @@ class Gradient(Method):
     once in each iteration. ``widening`` is how many times as fast wakes grow in the first stage; the next has
     half of it, and so on, down to the true wakes. 1: the true wakes alone. ``wind`` says in which wind states the
     stages are climbed: few at first (``coarse-to-fine``) or always ``all``. From coarse to fine, more iterations mean
-    more shakes; in ``all`` wind states there are none. ``memory`` is how many last steps tell of the curvature (a
-    quasi-Newton method); 0: the length of the last step alone.
+    more shakes; in ``all`` wind states there are none. ``memory`` is from how many last steps the curvature is
+    estimated (a quasi-Newton method); 0: the length of the last step alone.
     """
 
     max_iterations: int = 320
@@ -97,7 +101,7 @@ def _refine(
     return Result(layout, problem.aep(layout), climb.status, evaluations)
 
 
-def _work(problem: Problem, schedule: Schedule, budget: Budget, iterations: int) -> float:
+def _work(problem: Problem, schedule: Schedule, budget: StageIterations, iterations: int) -> float:
     """How many wind states the iterations of all stages evaluate, if none ends early."""
     spent = np.array(budget.wide, float)
     spent[: schedule.repeated] *= 1 + budget.shakes

@@ -17,10 +17,8 @@ import numpy as np
 from vindeby.errors import ArgumentError
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.moves.elsewhere import worth_elsewhere
+from vindeby.layout.moves.moving import worth_elsewhere
 from vindeby.layout.problem import Layout, Problem
-
-__all__ = ["Hopping"]
 
 SHAKES = 0.15
 """The share of hops that shake all turbines instead of relocating one."""

@@ -20,8 +20,6 @@ from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
 from vindeby.layout.problem import Layout, Problem, joined
 
-__all__ = ["InTurn"]
-
 NOTHING = Layout.of([], [])
 
 

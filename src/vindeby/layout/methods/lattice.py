@@ -18,19 +18,15 @@ from typing import final
 import numpy as np
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.lattices.dropping import Dropping
-from vindeby.layout.lattices.fitting import pushed_apart
-from vindeby.layout.lattices.judges import Judge, judge_for, on_points
+from vindeby.layout.lattices.judges import Dropping, Judge, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
-from vindeby.layout.lattices.searching import Candidate
 from vindeby.layout.lattices.searching import Search as LatticeSearch
+from vindeby.layout.lattices.searching import pushed_apart
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, Problem
 
-__all__ = ["Lattice"]
-
 LOOKED_AT = 8
-"""So many of the best lattices are evaluated, after surplus turbines were chosen closely."""
+"""So many of the best lattices are evaluated."""
 
 
 @final
@@ -75,7 +71,11 @@ class _Run:
             self.ground, self._judged, rng, exact=self.method.rows, shape_energies=shape_energies
         )
         found = search.run(self.method.trials)
-        layouts = [self._closely(one) for one in found[:LOOKED_AT] if one.points is not None]
+        layouts = [
+            on_points(self.problem, one.points, self.ground.origin)
+            for one in found[:LOOKED_AT]
+            if one.points is not None
+        ]
         if not layouts and not self.method.rows:
             near = (pushed_apart(self.problem, self.ground, one) for one in found)
             layouts = [layout for layout in near if layout is not None]
@@ -88,18 +88,8 @@ class _Run:
 
     def _judged(self, points: Points, least: float) -> tuple[Points, float]:
         """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
-        points = self.dropping.down_to_count(points, closely=False)
+        points = self.dropping.down_to_count(points)
         return points, self.judge.energy(points, least)
-
-    def _closely(self, one: Candidate) -> Layout:
-        """Its turbines, the surplus left out with more care, if that is better."""
-        assert one.points is not None
-        every, chosen = self.ground.points(one.lattice), one.points
-        if len(every.x) > self.problem.n_turbines:
-            closely = self.dropping.down_to_count(every, closely=True)
-            if self.judge.energy(closely) >= one.score:
-                chosen = closely
-        return on_points(self.problem, chosen, self.ground.origin)
 
     def _no_room(self, placed: int) -> str:
         many = self.problem.n_turbines

@@ -14,11 +14,10 @@ import numpy as np
 
 from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.lattices.fitting import a_lattice_fits
+from vindeby.layout.arrays import IntArray
+from vindeby.layout.lattices.searching import a_lattice_fits
 from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.problem import IntArray, Layout, Problem
-
-__all__ = ["RandomStart"]
+from vindeby.layout.problem import Layout, Problem
 
 DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
 """Points drawn a turbine; then, how often all are drawn anew, and how long they are pushed each time."""

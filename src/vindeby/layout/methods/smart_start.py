@@ -22,14 +22,12 @@ from typing import final
 import numpy as np
 
 from vindeby.errors import ArgumentError
+from vindeby.layout.arrays import FloatArray
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.placing.construction import Construction
-from vindeby.layout.placing.judged_construction import JudgedConstruction
-from vindeby.layout.placing.judged_points import JudgesPoints
-from vindeby.layout.problem import FloatArray, Layout, Problem
+from vindeby.layout.placing.judged_construction import JudgedConstruction, JudgesPoints
+from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
-
-__all__ = ["SmartStart"]
 
 DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
 

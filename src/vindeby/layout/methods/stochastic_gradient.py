@@ -19,16 +19,14 @@ import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.climbing.sampled_wind import sampled_farms
-from vindeby.layout.climbing.widening import stages
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.climbing.simplified_farm import sampled_farms, stages
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.placing.judged_points import JudgesPoints
-from vindeby.layout.problem import FloatArray, IntArray, Layout, Problem
+from vindeby.layout.placing.judged_construction import JudgesPoints
+from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import kernel
-
-__all__ = ["StochasticGradient"]
 
 WIDENING = 16.0
 """How many times as fast wakes grow at first; then half of it, and so on."""

@@ -1,11 +1,14 @@
-"""The fastest way there is, for a farm, to tell what one moved turbine changes."""
+"""The fastest of the move engines for a farm: what one moved turbine changes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import sqrt
+from collections.abc import Callable, Sequence
+from math import inf, sqrt
 from typing import NamedTuple
 
+import numpy as np
+
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_moves import (
     CarriedMoves,
     can_carry,
@@ -14,11 +17,9 @@ from vindeby.layout.moves.carried_moves import (
 )
 from vindeby.layout.moves.one_move import MoveKernels, Moves, can_move_one, move_kernels, new_moves
 from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
-from vindeby.layout.problem import FloatArray, IntArray
+from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
 from vindeby.wake.loops.wind_access import identity_of
-
-__all__ = ["Mover", "can_move_one", "is_cheaper_whole", "mover_of"]
 
 ONE_MOVE, FROM_TABLES = 1.7, 0.1
 """What a trial of ``one_move`` takes, times the root of the number of turbines, and what a whole layout does that is
@@ -84,3 +85,27 @@ def mover_of(
         move_kernels(model, farm.locality),
         identity_of(model, farm.locality),
     )
+
+
+def worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[float, float], float]:
+    """What the farm is worth, on some scale, as a function of where one turbine stands."""
+    farm, beside = problem.farm, problem.neighbours
+    if not can_move_one(farm.model):
+
+        def whole(px: float, py: float) -> float:
+            x, y = np.array(layout.x), np.array(layout.y)
+            x[which], y[which] = px, py
+            return problem.aep(Layout(x, y, layout.types))
+
+        return whole
+    middle = problem.boundary.origin
+    x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
+    type_index = np.append(layout.types, beside.types)
+    moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.counted)
+    wind = farm.wind_near(middle)
+    settle(farm.data, farm.machines, wind, moves)
+
+    def elsewhere(px: float, py: float) -> float:
+        return gained(farm.data, farm.machines, wind, moves, which, px - middle[0], py - middle[1], -inf)
+
+    return elsewhere

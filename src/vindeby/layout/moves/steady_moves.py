@@ -14,22 +14,346 @@ with, and what a search returns is evaluated by the engine.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.one_move import MoveKernels
-from vindeby.layout.moves.steady_gain import make_gained, make_keep
-from vindeby.layout.moves.steady_steps import POINTS, SteadyMoves, is_downwind, make_all_watts, make_pair
 from vindeby.wake import WakeModel, WindFarm
-from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.loops.wind import clear, legs_of, turn
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
+from vindeby.wake.loops.superposition import superposition_of
+from vindeby.wake.loops.wind import clear, direction_pairs_of, turn
+from vindeby.wake.models.contract import Pair, PairSquares, once_per_model
+from vindeby.wake.turbines.curves import COLUMNS
 
-__all__ = ["SteadyMoves", "is_steady", "new_steady_moves", "steady_kernels"]
+PlaceArray = npt.NDArray[np.uint64]
+"""Places in lists: loops need not look whether one counts from the end."""
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+POINTS = 1024
+"""Of each table of power, from no wake at all to no wind at all."""
+NOWHERE = np.uint64(2**63)
+"""No place in a table."""
+
+
+class SteadyMoves(NamedTuple):
+    """The layout in every direction; then room for a move. Turbines first, neighbours after them.
+
+    Directions ``ahead`` and ``behind`` (-1: none) are opposite and make an axis. ``along`` and ``across`` are
+    (axes, turbines), ``wake`` is (turbines, axes, turbines); ``summed`` and ``watts`` hold (directions, turbines) and
+    ``power`` (directions, types, points), one after the other. ``only_speed`` is the wind speed of a direction
+    that has but one (others: -1), ``only_weight`` how often it blows.
+
+    Then the lists of a move. Pairs: the ``other`` turbine, how ``far`` downwind and ``aside`` of the moved one it
+    stands, whether that is in reach (``reached``: 1 or 0) and its wake ``now``; those of axis ``a`` begin at
+    ``first[a]``. Sums, ``changes[0]`` of them: ``new_summed`` and ``new_watts`` of ``place`` in ``direction``, the
+    fraction of the wind that is ``taken`` and the ``point`` in ``power``.
+    """
+
+    type_index: IntArray
+    counted: int
+    x: FloatArray
+    y: FloatArray
+    ahead: IntArray
+    behind: IntArray
+    thrust: FloatArray
+    power: FloatArray
+    only_speed: FloatArray
+    only_weight: FloatArray
+    along: FloatArray
+    across: FloatArray
+    wake: FloatArray
+    summed: FloatArray
+    watts: FloatArray
+    touched: IntArray
+    first: PlaceArray
+    other: PlaceArray
+    far: FloatArray
+    aside: FloatArray
+    reached: FloatArray
+    now: FloatArray
+    changes: PlaceArray
+    direction: PlaceArray
+    place: PlaceArray
+    new_summed: FloatArray
+    new_watts: FloatArray
+    taken: FloatArray
+    point: PlaceArray
+
+
+@inlined
+def is_downwind(far, i, j):
+    """Whether ``i``, which is ``far`` downwind of ``j``, counts as downwind; of two abreast, one does."""
+    return (far > 0.0) | ((far == 0.0) & (i > j))
+
+
+def pair_squares_of(model: WakeModel, one_type: bool) -> PairSquares | None:
+    """The fast way to the wake of a pair, where a model has one and it holds."""
+    return model.pair_squares if one_type and model.superposition == "squares" else None
+
+
+def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
+    """The wake of a pair. What it adds to a sum is a fraction of the wind (or its square), the same at all speeds."""
+    deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
+    squares = pair_squares_of(model, one_type)
+    if squares is not None:
+        numbers, square = squares
+
+        @scalar
+        def pair_square(data, machines, thrust, source, target, far, aside):
+            diameter = machines.diameter[0]
+            if abs(aside) >= reach(data, far, diameter, diameter, thrust[0], 0.0):
+                return 0.0
+            n0, n1, n2, n3 = numbers(data, diameter, thrust[0])
+            return square(n0, n1, n2, n3, far, aside)
+
+        return pair_square
+
+    @scalar
+    def pair(data, machines, thrust, source, target, far, aside):
+        """What the wake of type ``source`` adds to the sum of type ``target``, ``far`` downwind of it."""
+        diameter, rotor = machines.diameter[source], machines.diameter[target]
+        if abs(aside) >= reach(data, far, diameter, rotor, thrust[source], 0.0):
+            return 0.0
+        rise = machines.hub_height[target] - machines.hub_height[source]
+        heights = machines.hub_height[target] + machines.hub_height[source]
+        return term(deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust[source], 0.0)))
+
+    return pair
+
+
+@inlined
+def _power_at(machines, per_speed, first, last, wind_speed):
+    """Power (W), as ``curves_at`` gives it, alone; the buckets of the type are ``first`` to ``last``."""
+    wind_speed = max(wind_speed, 0.0)
+    p = machines.piece
+    row = np.uint64(machines.bucket[min(first + np.uint64(wind_speed * per_speed), last)])
+    while wind_speed >= p[row + np.uint64(11)]:
+        row += np.uint64(COLUMNS)
+    t = wind_speed - p[row + np.uint64(10)]
+    return ((p[row + np.uint64(3)] * t + p[row + np.uint64(2)]) * t + p[row + np.uint64(1)]) * t + p[row]
+
+
+def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
+    """The power of turbines by their sums, for all sums listed; returns how much more it is than before."""
+    taken = superposition_of(model).taken
+
+    @scalar
+    def all_watts(machines, moves, many):
+        fraction, summed, point, watts = moves.taken, moves.new_summed, moves.point, moves.new_watts
+        n, counted, power = np.uint64(moves.x.size), np.uint64(moves.counted), moves.power
+        types, points, last = np.uint64(moves.thrust.size), np.uint64(POINTS), np.uint64(POINTS - 2)
+        for c in range(many):
+            value = summed[c]
+            fraction[c] = taken(value if value > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises, max does not
+        tables = False
+        per_speed, first = machines.per_speed[0], np.uint64(machines.bucket_first[0])
+        end = first + np.uint64(machines.bucket_count[0] - 1)
+        for c in range(many):
+            d = moves.direction[c]
+            i, t = moves.place[c] - d * n, np.uint64(0)
+            speed = moves.only_speed[d]
+            if not one_type:
+                t = np.uint64(moves.type_index[i])
+                per_speed, first = machines.per_speed[t], np.uint64(machines.bucket_first[t])
+                end = first + np.uint64(machines.bucket_count[t] - 1)
+            if i >= counted:
+                watts[c], point[c] = 0.0, NOWHERE
+            elif speed >= 0.0:
+                watts[c] = moves.only_weight[d] * _power_at(
+                    machines, per_speed, first, end, speed * (1.0 - fraction[c])
+                )
+                point[c] = NOWHERE
+            else:
+                tables = True
+                at = min(fraction[c], 1.0) * (POINTS - 1)
+                k = min(np.uint64(at), last)
+                fraction[c] = at - k
+                point[c] = (d * types + t) * points + k
+        if tables:
+            for c in range(many):
+                k = point[c]
+                if k != NOWHERE:
+                    watts[c] = power[k] + fraction[c] * (power[k + np.uint64(1)] - power[k])
+        total = 0.0
+        for c in range(many):
+            total += watts[c] - moves.watts[moves.place[c]]
+        return total
+
+    return all_watts
+
+
+def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
+    """Make the first loop: the pairs of the moved turbine that are, or were, in each other's reach."""
+    reach = model.reach
+
+    @scalar
+    def look_around(data, machines, moves, a, moved, place, side):
+        """Note in ``touched`` who is in reach at a place (2), who was before (1), and both (3)."""
+        along, across, wake = moves.along[a], moves.across[a], moves.wake[moved, a]
+        touched, types = moves.touched, moves.type_index
+        diameter = rotor = machines.diameter[0]
+        thrust = moves.thrust[0]
+        for i in range(along.size):
+            far, aside = along[i] - place, across[i] - side
+            if not one_type:
+                after = is_downwind(far, i, moved)
+                source, target = types[moved if after else i], types[i if after else moved]
+                diameter, rotor = machines.diameter[source], machines.diameter[target]
+                thrust = moves.thrust[source]
+            near = abs(aside) < reach(data, abs(far), diameter, rotor, thrust, 0.0)
+            touched[i] = (2 if near else 0) | (1 if wake[i] != 0.0 else 0)
+        touched[moved] = 0
+
+    @scalar
+    def list_pairs(data, machines, wind, moves, moved, x, y):
+        other, far, aside, reached, touched = (
+            moves.other,
+            moves.far,
+            moves.aside,
+            moves.reached,
+            moves.touched,
+        )
+        count = np.uint64(0)
+        for a in range(moves.ahead.size):
+            d = moves.ahead[a]
+            place, side = turn(wind.cosine[d], wind.sine[d], x, y)
+            along, across = moves.along[a], moves.across[a]
+            look_around(data, machines, moves, a, moved, place, side)
+            first = moves.first[a] = count
+            # Everyone is written down; the next one overwrites who does not count.
+            for i in range(along.size):
+                other[count] = i
+                count += np.uint64(touched[i] != 0)
+            for c in range(first, count):
+                i = other[c]
+                far[c], aside[c], reached[c] = along[i] - place, across[i] - side, touched[i] >> 1
+        moves.first[moves.ahead.size] = count
+        return count
+
+    return list_pairs
+
+
+def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float]) -> Callable[..., None]:
+    """Make the second loop: the wakes of the pairs listed."""
+    squares = pair_squares_of(model, one_type)
+    if squares is not None:
+        numbers, square = squares
+
+        @scalar
+        def work_out_squares(data, machines, moves, turbine, count):
+            far, aside, reached, now = moves.far, moves.aside, moves.reached, moves.now
+            n0, n1, n2, n3 = numbers(data, machines.diameter[0], moves.thrust[0])
+            for c in range(count):
+                now[c] = reached[c] * square(n0, n1, n2, n3, abs(far[c]), aside[c])
+
+        return work_out_squares
+
+    @scalar
+    def work_out(data, machines, moves, turbine, count):
+        far, aside, now, types, moved = (
+            moves.far,
+            moves.aside,
+            moves.now,
+            moves.type_index,
+            np.uint64(turbine),
+        )
+        for c in range(count):
+            i = moves.other[c]
+            source, target = (moved, i) if is_downwind(far[c], i, moved) else (i, moved)
+            now[c] = pair(
+                data, machines, moves.thrust, types[source], types[target], abs(far[c]), aside[c]
+            )  # fmt: skip
+
+    return work_out
+
+
+@inlined
+def _note(moves, many, d, begin, i, change):
+    """List the sum of turbine ``i`` in direction ``d``, whose sums begin at ``begin``, if it changes."""
+    place = begin + i
+    was = moves.summed[place]
+    now = was + change
+    moves.direction[many], moves.place[many], moves.new_summed[many] = d, place, now
+    return many + np.uint64(now != was)
+
+
+@inlined
+def _note_own(moves, many, d, place, now):
+    """List the sum of the moved turbine."""
+    moves.direction[many], moves.place[many], moves.new_summed[many] = d, place, now
+    return many + np.uint64(1)
+
+
+@scalar
+def _list_changes(moves, turbine):
+    """List all sums that the wakes listed change; returns how many there are."""
+    many, n, moved = np.uint64(0), np.uint64(moves.x.size), np.uint64(turbine)
+    for a in range(moves.ahead.size):
+        along, wake = moves.along[a], moves.wake[moved, a]
+        here, both = along[moved], moves.behind[a] >= 0
+        d = np.uint64(moves.ahead[a])
+        o = np.uint64(moves.behind[a]) if both else d
+        ahead, behind = n * d, n * o
+        own = own_behind = 0.0
+        for c in range(moves.first[a], moves.first[a + 1]):
+            i = moves.other[c]
+            was, now = wake[i], moves.now[c]
+            after, before = is_downwind(moves.far[c], i, moved), is_downwind(along[i] - here, i, moved)
+            own += 0.0 if after else now
+            own_behind += now if after else 0.0
+            if after == before:
+                if both | after:
+                    many = _note(moves, many, d if after else o, ahead if after else behind, i, now - was)
+            else:
+                many = _note(moves, many, d, ahead, i, now if after else -was)
+                if both:
+                    many = _note(moves, many, o, behind, i, -was if after else now)
+        many = _note_own(moves, many, d, ahead + moved, own)
+        if both:
+            many = _note_own(moves, many, o, behind + moved, own_behind)
+    return many
+
+
+def make_gained(
+    model: WakeModel,
+    identity: str,
+    one_type: bool,
+    pair: Callable[..., float],
+    all_watts: Callable[..., float],
+) -> Callable[..., float]:
+    """Make the trial: what a farm gains when one turbine moves."""
+    list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
+
+    @kernel(identity, counts_references=False, inline=True)
+    def gained(data, machines, wind, moves, moved, x, y, needed):
+        count = list_pairs(data, machines, wind, moves, moved, x, y)
+        work_out(data, machines, moves, moved, count)
+        moves.changes[0] = _list_changes(moves, moved)
+        return all_watts(machines, moves, moves.changes[0])
+
+    return gained
+
+
+def make_keep(identity: str) -> Callable[..., None]:
+    """Make the loop that takes over what a trial has listed."""
+
+    @kernel(identity, counts_references=False)
+    def keep(data, machines, wind, moves, moved, x, y):
+        """Follows ``gained`` of the same move."""
+        moves.x[moved], moves.y[moved] = x, y
+        for a in range(moves.ahead.size):
+            d = moves.ahead[a]
+            moves.along[a, moved], moves.across[a, moved] = turn(wind.cosine[d], wind.sine[d], x, y)
+            for c in range(moves.first[a], moves.first[a + 1]):
+                i = moves.other[c]
+                moves.wake[moved, a, i] = moves.wake[i, a, moved] = moves.now[c]
+        for c in range(moves.changes[0]):
+            place = moves.place[c]
+            moves.summed[place], moves.watts[place] = moves.new_summed[c], moves.new_watts[c]
+
+    return keep
 
 
 def is_steady(farm: WindFarm) -> bool:
@@ -46,12 +370,12 @@ def new_steady_moves(
 ) -> SteadyMoves:
     """Room for a layout, neighbours included; ``settle`` it first."""
     n, wind = len(x), farm.wind
-    directions, legs = len(wind.cosine), legs_of(farm.states, opposites=len(farm.turbines) == 1)
-    axes = len(legs.ahead)
+    directions, both = len(wind.cosine), direction_pairs_of(farm.states, opposites=len(farm.turbines) == 1)
+    axes = len(both.ahead)
     pairs, changes = axes * n, max(2 * axes * (n + 1), directions * n)
     alone = np.diff(wind.first) == 1
     return SteadyMoves(
-        np.array(type_index, np.int64), counted, np.array(x), np.array(y), legs.ahead, legs.behind,
+        np.array(type_index, np.int64), counted, np.array(x), np.array(y), both.ahead, both.behind,
         np.array([turbine.thrust_range()[0] for turbine in farm.turbines]), _power_tables(farm).ravel(),
         np.where(alone, wind.speed[wind.first[:-1]], -1.0), np.where(alone, wind.weight[wind.first[:-1]], 0.0),
         np.zeros((axes, n)), np.zeros((axes, n)), np.zeros((n, axes, n)),

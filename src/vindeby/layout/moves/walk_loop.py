@@ -4,13 +4,130 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import hypot
+from typing import final
 
+import numpy as np
+
+from vindeby.layout.area.boundary import is_inside
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.one_move import MoveKernels
-from vindeby.layout.moves.swapping import make_swap, may_swap, never_swap
-from vindeby.layout.moves.walk_rules import is_allowed, temperature_at
+from vindeby.layout.problem import Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
 
-__all__ = ["walk_kernel"]
+SURE = 1.0 + 1e-12
+"""Squares of distances that differ by this factor are not taken for each other by rounding."""
+
+
+@scalar
+def temperature_at(hot, cold, done, budget):
+    """From hot to cold, by the same factor with every trial."""
+    return hot * (cold / hot) ** (done / budget) if hot > 0.0 else 0.0
+
+
+@scalar
+def is_allowed(areas, zone, x, y, need, i, px, py):
+    """Whether turbine ``i`` may stand at a place: inside its zone, and far enough from all others."""
+    z, discs = zone[i], areas.discs
+    for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
+        if discs[c, 3] * (discs[c, 2] - hypot(px - discs[c, 0], py - discs[c, 1])) < 0.0:
+            return False
+    for j in range(x.size):
+        dx, dy, least = x[j] - px, y[j] - py, 0.5 * (need[i] + need[j])
+        # Squares tell all but the last few bits, and far faster.
+        if dx * dx + dy * dy < SURE * least * least and j != i and hypot(dx, dy) < least:
+            return False
+    return is_inside(areas.edges[areas.first_edge[z] : areas.first_edge[z + 1]], areas.inverted[z], px, py)
+
+
+@kernel("walk rules")
+def allowed(areas, zone, x, y, need, i, px, py):
+    """``is_allowed``, for callers that are not compiled."""
+    return is_allowed(areas, zone, x, y, need, i, px, py)
+
+
+@kernel("walk rules")
+def temperature(hot, cold, done, budget):
+    """``temperature_at``, for callers that are not compiled."""
+    return temperature_at(hot, cold, done, budget)
+
+
+SWAP_SHARE = 0.05
+"""Of all draws in a farm with a mix."""
+_SWAP_STREAM = 0x73776170
+"""Tells the draws of swaps from those of moves with the same seed."""
+
+
+@final
+class Swaps:
+    """Draws of the turbine to swap with; -1 where a turbine moves instead.
+
+    ``group`` tells which turbines may swap with each other: those of a zone that has a mix of its own, or all.
+    """
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        mix = np.atleast_2d(np.zeros((1, 1), np.int64) if problem.mix is None else np.asarray(problem.mix))
+        self.wanted = int(mix.any(axis=0).sum()) > 1
+        self.group = problem.zone_of if len(mix) > 1 else np.zeros_like(problem.zone_of)
+        self._rng = np.random.default_rng([_SWAP_STREAM, seed])
+
+    def draw(self, count: int) -> IntArray:
+        """The next draws."""
+        if not self.wanted:
+            return np.full(count, -1)
+        u = self._rng.random((2, count))
+        return np.where(u[0] < SWAP_SHARE, np.floor(u[1] * len(self.group)), -1).astype(np.int64)
+
+
+def exchange(types: IntArray, need: FloatArray, i: int, j: int) -> None:
+    """Swap types, and the spacings that go with them."""
+    types[i], types[j] = types[j], types[i]
+    need[i], need[j] = need[j], need[i]
+
+
+_exchange = scalar(exchange)
+
+
+@scalar
+def may_swap(types, group, x, y, need, i, j):
+    """Whether two turbines can swap types: they differ, and the larger has room where the smaller stands."""
+    if types[i] == types[j] or group[i] != group[j]:
+        return False
+    for k in range(x.size):
+        if k == i or k == j:  # noqa: SIM109  compiled code compares numbers
+            continue
+        if hypot(x[k] - x[i], y[k] - y[i]) < 0.5 * (need[k] + need[j]):
+            return False
+        if hypot(x[k] - x[j], y[k] - y[j]) < 0.5 * (need[k] + need[i]):
+            return False
+    return True
+
+
+@kernel("swapping")
+def can_swap(types, group, x, y, need, i, j):
+    """``may_swap``, for callers that are not compiled."""
+    return may_swap(types, group, x, y, need, i, j)
+
+
+@scalar
+def never_swap(data, machines, wind, moves, need, i, j, energy, slack):
+    """Stands for the move in farms that have none."""
+    return -1.0
+
+
+def make_swap(settle: Callable[..., float], identity: str) -> Callable[..., float]:
+    """Make the move: swap, and swap back unless the gain (W), which is returned, is above ``slack``."""
+
+    @kernel(identity, counts_references=False)
+    def swap(data, machines, wind, moves, need, i, j, energy, slack):
+        _exchange(moves.type_index, need, i, j)
+        gain = settle(data, machines, wind, moves) - energy
+        if not gain > slack:
+            _exchange(moves.type_index, need, i, j)
+            settle(data, machines, wind, moves)
+        return gain
+
+    return swap
 
 
 @scalar

@@ -9,7 +9,6 @@ Turbines that stand off the grid (neighbours) take part in the same way; their p
 up. Turbines are numbered in the order in which they come, neighbours first.
 
 ``grid_wakes`` are the wakes on the grid, ``unwaked_sources`` those of turbines that stand in none. ``state`` is what is
-kept, ``gathering`` and ``spreading`` are the parts of a step, ``order`` says which turbine is next, ``step`` puts them
-together, with ``choosing`` where the places are chosen there. ``construction`` is a whole smart start,
-``judged_construction`` one whose points another tool judges.
+kept between steps, ``gathering`` has the parts of a step, ``step`` puts them together, with ``choosing`` where places
+are chosen there. ``construction`` is a whole smart start, ``judged_construction`` one whose points another tool judges.
 """

@@ -13,22 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.placing.state import State
 from vindeby.wake.compiling.compiled import scalar, unfused
-
-__all__ = [
-    "CHOSEN",
-    "FINISHED",
-    "NO_ROOM",
-    "OUT_OF_WORDS",
-    "Choosing",
-    "choose",
-    "new_choosing",
-    "no_choosing",
-]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 CHOSEN, FINISHED, NO_ROOM, OUT_OF_WORDS = 0, 1, 2, 3
 """What came of a choice: a turbine to be put into the wind, the last one, or neither."""

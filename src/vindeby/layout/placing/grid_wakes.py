@@ -14,23 +14,34 @@ the places are kept and the deficit is computed when it is needed.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.placing.one_block import zeros_in_one_block
+from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.loops.local_wind import LocalWind
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn_arrays
-from vindeby.wake.models.contract import once_per_model
+from vindeby.wake.models.contract import Pair, once_per_model
 
-__all__ = ["COEFFICIENTS", "GridWakes", "UnwakedSources", "can_be_tabulated", "grid_wakes"]
+_LINE = 8
+"""Numbers in a cache line."""
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+
+def zeros_in_one_block(*shapes: tuple[int, ...]) -> list[FloatArray]:
+    """Arrays of zeros with these shapes, each from a cache line on."""
+    starts = np.cumsum([0, *(-(-prod(shape) // _LINE) * _LINE for shape in shapes)])
+    block = np.zeros(starts[-1] + _LINE)
+    block = block[-(block.ctypes.data // block.itemsize) % _LINE :]
+    return [
+        block[start : start + prod(shape)].reshape(shape)
+        for start, shape in zip(starts, shapes, strict=False)
+    ]
+
 
 COEFFICIENTS = 6
 _PIECE = 0.05
@@ -216,7 +227,8 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                         rise = machines.hub_height[t] - machines.hub_height[s]
                         total = machines.hub_height[t] + machines.hub_height[s]
                         if widest or unseen < deficit(
-                            data, far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]
+                            data,
+                            Pair(far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]),
                         ):
                             seen[d, o] = True
 
@@ -234,8 +246,8 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                         row = rotors[e, s, t, p] if t >= 0 else points[e, s, p]
                         for n in range(terms):
                             value = deficit(
-                                data, far[e], aside[e], other - height, other + height,
-                                diameter, rotor, thrust[p, n], turbulence[e],
+                                data, Pair(far[e], aside[e], other - height, other + height,
+                                diameter, rotor, thrust[p, n], turbulence[e]),
                             )  # fmt: skip
                             for j in range(terms):
                                 row[j] += to_powers[j, n] * term(value)

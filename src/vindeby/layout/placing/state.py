@@ -2,33 +2,126 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.placing.free import Free, new_free
-from vindeby.layout.placing.grid_wakes import GridWakes
-from vindeby.layout.placing.one_block import zeros_in_one_block
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.placing.grid_wakes import GridWakes, zeros_in_one_block
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.wind import turn
+from vindeby.wake.loops.local_wind import LocalWind
+from vindeby.wake.loops.wind import downwind_of, turn
+from vindeby.wake.loops.wind_access import Locality, free_wind_at
 from vindeby.wake.turbines.curves import curves_at
 
-__all__ = [
-    "State",
-    "between",
-    "keeps_speed",
-    "keeps_turbulence",
-    "new_change",
-    "new_state",
-    "row_on_grid",
-    "rows_of",
-    "soil",
-]
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+class Free(NamedTuple):
+    """Free wind by turbine or point and wind state; empty where it is the same everywhere.
+
+    ``speed``, ``turbulence``, ``cosine`` and ``sine`` (of the turning) belong to turbines, ``point_speed`` and
+    ``point_weight`` to points.
+    """
+
+    speed: FloatArray
+    turbulence: FloatArray
+    cosine: FloatArray
+    sine: FloatArray
+    point_speed: FloatArray
+    point_weight: FloatArray
+
+
+def new_free(farm: WindFarm, points: FloatArray, most: int) -> Free:
+    """Room for ``most`` turbines, and the wind at the points, at the hub height of type 0.
+
+    ``points`` (x, y) are in the frame of the farm's layouts.
+    """
+    if not isinstance(farm.wind, LocalWind):
+        none = np.empty((0, 0))
+        return Free(none, none, none, none, none, none)
+    types = np.zeros(len(points), np.int64)
+    x, y = (np.ascontiguousarray(column) for column in points.T)
+    at = free_wind_at(farm.wind, farm.states.direction, x, y, types)
+    shape = (most, len(farm.states.speed))
+    return Free(np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape), at.speed, at.probability)
+
+
+def stand_in(farm: WindFarm, free: Free, a: int, x: float, y: float, type_index: int) -> None:
+    """Work out the free wind of turbine ``a``."""
+    if not isinstance(farm.wind, LocalWind):
+        return
+    directions = farm.states.direction
+    at = free_wind_at(farm.wind, directions, np.array([x]), np.array([y]), np.array([type_index], np.int64))
+    turned = np.deg2rad(at.direction[0] - np.repeat(directions, np.diff(farm.wind.first)))
+    free.speed[a], free.turbulence[a] = at.speed[0], at.turbulence[0]
+    free.cosine[a], free.sine[a] = np.cos(turned), np.sin(turned)
+
+
+class FreeAt(NamedTuple):
+    """Compiled functions of (wind, state, turbine or point, state of the wind); the last rotates distances."""
+
+    speed: Callable[..., float]
+    turbulence: Callable[..., float]
+    point_speed: Callable[..., float]
+    point_weight: Callable[..., float]
+    rotate_to_local_wind: Callable[..., tuple[float, float]]
+
+
+@inlined
+def _site_speed(wind, state, a, s):  # noqa: ARG001
+    return wind.speed[s]
+
+
+@inlined
+def _site_weight(wind, state, a, s):  # noqa: ARG001
+    return wind.weight[s]
+
+
+@inlined
+def _site_turbulence(wind, state, a, s):  # noqa: ARG001
+    return wind.turbulence[s]
+
+
+@inlined
+def _straight(state, a, s, far, aside):  # noqa: ARG001
+    return far, aside
+
+
+@inlined
+def _own_speed(wind, state, a, s):  # noqa: ARG001
+    return state.free.speed[a, s]
+
+
+@inlined
+def _own_turbulence(wind, state, a, s):  # noqa: ARG001
+    return state.free.turbulence[a, s]
+
+
+@inlined
+def _own_point_speed(wind, state, c, s):  # noqa: ARG001
+    return state.free.point_speed[c, s]
+
+
+@inlined
+def _own_point_weight(wind, state, c, s):  # noqa: ARG001
+    return state.free.point_weight[c, s]
+
+
+@inlined
+def _rotated(state, a, s, far, aside):
+    cosine, sine = state.free.cosine[a, s], state.free.sine[a, s]
+    return cosine * far - sine * aside, cosine * aside + sine * far
+
+
+def free_at(locality: Locality) -> FreeAt:
+    """The functions for a kind of wind."""
+    if locality == "uniform":
+        return FreeAt(_site_speed, _site_turbulence, _site_speed, _site_weight, _straight)
+    rotate_to_local_wind = _rotated if locality == "turned" else _straight
+    return FreeAt(_own_speed, _own_turbulence, _own_point_speed, _own_point_weight, rotate_to_local_wind)
+
 
 OFF_GRID = -1
 
@@ -195,9 +288,64 @@ def between(cosine, sine, place, a, other, b):
 
 
 @inlined
-def soil(dirty, mark, c, d):
+def mark_dirty(dirty, mark, c, d):
     """Put a point on the list (its length comes first) of those whose energy is to be computed anew."""
     if mark[c] != d:
         mark[c] = d
         dirty[0] += 1
         dirty[dirty[0]] = c
+
+
+@inlined
+def insert(cosine, sine, state, d, a):
+    """Put a turbine into the order from upwind to downwind; the place it gets."""
+    at = a
+    along = downwind_of(cosine, sine, state.place[a, 0], state.place[a, 1])
+    while at > 0:
+        b = state.order[d, at - 1]
+        if downwind_of(cosine, sine, state.place[b, 0], state.place[b, 1]) <= along:
+            break
+        state.order[d, at] = b
+        at -= 1
+    state.order[d, at] = a
+    return at
+
+
+@inlined
+def place_in_order(state, d, a, begin):
+    """Where a turbine is in the order from upwind to downwind, looked for from ``begin`` on."""
+    at = begin
+    while state.order[d, at] != a:
+        at += 1
+    return at
+
+
+@inlined
+def wait(cosine, sine, state, a):
+    """Put a turbine on the list (its length comes first) of those whose wakes have changed.
+
+    The last is the one farthest upwind, and of several the one that came first.
+    """
+    if state.changed[a]:
+        return
+    state.changed[a] = True
+    waiting, waiting_along = state.waiting, state.waiting_along
+    along = downwind_of(cosine, sine, state.place[a, 0], state.place[a, 1])
+    at = waiting[0]
+    while at > 0 and (waiting_along[at] < along or (waiting_along[at] == along and waiting[at] < a)):
+        waiting[at + 1], waiting_along[at + 1] = waiting[at], waiting_along[at]
+        at -= 1
+    waiting[at + 1], waiting_along[at + 1] = a, along
+    waiting[0] += 1
+
+
+@inlined
+def next_waiting(state):
+    """Take the turbine farthest upwind from the list; -1 if there is none."""
+    count = state.waiting[0]
+    if count == 0:
+        return -1
+    a = state.waiting[count]
+    state.waiting[0] = count - 1
+    state.changed[a] = False
+    return a

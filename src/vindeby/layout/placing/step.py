@@ -10,19 +10,20 @@ from collections.abc import Callable
 import numpy as np
 
 from vindeby.layout.placing.choosing import CHOSEN, FINISHED, choose
-from vindeby.layout.placing.free import free_at
-from vindeby.layout.placing.gathering import make_begin_unwaked, make_pull, make_renew
-from vindeby.layout.placing.order import insert, next_waiting, place_in_order
-from vindeby.layout.placing.pairs import make_pairs
-from vindeby.layout.placing.spreading import make_spread_off_grid, make_spread_on_grid
-from vindeby.layout.placing.state import keeps_turbulence
+from vindeby.layout.placing.gathering import (
+    make_begin_unwaked,
+    make_pairs,
+    make_pull,
+    make_renew,
+    make_spread_off_grid,
+    make_spread_on_grid,
+)
+from vindeby.layout.placing.state import free_at, insert, keeps_turbulence, next_waiting, place_in_order
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.wind_access import Locality, identity_of, together_of
+from vindeby.wake.loops.wind_access import Locality, identity_of, superposition_for
 from vindeby.wake.models.contract import once_per_model
 from vindeby.wake.turbines.curves import curves_at
-
-__all__ = ["placing_kernel"]
 
 
 @once_per_model
@@ -85,7 +86,7 @@ def _make_place_in_direction(model: WakeModel, tabulated: bool, locality: Locali
 
 
 def _make_value_points(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    wind_speed, free = together_of(model, locality).wind_speed, free_at(locality)
+    wind_speed, free = superposition_for(model, locality).wind_speed, free_at(locality)
     point_speed, point_weight = free.point_speed, free.point_weight
 
     @inlined

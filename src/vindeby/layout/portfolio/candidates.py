@@ -1,16 +1,23 @@
-"""The layouts that a portfolio goes on with: the best few, and the curve of the best."""
+"""The layouts that a portfolio goes on with, its budget, and the curve of the best layout over the budget.
+
+One *evaluation* is the energy of one whole layout in all wind states of the problem. Other work is counted in the
+same unit, by rules that do not depend on the machine (``starts``), so that a budget in evaluations makes the same
+decisions everywhere. A budget in seconds is the CPU time of the process; how much of a kind of work fits follows from
+what it took before, or, the first time, from how long one evaluation took.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, final
 
-from vindeby.layout.climbing.thinning import thinned
-from vindeby.layout.method import Method, Search
-from vindeby.layout.portfolio.budget import Budget
-from vindeby.layout.portfolio.curve import Curve
-from vindeby.layout.problem import Layout, Problem
+import numpy as np
 
-__all__ = ["Candidate", "Candidates", "Tools"]
+from vindeby.layout.arrays import FloatArray
+from vindeby.layout.climbing.simplified_farm import thinned
+from vindeby.layout.method import Method, Search
+from vindeby.layout.problem import Layout, Problem
 
 BEST = 3
 """So many are kept."""
@@ -81,3 +88,97 @@ class Tools:
         if key not in self._prepared:
             self._prepared[key] = method.prepare(self.quick if quick else self.problem)
         return self._prepared[key]
+
+
+POINTS = 64
+"""Points of a curve in a result, of whatever length the search was: records of one shape share a table."""
+
+
+@final
+class Curve:
+    """Points are added as the search goes on; the energy never falls."""
+
+    def __init__(self) -> None:
+        self._points: list[tuple[float, float, float]] = []
+
+    def add(self, seconds: float, evaluations: float, aep_gwh: float) -> None:
+        """The best layout is now worth this much; what was worth more before still counts."""
+        most = self._points[-1][2] if self._points else -np.inf
+        self._points.append((seconds, evaluations, max(aep_gwh, most)))
+        if len(self._points) > 16 * POINTS:  # of a long search, half of the points are enough
+            self._points = [*self._points[:-1:2], self._points[-1]]
+
+    def arrays(self) -> Mapping[str, FloatArray]:
+        """``curve_seconds``, ``curve_evaluations`` and ``curve_aep_gwh``, ``POINTS`` each.
+
+        Of more points some are left out, never the first and the last; with fewer the last is repeated.
+        """
+        count = len(self._points)
+        chosen = np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.int64)
+        chosen = np.append(chosen, np.full(POINTS - len(chosen), count - 1))
+        seconds, evaluations, aep = np.array(self._points)[chosen].T.copy()
+        return {"curve_seconds": seconds, "curve_evaluations": evaluations, "curve_aep_gwh": aep}
+
+
+@final
+class Budget:
+    """``seconds`` or ``evaluations``, one of them; counted from when it is made."""
+
+    def __init__(
+        self,
+        seconds: float | None = None,
+        evaluations: float | None = None,
+        clock: Callable[[], float] = time.process_time,
+    ) -> None:
+        self._seconds, self._evaluations = seconds, evaluations
+        self._clock = clock
+        self._began = clock()
+        self.evaluations = 0.0
+        """Spent so far."""
+        self._cost: dict[str, float] = {}
+        self._kind_began = self._began
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds spent so far."""
+        return self._clock() - self._began
+
+    @property
+    def used(self) -> float:
+        """The share that is spent, 0 to 1 or a little more."""
+        if self._seconds is not None:
+            return self.seconds / self._seconds
+        assert self._evaluations is not None
+        return self.evaluations / self._evaluations
+
+    def pieces(self, kind: str, evaluations: float, until: float) -> int:
+        """How many pieces of a kind of work fit until a share is spent.
+
+        ``evaluations`` is what a piece costs by the rules; only a budget in seconds asks what it did cost.
+        """
+        if self._seconds is None:
+            assert self._evaluations is not None
+            return max(0, int((until * self._evaluations - self.evaluations) / evaluations))
+        each = self._seconds_of(kind, evaluations)
+        left = until * self._seconds - self.seconds
+        return max(0, int(left / each)) if each > 0.0 else int(left > 0.0)
+
+    def share(self, kind: str, evaluations: float) -> float:
+        """The share of the budget that a piece of a kind of work takes."""
+        if self._seconds is None:
+            assert self._evaluations is not None
+            return evaluations / self._evaluations
+        return self._seconds_of(kind, evaluations) / self._seconds
+
+    def _seconds_of(self, kind: str, evaluations: float) -> float:
+        return self._cost.get(kind, evaluations * self._cost.get("evaluation", 0.0))
+
+    def begin(self) -> None:
+        """Work of some kind begins."""
+        self._kind_began = self._clock()
+
+    def end(self, kind: str, pieces: float, evaluations: float) -> None:
+        """It has ended: so many pieces, which are so many evaluations together."""
+        self.evaluations += evaluations
+        if pieces > 0:
+            self._cost[kind] = (self._clock() - self._kind_began) / pieces

@@ -1,6 +1,6 @@
 """The search of ``auto``: starts race, the best are refined, and turbines of the best are moved until all is spent.
 
-1. The race: layouts of all starts in turn, each climbed from for a while (``race``).
+1. The race: layouts of all starts in turn, each climbed from for a while (``Race``).
 2. The best few are climbed from for longer, with the true wakes.
 3. From the best, single turbines are moved: by annealing where enough trials can be afforded, else by random search;
    each time a climb takes what is left.
@@ -12,27 +12,24 @@ returned; what a part finds counts only if it keeps to the rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from math import ceil
 from typing import NamedTuple, final
 
 import numpy as np
 
+from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.annealing import Annealing
+from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.random_search import RandomSearch
-from vindeby.layout.portfolio.budget import Budget
-from vindeby.layout.portfolio.candidates import Candidates, Tools
-from vindeby.layout.portfolio.climbs import LAST, Climbs
-from vindeby.layout.portfolio.race import Race
-from vindeby.layout.portfolio.starts import Start
-from vindeby.layout.portfolio.work import trial_work
+from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates, Tools
+from vindeby.layout.portfolio.starts import GRADIENT, Start, trial_work
 from vindeby.layout.problem import Layout
 
-__all__ = ["Contest"]
 
-
-class Shares(NamedTuple):
+class BudgetShares(NamedTuple):
     """The shares of the budget after which the race, the refinement of its best, and the moves end."""
 
     race: float
@@ -40,14 +37,16 @@ class Shares(NamedTuple):
     walked: float
 
 
-MANY_MOVES, FEW_MOVES = Shares(0.30, 0.45, 0.90), Shares(0.70, 0.95, 0.97)
+MANY_MOVES, FEW_MOVES = BudgetShares(0.30, 0.45, 0.90), BudgetShares(0.70, 0.95, 0.97)
 """Where enough moves can be afforded, most of the budget goes to them; else to starts and climbs."""
 SPENT = 0.98
 """When so much is spent nothing new is begun."""
 LONG = 256
 """Iterations of a climb in the refinement."""
-PROBE, PROBED = 64, 0.03
-"""Trials of the first walk, which tells what a trial takes, and the share of the budget that it may take."""
+MANY_TRIALS = 900
+"""Trials for each turbine, by the rules of work, from which on most of the budget goes to moves."""
+FEW_TRIALS = 64
+"""A random search of so few trials is made at once, not in parts."""
 ENOUGH = 300
 """Trials for each turbine from which on annealing does better than random search."""
 GAINED = 1e-6
@@ -104,21 +103,13 @@ class Contest:
         )
 
     def _share_out(self) -> None:
-        """Tell how many moves can be afforded, and share out the budget accordingly."""
-        self._shares = FEW_MOVES
-        if self._affords(ENOUGH // 2):  # by the rules of work; try a few, to know what they take here
-            until = self.budget.used + PROBED
-            self._moves(RandomSearch(max(1, min(PROBE, self.budget.pieces("trial", self._trial, until)))))
-            if self._affords(ENOUGH):
-                self._shares = MANY_MOVES
-
-    def _affords(self, trials: int) -> bool:
-        """Whether there is budget for so many trials for each turbine, if most of it went to them."""
+        """Divide the budget by how many trials would fit into it if most of it went to moves."""
         first, last = (
             self.budget.pieces("trial", self._trial, until)
             for until in (MANY_MOVES.refined, MANY_MOVES.walked)
         )
-        return last - first >= trials * self.problem.n_turbines
+        enough = last - first >= MANY_TRIALS * self.problem.n_turbines
+        self._shares = MANY_MOVES if enough else FEW_MOVES
 
     def _refine(self, until: float) -> None:
         """Climb from the best few with the true wakes; each gets its share of what is left for it."""
@@ -135,7 +126,7 @@ class Contest:
         while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
             method: Method
             if trials < ENOUGH * self.problem.n_turbines:
-                method = RandomSearch(trials if trials <= PROBE else (trials + 1) // 2)
+                method = RandomSearch(trials if trials <= FEW_TRIALS else (trials + 1) // 2)
             else:  # the first is short, as a trial of annealing may take longer than the last one did
                 part += 1
                 method = Annealing(trials // 8 if part == 1 else trials // 2)
@@ -159,3 +150,169 @@ class Contest:
 
     def _seed(self) -> int:
         return int(self._rng.integers(2**31))
+
+
+SHORT = 64
+"""Iterations of a climb."""
+WIDENING, REGULAR = 16.0, "lattice"
+"""How wide wakes are at first; but for this start."""
+
+
+@final
+class Race:
+    """What starts have come to so far; ``seed`` draws the seeds of their layouts."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        starts: Sequence[Start],
+        found: Candidates,
+        climbs: Climbs,
+        seed: Callable[[], int],
+    ) -> None:
+        self.tools, self.found, self.budget = tools, found, found.budget
+        self._starts, self._climbs, self._seed = list(starts), climbs, seed
+        self._made = 0
+        self._reached: dict[str, float] = {}
+        self._tries: Counter[str] = Counter()
+        self._failures: list[str] = []
+
+    def begin_with(self, layout: Layout, start: str, until: float) -> None:
+        """A layout that is there already takes part."""
+        self._climb_from(self._enter(layout, start), WIDENING, until)
+
+    def make_one(self) -> None:
+        """One layout at the least cost, if there is none."""
+        for start in sorted(self._starts, key=lambda one: one.work):
+            if not self.found.best and (layout := self._made_by(start)) is not None:
+                self._enter(layout, start.name)
+
+    def run(self, until: float) -> None:
+        """Until a share of the budget is spent."""
+        before = -1.0
+        while self._starts and before < self.budget.evaluations:  # until no turn fits or pays
+            before = self.budget.evaluations
+            for start in _turns(self._starts):
+                if start in self._starts and (not self.found.best or self._pays(start, until)):
+                    self._turn_of(start, until)
+        if not self.found.best:
+            name = self.tools.problem.name
+            raise TaskError(f"farm {name}: auto found no start; {'; '.join(self._failures)}")
+
+    def _pays(self, start: Start, until: float) -> bool:
+        """Whether another turn of a start fits, and its layouts before were not far below the best of all.
+
+        The first that is climbed from need not be climbed for long; others are left out if they could not be.
+        """
+        if self.budget.pieces(start.name, start.work, until) < 1:
+            return False
+        if self._reached and not self._climbs.is_room(until - self.budget.share(start.name, start.work)):
+            return False
+        tries = max(1, self._tries[start.name])
+        return not self.found.is_far(self._reached.get(start.name, np.inf), tries)
+
+    def _turn_of(self, start: Start, until: float) -> None:
+        """A new layout of a start, climbed from."""
+        layout = self._made_by(start)
+        if layout is not None:
+            widening = 1.0 if start.name == REGULAR else WIDENING
+            self._climb_from(self._enter(layout, start.name), widening, until)
+
+    def _made_by(self, start: Start) -> Layout | None:
+        """A layout of a start; None, and no further turn for it, if it finds none."""
+        self.budget.begin()
+        try:
+            found = self.tools.search(start.method)(self._seed(), None)
+        except (ArgumentError, TaskError) as error:
+            self._starts.remove(start)
+            self.budget.end(start.name, 1, start.work - 1.0)
+            self._failures.append(f"{start.name}: {error}")
+            return None
+        self.budget.end(start.name, 1, max(0.0, start.spent(found) - 1.0))
+        return found.layout
+
+    def _enter(self, layout: Layout, start: str) -> Candidate:
+        """A new layout: evaluate it."""
+        self.budget.begin()
+        candidate = Candidate(self.tools.problem.aep(layout), layout, start, self._made)
+        self.budget.end("evaluation", 1, 1.0)
+        self._made += 1
+        self.found.take(candidate)
+        return candidate
+
+    def _climb_from(self, candidate: Candidate, widening: float, until: float) -> None:
+        """Climb a little from a layout."""
+        reached = self._climbs.climb(candidate, SHORT, widening, until).aep_gwh
+        self._tries[candidate.start] += 1
+        self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
+
+
+def _turns(starts: Sequence[Start]) -> list[Start]:
+    """A round: lattices before each of the others."""
+    regular = [start for start in starts if start.name == REGULAR]
+    others = [start for start in starts if start.name != REGULAR]
+    return [turn for start in others for turn in (*regular, start)] or regular
+
+
+PER_ITERATION = 1.4
+"""Gradients for each iteration of a climb, about: line searches, and the climb from the start itself."""
+LEAST_WIDE = 16
+"""Climbs of fewer iterations have no stages with wide wakes."""
+LEAST_TOLD = 16
+"""Climbs of fewer iterations do not show which of two starts is the better one."""
+LAST = 32
+"""Iterations of a climb after moves."""
+GAIN = 1e-7
+"""Climbing ends when a part of it gains less than this share of the energy."""
+
+
+@final
+class Climbs:
+    """What they reach is taken among the candidates; if they are ``quick`` they are made in few wind states."""
+
+    def __init__(self, tools: Tools, found: Candidates, *, quick: bool = False) -> None:
+        self.tools, self.found, self.budget = tools, found, found.budget
+        self._quick = quick and tools.quick is not tools.problem
+        self._kind = "quick iteration" if self._quick else "iteration"
+        self._work = GRADIENT * (tools.share if self._quick else 1.0)
+        self._has_gradient = True
+
+    def climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> Candidate:
+        """Climb as often as fits until a share of the budget is spent, in powers of two; what it came to."""
+        fitting = min(iterations, self.budget.pieces(self._kind, PER_ITERATION * self._work, until))
+        if fitting < 1 or not self._has_gradient:
+            return candidate
+        count = 1 << (fitting.bit_length() - 1)
+        method = Gradient(count, widening if count >= LEAST_WIDE else 1.0)
+        self.budget.begin()
+        try:
+            found = self.tools.search(method, quick=self._quick)(0, candidate.layout)
+        except (ArgumentError, TaskError):  # a model or an engine that has no gradient
+            self._has_gradient = False
+            return candidate
+        self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
+        climbed = candidate._replace(aep_gwh=self._worth(found), layout=found.layout)
+        self.found.take(climbed)
+        return climbed
+
+    def _worth(self, found: Result) -> float:
+        """The energy in all wind states (GWh)."""
+        if not self._quick:
+            return found.aep_gwh
+        self.budget.begin()
+        worth = self.tools.problem.aep(found.layout)
+        self.budget.end("evaluation", 1, 1.0)
+        return worth
+
+    def is_room(self, until: float) -> bool:
+        """Whether a climb that is long enough to compare starts fits until a share of the budget is spent."""
+        fitting = self.budget.pieces(self._kind, PER_ITERATION * self._work, until)
+        return fitting >= LEAST_TOLD or not self._has_gradient
+
+    def climb_on(self, until: float = 1.0) -> None:
+        """Climb from the best with the true wakes, as long as it pays and a share of the budget is not spent."""
+        while self.budget.used < until:
+            before = self.found.best[0].aep_gwh
+            self.climb(self.found.best[0], LAST, 1.0, until)
+            if self.found.best[0].aep_gwh <= before * (1.0 + GAIN):
+                break

@@ -1,7 +1,12 @@
-"""The starts that a portfolio tries: each a method that needs no layout, and the work that one of its layouts takes.
+"""The starts that a portfolio tries, and how the work of each part of a portfolio is counted.
 
-To add one, write a function like those below and name it in ``STARTS``. A start that does not suit a problem returns
-None; one that turns out not to fit raises TaskError or ArgumentError when it runs and is not tried again.
+A start is a method that needs no layout. To add one, write a function like those below and name it in ``STARTS``. A
+start that does not suit a problem returns None; one that turns out not to fit raises TaskError or ArgumentError when it
+runs and is not tried again.
+
+Work is counted in evaluations of whole layouts in all wind states. The rules follow what is computed, wakes between
+pairs of turbines in wind states, and not what it takes on some machine. They need not be exact: they only have to be
+the same everywhere, and near enough for shares of a budget to mean something.
 """
 
 from __future__ import annotations
@@ -12,17 +17,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vindeby.layout.lattices.judging import parts_of
-from vindeby.layout.lattices.quick_judge import can_judge_quickly
+from vindeby.layout.arrays import FloatArray
+from vindeby.layout.lattices.judges import parts_of
+from vindeby.layout.lattices.quick_judge import can_judge_quickly, shares_of_evaluation
+from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
 from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
-from vindeby.layout.placing.grid_points import grid_inside
-from vindeby.layout.portfolio.work import quick_lattice_work, smart_start_work
-from vindeby.layout.problem import FloatArray, Problem
-
-__all__ = ["STARTS", "Start", "starts_for"]
+from vindeby.layout.moves.carried_moves import can_carry
+from vindeby.layout.moves.moving import is_cheaper_whole
+from vindeby.layout.moves.one_move import can_move_one
+from vindeby.layout.moves.steady_moves import is_steady
+from vindeby.layout.moves.walk import stages_of
+from vindeby.layout.placing.construction import grid_inside
+from vindeby.layout.problem import Problem
 
 GRID_SIZE = 18
 """Of smart start; finer where that leaves fewer than ``POINTS_PER_TURBINE``."""
@@ -31,7 +40,7 @@ RANDOM_PCT = 10.0
 LATTICES = 300
 """Lattices that are tried for one layout."""
 PER_LATTICE = 3.0
-"""Evaluations for each of them, about, with those that tell which turbines are left out."""
+"""Evaluations for each of them, about, with those that decide which turbines are left out."""
 SPEEDS = 5
 """Wind speeds at most, and directions, in which smart start judges points: some of the problem's own."""
 DIRECTIONS = 120
@@ -94,3 +103,52 @@ def _some(values: FloatArray, most: int) -> tuple[float, ...]:
 
 
 STARTS: tuple[Callable[[Problem], Start | None], ...] = (_lattice, _smart_start, _random_start)
+
+
+GRADIENT = 3.0
+"""An energy with its gradient: the walk downwind, and one back with about twice as much to compute."""
+
+
+def trial_work(problem: Problem) -> float:
+    """One trial of random-search or annealing, on average over its stages: in few wind states it costs as much less."""
+    states = len(problem.farm.states.speed)
+    return sum(
+        stage.share * _trial_in(stage.problem) * len(stage.problem.farm.states.speed) / states
+        for stage in stages_of(problem, "coarse-to-fine")
+    )
+
+
+def _trial_in(problem: Problem) -> float:
+    """One trial in all wind states of a problem.
+
+    Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where
+    they do and are carried on from move to move, about as many again change in turn, and there are kept moves; where
+    they are not carried on, it is about half of what a whole layout takes. A whole layout takes a tenth where its wakes
+    are read from tables, which moves do not use. Where moves are not followed (models that
+    add turbulence, blockage, engines of other tools, layouts that are faster evaluated from tables) it is a whole
+    evaluation.
+    """
+    farm = problem.farm
+    turbines = problem.n_turbines + len(problem.neighbours.types)
+    if not can_move_one(farm.model) or is_cheaper_whole(farm, turbines):
+        return 1.0
+    if farm.locality == "uniform" and is_steady(farm):
+        return min(1.0, 2.0 / problem.counted)
+    if can_carry(farm, turbines):
+        return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
+    return 0.5
+
+
+def smart_start_work(method: SmartStart, problem: Problem, points: int) -> float:
+    """One construction: the wakes of each turbine at all points of the grid, in the states that it is judged in."""
+    farm = problem.farm
+    judged = len(farm.states.speed)
+    if farm.states.step is None:
+        judged = len(method.wind_directions or range(360)) * len(method.wind_speeds or range(5))
+    return 1.0 + points * judged / (problem.counted * len(farm.states.speed))
+
+
+def quick_lattice_work(problem: Problem, trials: int) -> float:
+    """The search for a lattice that is judged quickly: looks, shapes, and evaluations of the best."""
+    look, shape = shares_of_evaluation(problem)
+    return KEPT + trials * (look * (1.0 + 3.0 * WITH_SURPLUS) + 2.0 * SHAPES_PER_TRIAL * shape)

@@ -166,7 +166,7 @@
     const head = make("tr");
     const placed = data.workers.some((worker) => worker.job) || new Set(data.workers.map((worker) => worker.node)).size > 1;
     const places = placed ? ["node", "job"] : [];
-    for (const name of ["worker", ...places, "pid", "task", "for", "heard of", "memory", "at"]) head.append(text("th", name, { class: name === "task" || name === "at" ? "name" : "" }));
+    for (const name of ["worker", ...places, "pid", "task", "for", "heartbeat", "memory", "at"]) head.append(text("th", name, { class: name === "task" || name === "at" ? "name" : "" }));
     at("workers").replaceChildren(head, ...data.workers.map((worker) => {
       const line = make("tr");
       line.append(text("td", worker.slot), ...places.map((place) => text("td", worker[place] || "")), text("td", worker.pid), text("td", worker.task || "-", { class: "name" }),

@@ -15,12 +15,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vindeby.runner.batch_job import node_and_job
-from vindeby.runner.cluster.lane import Lane
 from vindeby.runner.cluster.orders import (
     Answer,
     EndLane,
@@ -33,13 +31,84 @@ from vindeby.runner.cluster.orders import (
     Shard,
     StartLane,
 )
-from vindeby.runner.failures import Failure
-from vindeby.runner.linux import total_memory
 from vindeby.runner.local.local_pool import LocalPool
-from vindeby.runner.local.messages import Setup
-from vindeby.runner.pool import PoolEvent, TasksDurable, Work, WorkerGone
-from vindeby.runner.protocol import MethodUnusable, Seen
+from vindeby.runner.pool import DiskTrouble, PoolEvent, TasksDurable, Work, WorkerGone, WorkerRetiring
+from vindeby.runner.processes import node_and_job, total_memory
+from vindeby.runner.protocol import Failed, Failure, MethodUnusable, Seen, WantsWork
 from vindeby.store.disk.run_directory import RunDirectory
+
+
+@dataclass
+class Lane:
+    """Events are kept until the coordinator says that it has them: an answer that Dask loses is given again."""
+
+    number: int
+    last_order: int = 0
+    waiting_for: str = ""
+    """What the last order needs to be settled: ``ready``, ``tasks`` or ``gone``; empty when it is."""
+    open_tasks: set[int] = field(default_factory=set)
+    present: bool = False
+    seconds: float | None = None
+    urgent: bool = False
+    """Something was said that the coordinator should hear before the order is settled."""
+    attended: int = 0
+    _events: list[tuple[int, LaneEvent]] = field(default_factory=list)
+    _count: int = 0
+    _answered: int = 0
+
+    def take(self, number: int, order: Order) -> bool:
+        """Note an order; whether it is new, as Dask may run a function twice."""
+        if number <= self.last_order:
+            return False
+        self.last_order = number
+        if isinstance(order, StartLane):
+            self.present, self.waiting_for = True, "ready"
+            self.open_tasks.clear()
+        elif isinstance(order, Work):
+            self.open_tasks = {task for task, _ in order.tasks}
+            self.waiting_for = "tasks" if self.present else ""
+        elif isinstance(order, EndLane | KillLane):
+            self.waiting_for = "gone" if self.present else ""
+        return True
+
+    def hear(self, event: LaneEvent) -> None:
+        """Keep what the process said, and note what it settles."""
+        if isinstance(event, WantsWork):
+            self.seconds = event.seconds_per_task
+            self._settle("ready")
+            return  # the coordinator knows when the lane is idle
+        match event:
+            case TasksDurable(_, tasks) | Shard(_, tasks):
+                self.open_tasks -= set(tasks)
+            case Failed(_, task):
+                self.open_tasks.discard(task)
+            case WorkerGone():
+                self.present, self.waiting_for = False, ""
+            case DiskTrouble() | WorkerRetiring() | MethodUnusable():
+                self.urgent = True
+        if not self.open_tasks:
+            self._settle("tasks")
+        self._count += 1
+        self._events.append((self._count, event))
+
+    def _settle(self, what: str) -> None:
+        if self.waiting_for == what:
+            self.waiting_for = ""
+
+    def forget(self, seen: int) -> None:
+        """The coordinator has the events up to this one."""
+        self._events = [(number, event) for number, event in self._events if number > seen]
+
+    @property
+    def unheard(self) -> bool:
+        """Has it said something since the last answer, while no task attends to it?"""
+        return self._count > self._answered and not self.attended
+
+    def answer(self) -> Answer:
+        """What the coordinator does not have yet."""
+        self.urgent, self._answered = False, self._count
+        return Answer(tuple(self._events), not self.waiting_for, self.seconds)
+
 
 _LOOK_S = 0.5
 _SHARE_OF_MEMORY = 0.85
@@ -129,13 +198,11 @@ class Agent:
 
     def _make_pool(self) -> LocalPool:
         session = self.session
-        output, options = session.output, session.options
+        setup = replace(session.setup, search_path=_merged_path(session), memory_limit=self._limit)
         if self._scratch is not None:
-            output, options = str(self._scratch / "results.h5"), replace(options, lock="", token="")
-        setup = Setup(
-            session.campaign, output, options, _merged_path(session), session.heartbeat_s, self._limit
-        )
-        run = RunDirectory(Path(output))
+            options = replace(setup.options, lock="", token="")
+            setup = replace(setup, output=str(self._scratch / "results.h5"), options=options)
+        run = RunDirectory(Path(setup.output))
         if self._scratch is not None:
             run.create()
         return LocalPool(run, setup, len(self._lanes), session.start_method, f"{session.name}-{self._name}")
@@ -147,9 +214,9 @@ class Agent:
         while self._calls:
             self._calls.popleft()(pool)
         events = pool.wait(_LOOK_S)
-        told = [(event, self._with_shards(event)) for event in events]
+        received = [(event, self._with_shards(event)) for event in events]
         with self._change:
-            for event, said in told:
+            for event, said in received:
                 for number in self._who(event):
                     for one in said:
                         self._lanes[number].hear(one)
@@ -195,7 +262,7 @@ def _obey(pool: LocalPool, lane: int, order: Order) -> None:
 def _merged_path(session: Session) -> tuple[str, ...]:
     """This machine's packages first; what the coordinator has besides, such as the folder of a user's module."""
     here = [entry for entry in sys.path if entry]
-    return tuple(here + [entry for entry in session.search_path if entry not in here])
+    return tuple(here + [entry for entry in session.setup.search_path if entry not in here])
 
 
 def answer_probe(probe: str, text: str) -> str:
@@ -219,11 +286,13 @@ def open_session(session: Session, sees_run: bool, dask_worker: Any = None) -> O
     node, job = node_and_job()
     with _changing:
         for (where, token), agent in list(_agents.items()):
-            if agent.over.is_set() or (where == address and agent.session.output == session.output):
+            if agent.over.is_set() or (
+                where == address and agent.session.setup.output == session.setup.output
+            ):
                 agent.end()
                 del _agents[where, token]
         name = f"{node}-{address.rpartition(':')[2]}"
-        limit = session.memory_limit or _fair_share(dask_worker, lanes)
+        limit = session.setup.memory_limit or _fair_share(dask_worker, lanes)
         _agents[address, session.token] = Agent(session, name, lanes, limit, sees_run=sees_run)
     return Opened(lanes, node, job, str(dask_worker.nanny or dask_worker.name))
 

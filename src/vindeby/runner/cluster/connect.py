@@ -15,9 +15,9 @@ from typing import Any
 
 from vindeby.campaign import RunOptions
 from vindeby.errors import ArgumentError
+from vindeby.runner.cluster.dask_link import PACKAGES, here, mismatch
 from vindeby.runner.cluster.slurm_jobs import SlurmJobs
-from vindeby.runner.cluster.versions import PACKAGES, here, mismatch
-from vindeby.runner.linux import usable_cores
+from vindeby.runner.processes import usable_cores
 
 _CONNECT_S = 30.0
 _LARGEST_FILE = 1 << 22
@@ -26,14 +26,14 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class Connection:
-    """A client, and what is known of whoever starts its workers."""
+    """A client, and what is known of the jobs that start its workers."""
 
     client: Any
     most: int | None = None
     """More processes than this are not used; None for as many as there is room for."""
-    help_comes: Callable[[], bool] = lambda: False
+    jobs_pending: Callable[[], bool] = lambda: False
     """Are workers on their way, so that waiting for them makes sense?"""
-    hopeless: Callable[[], str] = lambda: ""
+    no_jobs_reason: Callable[[], str] = lambda: ""
     """Why none will come, and what to do about it, where that is known."""
 
 
@@ -82,11 +82,11 @@ def _connection(
     if isinstance(pool, SlurmJobs):
         keeper = stack.enter_context(pool.running(logs, say))
         client = stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False))
-        return Connection(client, workers, keeper.help_comes, keeper.hopeless)
+        return Connection(client, workers, keeper.jobs_pending, keeper.no_jobs_reason)
     if isinstance(pool, str | Path):
         return Connection(_to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack), workers)
     raise ArgumentError(
-        f"pool: {type(pool).__name__} is no pool; give a distributed.Client, the address of a Dask scheduler, a "
+        f"pool: {type(pool).__name__} is not a pool; give a distributed.Client, the address of a Dask scheduler, a "
         f"scheduler file, or {LOCAL!r}"
     )
 
@@ -133,7 +133,7 @@ def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitSt
         distributed.comm.resolve_address(address)
     except (OSError, ValueError) as error:
         raise ArgumentError(
-            f"--dask: {place}: {address!r} is no address of a scheduler that can be reached from here ({error}); "
+            f"--dask: {place}: {address!r} is not the address of a scheduler that can be reached from here ({error}); "
             "write e.g. tcp://host:8786"
         ) from None
     try:
@@ -148,14 +148,14 @@ def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitSt
 
 
 def _address_in(file: Path) -> str:
-    """The address that a scheduler file holds; ArgumentError where it is no such file."""
+    """The address that a scheduler file holds; ArgumentError where it is not such a file."""
     address = None
     with contextlib.suppress(OSError, ValueError):
         data = json.loads(file.read_bytes()[:_LARGEST_FILE])
         address = data.get("address") if isinstance(data, dict) else None
     if not isinstance(address, str) or not address:
         raise ArgumentError(
-            f"--dask: {file}: is no scheduler file, as `dask scheduler --scheduler-file {file}` writes it"
+            f"--dask: {file}: is not a scheduler file, as `dask scheduler --scheduler-file {file}` writes it"
         )
     return address
 

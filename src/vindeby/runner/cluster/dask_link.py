@@ -19,8 +19,39 @@ from typing import Any, TypeAlias
 
 from vindeby.runner.cluster import agent
 from vindeby.runner.cluster.orders import Answer, Look, Opened, Order, Session
-from vindeby.runner.cluster.versions import PACKAGES, here, mismatch
 from vindeby.store.disk.run_directory import RunDirectory
+
+PACKAGES = ("numpy", "numba", "vindeby")
+_NAMES = {"python": "Python", "numpy": "NumPy", "numba": "Numba", "vindeby": "vindeby"}
+
+
+def here() -> dict[str, Any]:
+    """What is installed here, in the form that Dask has for it."""
+    from distributed.versions import get_versions
+
+    versions: dict[str, Any] = get_versions(packages=list(PACKAGES))
+    return versions
+
+
+def mismatch(address: str, there: dict[str, Any], ours: dict[str, Any]) -> str:
+    """What differs between a worker and here, both named; empty when nothing does."""
+    found = []
+    for package, name in _NAMES.items():
+        theirs, mine = _version(there, package), _version(ours, package)
+        if theirs != mine:
+            found.append(f"{name} is {theirs or 'not installed'} there and {mine or 'not installed'} here")
+    if not found:
+        return ""
+    return (
+        f"the Dask worker {address} has other versions: {'; '.join(found)}; install the same versions on both, "
+        "then rerun the same command"
+    )
+
+
+def _version(versions: dict[str, Any], package: str) -> str:
+    text = (versions.get("packages") or {}).get(package) or ""
+    return ".".join(text.split(".")[:3]) if package == "python" else text
+
 
 _WATCH_S = 1.0
 _LOOK_S = 2.0
@@ -242,7 +273,7 @@ class DaskLink:
     async def _end(self) -> None:
         for task in list(self._tasks):
             task.cancel()
-        if self._client.status != "running":  # nobody can be told; the agents end for want of news
+        if self._client.status != "running":  # it cannot be reached; the agents end when they hear nothing
             return
         closing = [
             asyncio.wait_for(self._run_there(address, agent.close_session, self._session.token), _ANSWER_S)

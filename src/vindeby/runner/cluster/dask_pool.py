@@ -13,6 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
@@ -27,7 +28,7 @@ from vindeby.runner.cluster.dask_link import (
     Post,
     Silence,
 )
-from vindeby.runner.cluster.node import Node, Place
+from vindeby.runner.cluster.nodes import Node, Place, Restarts
 from vindeby.runner.cluster.orders import (
     Attend,
     EndLane,
@@ -38,10 +39,6 @@ from vindeby.runner.cluster.orders import (
     Shard,
     StartLane,
 )
-from vindeby.runner.cluster.restarts import Restarts
-from vindeby.runner.cluster.returned import ReturnedShards
-from vindeby.runner.execution.unreported import unreported_keys
-from vindeby.runner.failures import Failure, Kind
 from vindeby.runner.pool import (
     DiskTrouble,
     PoolAbilities,
@@ -52,8 +49,21 @@ from vindeby.runner.pool import (
     WorkerGone,
     WorkerReady,
 )
-from vindeby.runner.protocol import Failed, MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
+from vindeby.runner.protocol import (
+    Failed,
+    Failure,
+    Kind,
+    MethodUnusable,
+    MoreSlots,
+    PoolLost,
+    Seen,
+    WantsWork,
+)
+from vindeby.runner.publisher import shard_name, unreported_keys
+from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.shard import ShardWriter, read_segments
 
 _BLAMED_AFTER = 3
 """Dask workers that may vanish with the same task running before the task is the suspect."""
@@ -74,14 +84,14 @@ class DaskPool:
         *,
         most: int | None = None,
         patience_s: float = 300.0,
-        help_comes: Callable[[], bool] = lambda: False,
-        hopeless: Callable[[], str] = lambda: "",
+        jobs_pending: Callable[[], bool] = lambda: False,
+        no_jobs_reason: Callable[[], str] = lambda: "",
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._run, self._session, self._most, self._say = run, session, most, say
-        self._patience_s, self._help_comes, self._hopeless = patience_s, help_comes, hopeless
+        self._patience_s, self._jobs_pending, self._no_jobs_reason = patience_s, jobs_pending, no_jobs_reason
         self._link = DaskLink(client, session, run)
-        self._returned = ReturnedShards(run, session.options.lock, session.options.token)
+        self._returned = ReturnedShards(run, session.setup.options.lock, session.setup.options.token)
         self._nodes: dict[str, Node] = {}
         self._known: dict[str, str] = {}
         """Dask workers that are being opened, are open, or were refused, by address."""
@@ -131,9 +141,9 @@ class DaskPool:
         """Read the inbox."""
         if not self._events:
             try:
-                self._heard(self._link.inbox.get(timeout=max(timeout_s, 0.001)))
+                self._received(self._link.inbox.get(timeout=max(timeout_s, 0.001)))
                 while True:
-                    self._heard(self._link.inbox.get_nowait())
+                    self._received(self._link.inbox.get_nowait())
             except queue.Empty:
                 pass
         events, self._events = self._events, []
@@ -165,7 +175,7 @@ class DaskPool:
         self._places.clear()
         self._nodes.clear()
 
-    def _heard(self, post: Post) -> None:
+    def _received(self, post: Post) -> None:
         match post:
             case Nodes(threads):
                 self._compare(threads)
@@ -202,9 +212,9 @@ class DaskPool:
 
     def _check_patience(self, reason: str, present: bool) -> None:
         now = time.monotonic()
-        if not present and (why := self._hopeless()):
+        if not present and (why := self._no_jobs_reason()):
             self._give_up(why, remedy="")
-        elif present or self._help_comes():
+        elif present or self._jobs_pending():
             self._alone_since = now
         elif now - self._alone_since > self._patience_s:
             self._give_up(f"{reason}, for {self._patience_s:.0f} s")
@@ -310,7 +320,7 @@ class DaskPool:
             return
         for number, event in answer.events:
             place.node.heard[place.lane] = max(number, place.node.heard.get(place.lane, 0))
-            self._told(place, event)
+            self._event(place, event)
         if self._places.get(place.slot) is not place:
             return
         if not answer.settled:
@@ -323,7 +333,7 @@ class DaskPool:
             self._events.append(WantsWork(place.slot, answer.seconds))
         self._go_on(place)
 
-    def _told(self, place: Place, event: LaneEvent) -> None:
+    def _event(self, place: Place, event: LaneEvent) -> None:
         match event:
             case WorkerReady():
                 place.writer = event.writer
@@ -435,3 +445,22 @@ def _of_slot(event: Any, slot: int) -> PoolEvent:
     """An agent numbers its processes by lane, the pool by slot."""
     named: PoolEvent = replace(event, worker=slot) if hasattr(event, "worker") else event
     return named
+
+
+class ReturnedShards:
+    """Publishes shards that arrive as bytes, under the lock of the run."""
+
+    def __init__(self, run: RunDirectory, lock: str, token: str) -> None:
+        self._writer = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
+
+    def publish(self, data: bytes, origin: str) -> str:
+        """Check a shard and make its records durable here; the name of the new shard.
+
+        DataError when it was damaged on its way, StorageError when the disk refuses.
+        """
+        file = SealedFile.of_bytes(data, origin)
+        if file is None:
+            raise DataError(f"{origin}: what came back is not a shard")
+        with file:
+            records = [record for segment in read_segments(file) for record in segment.records()]
+        return shard_name(self._writer.publish(records).path)

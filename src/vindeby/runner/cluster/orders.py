@@ -6,12 +6,9 @@ import uuid
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from vindeby.campaign import Campaign
-from vindeby.runner.execution.task_executor import ExecutorOptions
-from vindeby.runner.failures import Failure
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.pool import PoolEvent, Work
-from vindeby.runner.protocol import Seen
+from vindeby.runner.protocol import Failure, Seen
 
 
 @dataclass(frozen=True)
@@ -20,13 +17,8 @@ class Session:
 
     token: str
     """Of this coordinator's run; a later one of the same campaign ends what an earlier one left."""
-    output: str
-    campaign: Campaign
-    options: ExecutorOptions
-    search_path: tuple[str, ...]
-    heartbeat_s: float
-    memory_limit: int | None
-    """Bytes per process; None for a fair share of what the Dask worker may use."""
+    setup: Setup
+    """For its processes; without a memory limit, each has a fair share of what the Dask worker may use."""
     start_method: str
     name: str
     """What the logs of its workers begin with."""
@@ -36,10 +28,7 @@ class Session:
     @classmethod
     def of(cls, setup: Setup, start_method: str, name: str) -> Session:
         """For the same work as the processes of one machine would be set up for."""
-        return cls(
-            uuid.uuid4().hex, setup.output, setup.campaign, setup.options, setup.search_path, setup.heartbeat_s,
-            setup.memory_limit, start_method, name,
-        )  # fmt: skip
+        return cls(uuid.uuid4().hex, setup, start_method, name)
 
 
 @dataclass(frozen=True)
@@ -109,5 +98,5 @@ class Look:
 
     seen: tuple[Seen, ...] = ()
     fallen: tuple[int, ...] = ()
-    """Lanes whose process went while nobody attended to them."""
+    """Lanes whose process went while no task attended to them."""
     agent_gone: bool = False

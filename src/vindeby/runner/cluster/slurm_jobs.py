@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.sections.slurm_options import SlurmOptions
+from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, ShortfallError, VindebyError
-from vindeby.runner.cluster.job_troubles import JOB_NAME, end_of, in_vain, waiting_for
-from vindeby.slurm_commands import InQueue, check_script, in_queue
+from vindeby.slurm_commands import InQueue, check_script, how_it_ended, in_queue
 
 _LOOK_S = 5.0
 _FRUITLESS = 3
@@ -62,7 +61,7 @@ class JobKeeper:
         self._submitting: dict[str, float] = {}
         self._submitting_again = False
         self._fruitless = 0
-        self._in_vain = 0
+        self._never_starting = 0
         self._waiting_for = ""
         self._stuck = self._ended = ""
         self._over = threading.Event()
@@ -78,11 +77,11 @@ class JobKeeper:
         self._over.set()
         self._thread.join()
 
-    def help_comes(self) -> bool:
+    def jobs_pending(self) -> bool:
         """Are jobs in the queue, so that waiting for workers makes sense?"""
-        return not self.hopeless()
+        return not self.no_jobs_reason()
 
-    def hopeless(self) -> str:
+    def no_jobs_reason(self) -> str:
         """Why no worker will come, and what to do; empty as long as some may."""
         return self._ended or self._stuck
 
@@ -105,7 +104,7 @@ class JobKeeper:
         if self.cluster.scheduler_info["workers"]:
             self._fruitless, self._stuck, self._ended = 0, "", ""
         else:
-            self._look_at_those_that_wait(queue)
+            self._check_waiting(queue)
         if not lost and not forgotten:
             self._submitting_again = False
             return
@@ -113,7 +112,7 @@ class JobKeeper:
         if self._fruitless > _FRUITLESS:
             self._give_up([jobs.get(name, "") for name in sorted(lost)])
             return
-        if lost or not self._submitting_again:  # dask-jobqueue needs a while for what it was told
+        if lost or not self._submitting_again:  # dask-jobqueue needs a while to submit
             self._say(f"{len(lost) + forgotten} SLURM jobs are gone; as many are submitted again")
         self._submitting_again = True
         self.cluster.sync(self.cluster.scale_down, lost)
@@ -126,17 +125,17 @@ class JobKeeper:
         self._submitting = {name: self._submitting.get(name, now) for name in nameless}
         return {name for name, since in self._submitting.items() if now - since > _SUBMITTING_S}
 
-    def _look_at_those_that_wait(self, queue: Mapping[str, InQueue]) -> None:
+    def _check_waiting(self, queue: Mapping[str, InQueue]) -> None:
         """Say what jobs wait for, once for each reason; stop when that will never come (seen in two listings)."""
-        told = waiting_for(queue)
-        if told and told != self._waiting_for:
-            self._say(told)
-        self._waiting_for = told
-        why = in_vain(queue)
-        self._in_vain = self._in_vain + 1 if why else 0
+        reasons = waiting_for(queue)
+        if reasons and reasons != self._waiting_for:
+            self._say(reasons)
+        self._waiting_for = reasons
+        why = never_starting(queue)
+        self._never_starting = self._never_starting + 1 if why else 0
         self._stuck = (
             f"{why}; change what the jobs ask for (--partition, --account, --time, --cores, --memory, --directive)"
-            if self._in_vain >= 2
+            if self._never_starting >= 2
             else ""
         )
 
@@ -145,9 +144,9 @@ class JobKeeper:
         if self._ended:
             return
         numbers = [job for job in jobs if job]
-        told = end_of(numbers[0], self._logs) if numbers else _refusal(self.cluster.job_script())
+        ending = end_of(numbers[0], self._logs) if numbers else _refusal(self.cluster.job_script())
         self._ended = (
-            f"SLURM jobs end before a worker comes of them, {self._fruitless} times in a row; {told}; their logs are "
+            f"SLURM jobs end before a worker comes of them, {self._fruitless} times in a row; {ending}; their logs are "
             f"in {self._logs}; correct what they begin with (run.slurm.before, e.g. module load) or what they ask for"
         )
         self._say("SLURM jobs end before a worker comes of them; no more are submitted")
@@ -195,3 +194,54 @@ def _check(script: str) -> None:
             check_script(Path(file.name))
         except ShortfallError as error:
             raise ArgumentError(f"--slurm: {error}") from None
+
+
+JOB_NAME = "vindeby-worker"
+_LONGEST_LOG = 2000
+_LINES = 3
+_NEVER_STARTING = frozenset(
+    {
+        "AccountNotAllowed", "AssocMaxWallDurationPerJobLimit", "BadConstraints", "DependencyNeverSatisfied",
+        "InvalidAccount", "InvalidQOS", "JobHeldAdmin", "JobHeldUser", "JobLaunchFailure", "PartitionDown",
+        "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit",
+        "QOSNotAllowed", "launch failed requeued held",
+    }
+)  # fmt: skip
+"""Reasons of SLURM for which a job waits until somebody changes it, not until something becomes free."""
+
+
+def end_of(job: str, logs: Path) -> str:
+    """How a job ended that brought no worker: SLURM's word for it, and the last lines of its log."""
+    try:
+        state = how_it_ended(job)
+    except VindebyError:
+        state = ""  # SLURM forgets jobs after some minutes
+    lines = _last_lines(logs / f"{JOB_NAME}-{job}.err") or _last_lines(logs / f"{JOB_NAME}-{job}.out")
+    ending = f"job {job}" + (f": {state}" if state else " is gone")
+    return ending + (f"; the end of its log: {' | '.join(lines)}" if lines else "")
+
+
+def never_starting(queue: Mapping[str, InQueue]) -> str:
+    """Why none of these jobs will ever start, where that is so; empty when one runs or may."""
+    stuck = [job for job in queue.values() if job.state == "PENDING" and job.reason in _NEVER_STARTING]
+    if not stuck or len(stuck) < len(queue):
+        return ""
+    first = stuck[0]
+    return f"SLURM will not start job {first.job} as it is ({first.reason})"
+
+
+def waiting_for(queue: Mapping[str, InQueue]) -> str:
+    """What the jobs wait for, in SLURM's words; empty when none waits."""
+    reasons = sorted(
+        {job.reason for job in queue.values() if job.state == "PENDING" and job.reason != "None"}
+    )
+    count = sum(job.state == "PENDING" for job in queue.values())
+    return f"{count} SLURM jobs wait in the queue: {', '.join(reasons)}" if reasons else ""
+
+
+def _last_lines(log: Path) -> list[str]:
+    try:
+        text = log.read_bytes()[-_LONGEST_LOG:].decode(errors="replace")
+    except OSError:
+        return []
+    return [line.strip() for line in text.splitlines() if line.strip()][-_LINES:]

@@ -3,7 +3,7 @@
 No worker outlives its coordinator, and which task killed a worker is always known. Of the runner only ``running``
 imports this: it is one of the pools that ``vindeby.runner.pool`` makes possible.
 
-Reading order: ``local_pool`` (the coordinator's side), ``messages`` with ``framing`` and ``heartbeats`` (how both sides
-speak), ``spawner`` with ``spawner_process`` (who starts and ends processes), ``worker`` with ``task_output``,
-``surroundings`` and ``descriptors`` (the process that does tasks).
+Reading order: ``local_pool`` (the coordinator's side), ``messages`` (how both sides speak), ``spawner`` (who starts and
+ends processes), ``worker`` with ``task_output`` (the process that
+does tasks).
 """

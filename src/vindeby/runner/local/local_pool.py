@@ -12,12 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vindeby.runner.batch_job import node_and_job
-from vindeby.runner.execution.unreported import unreported_keys
-from vindeby.runner.failures import Failure, Kind, how_it_ended
-from vindeby.runner.linux import memory_of, oom_kills
-from vindeby.runner.local.heartbeats import Heartbeats
-from vindeby.runner.local.messages import Channel, End, Message, Ready, Setup
+from vindeby.runner.local.messages import Channel, End, Heartbeats, Message, Ready, Setup
 from vindeby.runner.local.spawner import Spawner
 from vindeby.runner.pool import (
     PoolAbilities,
@@ -29,8 +24,9 @@ from vindeby.runner.pool import (
     WorkerReady,
     WorkerRetiring,
 )
-from vindeby.runner.protocol import Failed, MethodUnusable, Seen, TaskProgress
-from vindeby.runner.timers import Timers
+from vindeby.runner.processes import Timers, memory_of, node_and_job, oom_kills
+from vindeby.runner.protocol import Failed, Failure, Kind, MethodUnusable, Seen, TaskProgress, how_it_ended
+from vindeby.runner.publisher import unreported_keys
 from vindeby.store.disk.run_directory import RunDirectory
 
 _TAIL = 8_000
@@ -51,7 +47,7 @@ class WorkerHandle:
     pid: int = 0
     writer: str = ""
     leaving: bool = False
-    """It was told to end, or said that it retires."""
+    """It was asked to end, or reported that it retires."""
     retires_for: str = ""
     held: dict[int, str] = field(default_factory=dict)
     """Numbers and keys of the tasks that were assigned to it and not reported since."""
@@ -76,7 +72,8 @@ class LocalPool:
         self._oom_kills = oom_kills()
         self._place = node_and_job()
         self._heartbeats = Heartbeats.create(slots)
-        self._spawner = Spawner(self._heartbeats, method, setup.search_path, run.logs / f"{name}-spawner.log")
+        log = run.logs / f"{name}-spawner.log"
+        self._spawner = Spawner(self._heartbeats.descriptor, slots, method, setup.search_path, log)
         self._selector = selectors.DefaultSelector()
         self._listen(self._spawner, self._hear_spawner)
         self._woken, self._waker = socket.socketpair()
@@ -182,15 +179,15 @@ class LocalPool:
 
     def _hear(self, worker: WorkerHandle) -> None:
         if not self._is_current(worker):
-            return  # it was buried in the same turn
+            return  # it was removed in the same turn
         try:
             for message in worker.channel.receive():
-                self._events.append(self._told(worker, message))
+                self._events.append(self._as_event(worker, message))
         except EOFError:
             self._selector.unregister(worker.channel)
             self._kill_soon(worker)
 
-    def _told(self, worker: WorkerHandle, message: Any) -> PoolEvent:
+    def _as_event(self, worker: WorkerHandle, message: Any) -> PoolEvent:
         """What a worker said, as an event, after a note of what matters here."""
         match message:
             case Ready(writer):
@@ -225,7 +222,7 @@ class LocalPool:
             else:
                 self._hear_last(worker)  # first, as it may have said that it retires
                 failure = self._failure_of(worker, event["status"], event["oom"])
-                self._bury(worker, failure, by_itself=worker.leaving and event["status"] in {0, 1})
+                self._remove(worker, failure, by_itself=worker.leaving and event["status"] in {0, 1})
 
     def _spawner_died(self) -> None:
         """Everything below it died with it; each task that was running may have done it."""
@@ -235,9 +232,9 @@ class LocalPool:
         self._listen(self._spawner, self._hear_spawner)
         for worker in list(self._workers.values()):
             failure = Failure(Kind.KILLED, "the process that starts workers was killed")
-            self._bury(worker, failure, by_itself=False)
+            self._remove(worker, failure, by_itself=False)
 
-    def _bury(self, worker: WorkerHandle, failure: Failure, *, by_itself: bool) -> None:
+    def _remove(self, worker: WorkerHandle, failure: Failure, *, by_itself: bool) -> None:
         """Hear what a dead worker still said, and find what it was on and what it published."""
         self._hear_last(worker)
         published: tuple[int, ...] = ()
@@ -257,7 +254,7 @@ class LocalPool:
             self._selector.unregister(worker.channel)
 
     def _failure_of(self, worker: WorkerHandle, status: int, kills: int) -> Failure:
-        """Why a process ended that nobody told to."""
+        """Why a process ended that was not asked to."""
         shown = self._heartbeats.look(worker.slot)
         tail = _tail(worker.log, shown.log_offset) if shown.task is not None else ""
         starved, self._oom_kills = kills > self._oom_kills, kills

@@ -32,18 +32,13 @@ class Output:
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
         sys.stdout = _Tagged(self)
         sys.stderr = _Tagged(self)
+        self._streams = sys.stdin, sys.stdout, sys.stderr
         faulthandler.enable(file=2)
         if hasattr(faulthandler, "register"):
             faulthandler.register(signal.SIGUSR1, file=2)
-        self.settle()
         logging.basicConfig(
             stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
         )
-
-    def settle(self) -> None:
-        """From now on standard streams that are replaced or closed are put back as they are at this moment."""
-        self._streams = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr")}
-        self._ours = [number for number in (1, 2) if _same_file(number, self._descriptor)]
 
     def begin(self, key: str) -> int:
         """A task begins; the size of the log now."""
@@ -52,7 +47,7 @@ class Output:
 
     def end(self, size: int) -> None:
         """A task ended that began when the log had this size."""
-        self._put_back()
+        self._restore_streams()
         for name in ("stdout", "stderr"):
             with contextlib.suppress(
                 Exception
@@ -65,37 +60,25 @@ class Output:
             self.line(f"printed {written} bytes; the first {KEPT_OF_A_TASK} are kept")
         self.key = "-"
 
-    def _put_back(self) -> None:
+    def _restore_streams(self) -> None:
         """A task must not take the log from the next one."""
-        for name, stream in self._streams.items():
-            if getattr(sys, name, None) is not stream:
-                setattr(sys, name, stream)
-                self.line(f"sys.{name} was replaced and left so; put back")
-        for number in self._ours:
-            if not _same_file(number, self._descriptor):
-                os.dup2(self._descriptor, number)
-                self.line(f"file descriptor {number} was closed or redirected and left so; put back")
+        sys.stdin, sys.stdout, sys.stderr = self._streams
+        for number in (1, 2):
+            os.dup2(self._descriptor, number)
 
     def line(self, text: str) -> None:
-        """Write a line of our own; a disk that is full is no reason to fail a task."""
+        """Write a line of our own; a full disk does not fail a task."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with contextlib.suppress(OSError):
             os.write(self._descriptor, f"{stamp} {self.key} {text}\n".encode(errors="replace"))
 
 
 def _opened(path: str) -> int:
-    """The log, to append to; a disk that has no room for one is no reason not to work."""
+    """The log, to append to; nowhere if the disk has no room for it."""
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     except OSError:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-
-
-def _same_file(one: int, two: int) -> bool:
-    try:
-        return os.path.sameopenfile(one, two)
-    except OSError:
-        return False
 
 
 class _Tagged(io.TextIOBase):

@@ -1,12 +1,13 @@
 """A worker: one process that does task after task and publishes what it finds.
 
-Three threads: the main one computes; one publishes; one reads what the coordinator says and beats the heart. When the
+Three threads: the main one computes; one publishes; one receives messages and writes heartbeats. When the
 coordinator is gone, the process ends itself and everything it started; should it hang in C just then, the kernel
 does that (Linux), and the spawner in any case.
 
-A process that a task has used up or changed (memory, file descriptors, child processes, functions of NumPy that were
-replaced) makes room for a fresh one. What it had finished is published first; a task that failed there for want of
-something is not blamed but given back, unless it was the first of its process, which had everything.
+One rule guards tasks against what others do to their process: an exception counts against a task only in a process in
+which no other task has succeeded. Elsewhere the task is handed back, to be tried in a fresh process, and the worker
+makes room for one. So it does when much of its memory or many of its file descriptors are in use, or when it cannot
+publish; what it has finished is published first.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -23,30 +25,22 @@ import time
 from collections import deque
 
 from vindeby.campaign import Task
-from vindeby.runner.execution.task_executor import (
+from vindeby.runner.local.messages import Channel, End, Heartbeats, Ready, Setup, Slot
+from vindeby.runner.local.task_output import Output
+from vindeby.runner.pool import DiskTrouble, TasksDurable, Work, WorkerRetiring
+from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of
+from vindeby.runner.protocol import Failed, Failure, MethodUnusable, WantsWork
+from vindeby.runner.task_executor import (
     ExecutorHooks,
     MethodUnusableError,
     TaskExecutor,
     one_line,
-    trace,
 )
-from vindeby.runner.failures import Failure, Kind
-from vindeby.runner.linux import adopt_orphans, child_count, die_with_parent, limit_data, memory_of
-from vindeby.runner.local.descriptors import Descriptors
-from vindeby.runner.local.heartbeats import Heartbeats, Slot
-from vindeby.runner.local.messages import Channel, End, Ready, Setup
-from vindeby.runner.local.surroundings import Surroundings
-from vindeby.runner.local.task_output import Output
-from vindeby.runner.pool import DiskTrouble, TasksDurable, Work, WorkerRetiring
-from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
 
-_getpid, _exit = os.getpid, os._exit  # a task may replace them
 _RETIRE_AT = 0.7
-"""A worker that uses so much of its memory limit between two tasks makes room for a fresh one."""
-_MUCH = 0.1
-"""A worker that has grown by so much of its memory limit has kept what tasks left behind."""
-_MOST_CHILDREN = 64
-"""Processes that tasks may leave behind before the worker makes room for a fresh one."""
+"""A worker that uses so much of its memory or descriptors between two tasks makes room for a fresh one."""
+_SPARE_DESCRIPTORS = 8
+"""Kept back, to publish with what a worker has finished whose tasks have taken all others."""
 _LOOK_S = 0.2
 _STARVED_S = 1.0
 """How long results wait for a descriptor between two tasks before the worker retires."""
@@ -99,17 +93,18 @@ class Worker(ExecutorHooks):
         self._seconds: float | None = None
         self._looked = 0.0
         self._pid = os.getpid()
-        self._begun = 0
-        self._retire_at = self._much = float("inf")
-        """Bytes of memory in use: at which it retires, and which it has only if tasks left something behind."""
+        self._begun = self._succeeded = False
+        """Whether a task has succeeded in this process, so that a failure may be due to what that one left behind."""
+        self._retire_at = float("inf")
+        """Bytes of memory in use at which it retires."""
         self._worn = ""
         """Why this process should not take another task."""
         self._stage, self._stage_began, self._noted = "", 0.0, 0.0
-        self._descriptors = Descriptors()
+        self._spare = [os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) for _ in range(_SPARE_DESCRIPTORS)]
         os.register_at_fork(after_in_child=channel.close)
 
     def run(self) -> int:
-        """Set up, work until told to end, publish the rest."""
+        """Set up, work until asked to end, publish the rest."""
         first, *early = _first_messages(self.channel)
         assert isinstance(first, Setup)
         self.setup = setup = first
@@ -127,13 +122,14 @@ class Worker(ExecutorHooks):
         if limit is not None:
             fresh = memory_of()
             self._retire_at = _RETIRE_AT * limit if fresh < _RETIRE_AT / 2 * limit else float("inf")
-            self._much = fresh + _MUCH * limit
         self.channel.send(Ready(self.executor.writer))
         for message in early:
-            self._told(message)
+            self._received(message)
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         self._work()
-        self._descriptors.release()
+        for descriptor in self._spare:
+            with contextlib.suppress(OSError):  # a task may have closed it
+                os.close(descriptor)
         return 0 if self.executor.close() else 1
 
     def _make_executor(self, setup: Setup) -> TaskExecutor:
@@ -153,19 +149,19 @@ class Worker(ExecutorHooks):
         self.channel.send(Failed(self.number, task, failure))
 
     def _listen(self) -> None:
-        """Another thread: the heart, and the ear."""
+        """Another thread: sends heartbeats and receives messages."""
         poll = select.poll()
         poll.register(self.channel, select.POLLIN)
         try:
             while True:
                 if poll.poll(1000.0 * self.setup.heartbeat_s):
                     for message in self.channel.receive():
-                        self._told(message)
+                        self._received(message)
                 self.slot.beat()
-        except BaseException:  # noqa: BLE001 - the coordinator is gone, or this worker is deaf: no use either way
+        except BaseException:  # noqa: BLE001 - the coordinator is gone, or cannot be heard
             os.killpg(0, signal.SIGKILL)
 
-    def _told(self, message: object) -> None:
+    def _received(self, message: object) -> None:
         with self.change:
             if isinstance(message, Work):
                 self.queue.extend((number, task, message) for number, task in message.tasks)
@@ -183,7 +179,8 @@ class Worker(ExecutorHooks):
     def _work(self) -> None:
         while (item := self._next()) is not None:
             number, task, message = item
-            if message.careful and not self._published():
+            if message.careful and self._begun:
+                self._worn = f"{task.key} is tried in a fresh process"
                 break
             if message.alone:
                 limit_data(message.memory_limit)
@@ -192,7 +189,8 @@ class Worker(ExecutorHooks):
                 self.publisher.hurry()
             if message.alone:
                 limit_data(self.setup.memory_limit)
-            if self._is_worn():
+            self._worn = self._worn or self._wear()
+            if self._worn:
                 break
         if self._worn:
             self.channel.send(WorkerRetiring(self.number, self._worn, self._pid))
@@ -205,8 +203,8 @@ class Worker(ExecutorHooks):
             self._ask()
         with self.change:
             while not self.change.wait_for(lambda: self.queue or self.ending, _STARVED_S):
-                if self.publisher.starved:
-                    self._worn = self.publisher.starved
+                if self.publisher.blocked:
+                    self._worn = self.publisher.blocked
                     return None
             if self.ending:
                 return None
@@ -215,16 +213,6 @@ class Worker(ExecutorHooks):
         if ask:
             self._ask()
         return item
-
-    def _published(self) -> bool:
-        """Publish everything; False when that needs a fresh process."""
-        while not self.publisher.flush(_STARVED_S):
-            if self.publisher.starved:
-                self._worn = self.publisher.starved
-                return False
-            if self.publisher.closed:
-                break
-        return True
 
     def _ask(self) -> None:
         """Want more tasks, once for each time that some came."""
@@ -238,31 +226,26 @@ class Worker(ExecutorHooks):
         self.slot.begin(number, size)
         self._stage = ""
         self.progress("set-up")
+        self._begun = True
         attempt = self.executor.attempt(task)
         spent = attempt.seconds
         self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
         self.output.end(size)
-        self._begun += 1
         if attempt.failure is None:
+            self._succeeded = True
             self.slot.end()
             self.executor.publish(number, attempt)
             return
-        lacking = self._descriptors.scarce() or (attempt.failure.reason if attempt.shortage else "")
-        lacking = lacking or self._outgrown(attempt.failure)
         self.output.key = task.key
-        if lacking and self._begun > 1:
-            self._worn = lacking
-            self.output.line(f"given back, to be tried in a fresh process: {attempt.failure}")
+        if attempt.in_doubt and self._succeeded:
+            # Its slot still names the task, by which the coordinator knows what to try in a fresh process.
+            self._worn = f"{task.key} failed after others had run in this process: {attempt.failure}"
+            self.output.line(f"handed back, to be tried in a fresh process: {attempt.failure}")
         else:
             self.output.line(f"failed: {attempt.failure}")
             self._report_failure(number, attempt.failure)
+            self.slot.end()
         self.output.key = "-"
-        self.slot.end()
-
-    def method_loaded(self) -> None:
-        """Remember the surroundings as they are for every task."""
-        self.surroundings = Surroundings()
-        self.output.settle()
 
     def solving(self) -> None:
         """Start the task's clock."""
@@ -280,62 +263,39 @@ class Worker(ExecutorHooks):
         self._noted, left_s = now, (now - self._stage_began) * (1.0 - share) / share if share else None
         self.slot.note(json.dumps([stage, *counts, left_s] if counts else [stage]).encode())
 
-    def solved(self, task: Task, error: BaseException | None) -> None:
-        """Only this process goes on, with its surroundings as they were."""
-        self._end_if_forked(error)
-        self._put_back(task)
-
-    def spoiled(self) -> list[str]:
-        """What the running task has replaced."""
-        return self.surroundings.changed()
-
-    def _end_if_forked(self, error: BaseException | None) -> None:
+    def solved(self, error: BaseException | None) -> None:
         """End a child that the function forked and that came back out of it: only one process is the worker."""
-        if _getpid() == self._pid:
+        if os.getpid() == self._pid:
             return
-        status = 1
-        try:
-            if isinstance(error, SystemExit):
-                status = error.code if isinstance(error.code, int) else int(error.code is not None)
-            told = f"raised {one_line(error)}" if error is not None else "returned from the function"
-            self.output.line(f"a forked child of this task {told}; it is ended here")
-            if error is not None and not isinstance(error, SystemExit):
-                self.output.line(trace(error))
-        finally:
-            _exit(status & 0xFF)
+        outcome = "returned from the function" if error is None else f"raised {one_line(error)}"
+        self.output.line(f"a forked child of this task {outcome}; it is ended here")
+        status = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 1
+        os._exit(status & 0xFF)
 
-    def _put_back(self, task: Task) -> None:
-        """Undo what a task replaced, before its result is looked at, and let no other task run here."""
-        if replaced := self.surroundings.put_back():
-            more = f" and {len(replaced) - 3} more" if len(replaced) > 3 else ""
-            self._worn = f"{task.key} replaced {', '.join(replaced[:3])}{more}"
-            self.output.line(f"{self._worn}; put back, and the worker makes room for a fresh one")
-
-    def _is_worn(self) -> bool:
-        """Should a fresh process go on? ``_worn`` says why."""
-        if not self._worn:
-            self._worn = self._descriptors.scarce() or self._looked_at()
-        if not self._worn and self.publisher.starved:
+    def _wear(self) -> str:
+        """Why a fresh process should take over; empty while this one is as good as new."""
+        if self.publisher.blocked:
             self.publisher.flush(_STARVED_S)
-            self._worn = self.publisher.starved
-        return bool(self._worn)
-
-    def _outgrown(self, failure: Failure) -> str:
-        """Why memory ran out, if it was for what tasks before left behind: the next worker has more of it."""
-        memory = memory_of() if failure.kind is Kind.MEMORY else 0
-        return f"{memory / 1e6:,.0f} MB are in use after a task" if memory > self._much else ""
-
-    def _looked_at(self) -> str:
-        """What is looked at now and then, because it takes its time."""
+            return self.publisher.blocked
+        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if limit != resource.RLIM_INFINITY and (used := _descriptors_in_use(limit)) > _RETIRE_AT * limit:
+            return f"{used} of {limit} file descriptors are in use"
         now = time.monotonic()
-        if now - self._looked < _LOOK_S:
+        if now - self._looked < _LOOK_S:  # reading the memory in use takes its time
             return ""
         self._looked = now
         memory = memory_of()
-        if memory > self._retire_at:
-            return f"{memory / 1e6:,.0f} MB are in use"
-        children = child_count()
-        return f"tasks left {children} processes behind" if children > _MOST_CHILDREN else ""
+        return f"{memory / 1e6:,.0f} MB are in use" if memory > self._retire_at else ""
+
+
+def _descriptors_in_use(limit: int) -> int:
+    """How many, as descriptors are given out from the lowest free number."""
+    try:
+        probe = os.dup(2)
+    except OSError:
+        return limit
+    os.close(probe)
+    return probe
 
 
 def _first_messages(channel: Channel) -> list[object]:

@@ -7,19 +7,20 @@ attributes. It runs in a worker process: it may leak, hang, crash or print witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from vindeby.assembly.energy import engine_warning
 from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
 from vindeby.campaign.neighbours import Standing, neighbours_of
-from vindeby.campaign.reading.code_files import imported
+from vindeby.campaign.reading.code_files import file_of, imported, is_installed
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import ArgumentError
-from vindeby.runner.methods.method_protocol import InvalidResultError, Result
-from vindeby.runner.methods.parameters import frozen
+from vindeby.errors import ArgumentError, InputError
+from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result
 
 if TYPE_CHECKING:
     from vindeby.layout import Problem
@@ -34,7 +35,7 @@ class FunctionTask:
     """The name of the result, such as ``farm0_t0_s12``."""
     seed: int
     parameters: Mapping[str, Any]
-    """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+    """What the campaign file gives the function, under ``parameters``; a copy for this task."""
     case: str = ""
     """Of the campaign's ``cases``, if it lists any, the one of this seed."""
     context: Mapping[str, str] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class CallTask:
     seed: int
     site: Site
     parameters: Mapping[str, Any]
-    """What the campaign file gives the function, under ``parameters``; a copy for this task, which is read-only."""
+    """What the campaign file gives the function, under ``parameters``; a copy for this task."""
     neighbours: tuple[Standing, ...] = ()
     """Turbines that stand already, each with ``x``, ``y`` and ``turbine``."""
     zones: tuple[tuple[Boundary, int], ...] = ()
@@ -150,7 +151,7 @@ class _Prepared:
         given: dict[str, Any] = {
             "key": task.key,
             "seed": task.seed,
-            "parameters": frozen(self._call.parameters),
+            "parameters": copy.deepcopy(self._call.parameters),
             "case": self._cases.get(task.seed, ""),
             "context": dict(self._call.context or {}),
         }
@@ -170,3 +171,36 @@ class _Prepared:
         texts = {str(name): value for name, value in given.items() if isinstance(value, str)}
         arrays = {str(name): value for name, value in given.items() if not isinstance(value, str)}
         return Result(arrays, {"engine": self._call.function, **texts})
+
+
+def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
+    """The campaign's method, ready to prepare farms and types; InputError when it cannot be used."""
+    calls = [step.call for step in campaign.method if step.call is not None]
+    if calls and len(campaign.method) > 1:
+        raise InputError(
+            "method: a call cannot be one of several steps; let the function do them all, or leave it out"
+        )
+    if calls:
+        found: Any = find_function(calls[0].function)
+        if isinstance(found, type) and hasattr(
+            found, "prepare"
+        ):  # a Method of its own, such as that of evaluate
+            method: Method = found(campaign)
+            return method
+        return CallMethod(campaign, calls[0])
+    from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
+
+    return SearchMethod(campaign, progress)
+
+
+def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
+    """What to say before code of a campaign's is imported; empty where there is nothing to say."""
+    for step in campaign.method:
+        if step.call is not None:
+            file = file_of(step.call.function.partition(":")[0], search_path)
+            if file is not None and not is_installed(file):
+                return (
+                    f"method.call: {step.call.function} is not from an installed package: {file} will be executed, and "
+                    "may do whatever you may do; run only code that you trust"
+                )
+    return engine_warning(campaign, search_path)

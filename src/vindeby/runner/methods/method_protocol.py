@@ -11,26 +11,23 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.ma import MaskedArray  # now, as NumPy loads it late and a task may leave no descriptor for that
+from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
-from vindeby.assembly.returned import RETURNS
-from vindeby.assembly.zones_and_types import largest_diameter_m, objective_gwh, zone_array
+from vindeby.assembly.physics import RETURNS
+from vindeby.assembly.stored_turbines import largest_diameter_m, objective_gwh, zone_array
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.store.format.record import Attribute, Record
-
-OURS = ("farm_idx", "type_idx", "ss_seed", "n_turbines", "diameter", "farm", "turbine", "seconds", "version")
-"""Attributes that every record has, whatever the method."""
 
 MOST_DIMENSIONS = 16
 """Of an array in a result."""
 
 
 class InvalidResultError(TaskError):
-    """A method gave something that is no layout of the right size, or not finite."""
+    """A method gave something that is not a layout of the right size, or not finite."""
 
 
 @dataclass(frozen=True)

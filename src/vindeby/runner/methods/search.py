@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.assembly import pipeline_of, problem_of
-from vindeby.assembly.engine_names import engine_name
+from vindeby.assembly.energy import engine_name
 from vindeby.assembly.search import method_of
+from vindeby.assembly.stored_turbines import kinds_of
 from vindeby.assembly.wind import load_engine
-from vindeby.assembly.zones_and_types import kinds_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError

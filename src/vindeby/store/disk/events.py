@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from vindeby.store.disk.files import NotRegularError, bounded, open_bounded, read_bounded
 from vindeby.store.disk.process import Identity
-from vindeby.store.disk.regular_files import NotRegularError, open_bounded
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.disk.texts import bounded
 
 Event: TypeAlias = dict[str, Any]
 Odd: TypeAlias = dict[Path, list[str]]
@@ -180,17 +179,64 @@ def read_failures(run: RunDirectory, odd: Odd | None = None) -> dict[str, Failed
         for entry in read_events(path, odd):
             if entry["event"] == SET_ASIDE:
                 with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
-                    task = _failed_task(entry)
+                    task = failed_task(entry)
                     found[task.key] = task
     return found
 
 
-def _failed_task(entry: dict[str, Any]) -> FailedTask:
-    texts = {name: str(entry[name]) for name in ("fingerprint", "kind", "reason", "traceback", "log")}
+def failed_task(entry: dict[str, Any]) -> FailedTask:
+    """The task that an event says was given up; KeyError, ValueError or TypeError where the event is malformed."""
+    texts = {name: str(entry.get(name, "")) for name in ("fingerprint", "traceback", "log")}
     return FailedTask(
         key=str(entry["task"]),
-        attempts=int(entry["attempts"]),
+        kind=str(entry["kind"]),
+        reason=str(entry["reason"]),
+        attempts=int(entry.get("attempts", 1)),
         time=float(entry["time"]),
         job=str(entry.get("job", "")),
         **texts,
     )
+
+
+class EventTail:
+    """Follows all event files of a run; what was read once is not read again."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        self._places: dict[Path, tuple[int, int, bool]] = {}
+        self.odd: Odd = {}
+
+    def read_new(self) -> list[Event]:
+        """The events that were written since the last call, in the order of their times."""
+        found: list[Event] = []
+        with contextlib.suppress(OSError):
+            for path in sorted(self._run.events.glob("*.jsonl")):
+                found += self._new_lines(path)
+        return sorted(found, key=lambda event: event["time"])
+
+    def _new_lines(self, path: Path) -> Iterator[Event]:
+        with contextlib.suppress(OSError), noting(path, self.odd), open_bounded(path) as file:
+            inode, start, inside = self._places.get(path, (0, 0, False))
+            status = os.fstat(file.fileno())
+            if inode != status.st_ino or start > status.st_size:
+                start, inside = 0, False
+            file.seek(start)
+            for line, size in whole_lines(file, inside=inside):
+                start, inside = start + size, line is OVERLONG
+                event = parse_event(line, path, self.odd)
+                if event is not None:
+                    yield event
+            self._places[path] = (status.st_ino, start, inside)
+
+
+def read_now(run: RunDirectory, odd: Odd | None = None) -> dict[str, Event]:
+    """What each coordinator says of this moment, by its name; those that ended properly have nothing to say."""
+    odd = {} if odd is None else odd
+    found: dict[str, Event] = {}
+    with contextlib.suppress(OSError):
+        for path in sorted(run.events.glob("*.now.json")):
+            with contextlib.suppress(OSError, ValueError), noting(path, odd):
+                entry = json.loads(read_bounded(path))
+                if isinstance(entry, dict):
+                    found[path.name.removesuffix(".now.json")] = entry
+    return found

@@ -11,13 +11,188 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import math
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
 
-from vindeby.errors import StorageError
+from vindeby.errors import ArgumentError, InputError, StorageError
+
+
+class CarefulFile:
+    """A new file, with the methods that h5py asks of a file object."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        self._position = 0
+        self._error: OSError | None = None
+
+    def check(self) -> None:
+        """Raise the error that happened on the way, if one did."""
+        if self._error is not None:
+            raise self._error
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move within the file."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position}.get(whence)
+        self._position = offset + (os.fstat(self._descriptor).st_size if start is None else start)
+        return self._position
+
+    def tell(self) -> int:
+        """Where in the file we are."""
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        """Read; h5py takes an object for a file by this method, and then uses ``readinto``."""
+        data = bytearray(size)
+        self.readinto(memoryview(data))
+        return bytes(data)
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Read; beyond the end, and after an error, there are zeros."""
+        view = memoryview(buffer).cast("B")
+        got = os.preadv(self._descriptor, [view], self._position)
+        view[got:] = bytes(len(view) - got)
+        self._position += len(view)
+        return len(view)
+
+    def write(self, data: memoryview) -> int:
+        """Write all of it, or remember why not."""
+        view = memoryview(data).cast("B")
+        length = len(view)
+        while view and self._error is None:
+            try:
+                done = os.pwrite(self._descriptor, view, self._position)
+            except OSError as error:
+                self._error = error
+                break
+            view = view[done:]
+            self._position += done
+        self._position += len(view)
+        return length
+
+    def truncate(self, size: int) -> int:
+        """Set the length, or remember why not."""
+        try:
+            if self._error is None:
+                os.ftruncate(self._descriptor, size)
+        except OSError as error:
+            self._error = error
+        return size
+
+    def flush(self) -> None:
+        """Nothing is buffered here."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+        if error is None:
+            self.check()
+
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe (FIFO)",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+}
+_LARGEST = 1 << 30
+"""Bytes of a file in a run directory that is read; far more than a run writes."""
+
+
+class NotRegularError(OSError):
+    """What is at a path is not a regular file, or far too large."""
+
+    def __init__(self, path: Path | str, why: str) -> None:
+        super().__init__(errno.EINVAL, why, str(path))
+
+
+def special_kind(mode: int) -> str | None:
+    """What a file of this mode is, in words; None for a regular file."""
+    if stat.S_ISREG(mode):
+        return None
+    return _KINDS.get(stat.S_IFMT(mode), "no regular file")
+
+
+def refuse_special(path: Path) -> None:
+    """InputError where something other than a regular file was named; a path that does not exist passes."""
+    try:
+        kind = special_kind(path.stat().st_mode)
+    except OSError:
+        return
+    if kind is not None:
+        raise InputError(f"{path}: this is {kind}, not a regular file; name an HDF5 file")
+
+
+def open_regular(path: Path, most: float = math.inf) -> int:
+    """A descriptor to read a regular file of at most so many bytes; NotRegularError for all else, without waiting."""
+    _check(path, path.stat(), most)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        _check(path, os.fstat(descriptor), most)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def open_bounded(path: Path, most: int = _LARGEST) -> BinaryIO:
+    """A file of a run directory to be read; NotRegularError where it is too large or no regular file."""
+    return os.fdopen(open_regular(path, most), "rb")
+
+
+def read_bounded(path: Path) -> bytes:
+    """All of a small file of a run directory, whatever stands there in its place."""
+    with open_bounded(path, _LARGEST // 4) as file:
+        return file.read(_LARGEST // 4)
+
+
+def _check(path: Path, status: os.stat_result, most: float) -> None:
+    kind = special_kind(status.st_mode)
+    if kind is not None:
+        raise NotRegularError(path, f"it is {kind}, not a regular file")
+    if status.st_size > most:
+        raise NotRegularError(path, f"it has {status.st_size:,} bytes, more than the {most:,} that are read")
+
+
+LONGEST_TEXT = 1 << 16
+"""Bytes of a text that are kept, in UTF-8."""
+
+
+def bounded(text: str) -> str:
+    """The text in valid Unicode and at most ``LONGEST_TEXT`` bytes; one that is cut says so at its end."""
+    if len(text) > LONGEST_TEXT:
+        return _cut(text)
+    data = text.encode("utf-8", "backslashreplace")
+    return data.decode() if len(data) <= LONGEST_TEXT else _cut(text)
+
+
+def _cut(text: str) -> str:
+    note = f" ... (cut; the whole text has {len(text):,} characters)"
+    room = LONGEST_TEXT - len(note)
+    return text[:room].encode("utf-8", "backslashreplace")[:room].decode(errors="ignore") + note
+
+
+def shortened(text: str, longest: int) -> str:
+    """The beginning and the end of a longer text, with a note in between of how much is left out."""
+    text = text if len(text) <= longest else _without_middle(text, longest)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _without_middle(text: str, longest: int) -> str:
+    half = longest // 2
+    return f"{text[:half]}\n... ({len(text) - 2 * half:,} characters left out) ...\n{text[-half:]}"
+
 
 _TRANSIENT = frozenset(
     {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE, errno.EAGAIN, errno.EINTR, errno.ENOENT}
@@ -229,3 +404,81 @@ def _room(folder: Path, needed: int) -> tuple[str, str]:
         used = f"{status.f_favail} of the {status.f_files} files (inodes) that it can hold are left"
         return f"out of inodes: {used}; {free}", "delete files there that nobody needs, of whatever size"
     return free, remedy
+
+
+_LONGEST_NAME = 255
+_LONGEST_PATH = 4096
+_ROOM_IN_NAME = 64
+"""Bytes for what is added to the name: ``.run``, ``.merge-TOKEN.tmp``, ``-2.why.json.PID-TOKEN-NUMBER.tmp``."""
+_ROOM_IN_PATH = 400
+"""Bytes for the longest path in a run directory, with the name of a machine in it."""
+
+
+def resolve_output(path: Path) -> Path:
+    """The file that this name leads to, which need not exist; the name itself unless it is a symbolic link."""
+    return Path(os.path.realpath(path)) if os.path.islink(path) else path  # noqa: PTH114 - it raises for long names
+
+
+def check_output(output: Path) -> Path:
+    """The same, for a database that is to be written; ArgumentError when there cannot be one."""
+    _check_encoding(output)
+    _check_length(output)
+    path = resolve_output(output)
+    shown = str(output) if path == output else f"{output} (a symbolic link to {path})"
+    if path.is_symlink():
+        raise ArgumentError(f"{output}: is a symbolic link that leads to itself; name another file with -o")
+    _check_encoding(path)
+    _check_length(path)
+    kind = _kind(path)
+    if kind == "a folder":
+        raise ArgumentError(f"{shown}: is a folder; name a file in it, such as {output / 'layouts.h5'}")
+    if kind:
+        raise ArgumentError(
+            f"{shown}: this is {kind}, not a regular file; name a plain file, such as layouts.h5, with -o"
+        )
+    return path
+
+
+def _check_encoding(path: Path) -> None:
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError:
+        name = os.fsencode(path.absolute()).decode(errors="backslashreplace")
+        raise ArgumentError(
+            f"{name}: the name is not valid UTF-8, and could not be written into logs and reports; "
+            "choose another name with -o"
+        ) from None
+
+
+def _check_length(path: Path) -> None:
+    whole = path.absolute()
+    for text, longest, what in (
+        (whole.name, _limit(whole.parent, "PC_NAME_MAX", _LONGEST_NAME) - _ROOM_IN_NAME, "name"),
+        (str(whole), _limit(whole.parent, "PC_PATH_MAX", _LONGEST_PATH) - _ROOM_IN_PATH, "path"),
+    ):
+        length = len(os.fsencode(text))
+        if length > longest:
+            raise ArgumentError(
+                f"{text[:40]}...: the {what} has {length} bytes, more than the {longest} that leave room for the names "
+                "of the files beside it; choose a shorter one with -o"
+            )
+
+
+def _limit(folder: Path, name: str, usual: int) -> int:
+    try:
+        return min(usual, os.pathconf(folder, name))
+    except (OSError, ValueError):
+        return usual
+
+
+def _kind(path: Path) -> str:
+    """What stands there if it is not a plain file; empty where nothing does."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return ""
+    except NotADirectoryError:
+        raise ArgumentError(f"{path}: {path.parent} is not a folder; choose another name with -o") from None
+    except OSError as error:
+        raise ArgumentError(f"{path}: {error.strerror}; choose another name with -o") from None
+    return special_kind(mode) or ""

@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.store.disk.files import Files, force_file, storage_error
-from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.files import Files, check_output, force_file, storage_error
 from vindeby.store.disk.run_directory import RunDirectory
 
 _REMOVE = "name another file, or remove this one"

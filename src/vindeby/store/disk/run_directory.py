@@ -15,22 +15,35 @@ It may stand on a file system that several machines share. Small files in it are
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import itertools
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from vindeby.errors import InputError
-from vindeby.store.disk.files import Files, Retry, force_file, make_directories, publish_bytes, storage_error
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.output_path import resolve_output
+from vindeby._version import __version__
+from vindeby.errors import InputError, StorageError
+from vindeby.store.disk.files import (
+    Files,
+    NotRegularError,
+    Retry,
+    force_file,
+    make_directories,
+    publish_bytes,
+    read_bounded,
+    resolve_output,
+    storage_error,
+)
+from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.process import Identity
-from vindeby.store.disk.regular_files import NotRegularError, read_bounded
+from vindeby.text import parse_json
 
 _ABANDONED_AFTER_S = 24 * 3600.0
 _numbers = itertools.count()
@@ -233,3 +246,130 @@ def _abandoned(path: Path) -> bool:
         return time.time() - path.stat().st_mtime > _ABANDONED_AFTER_S
     except (ValueError, OSError):
         return False
+
+
+SUFFIXES = frozenset({".h5", ".hdf5", ".he5"})
+
+
+def hdf5_files(folder: Path) -> list[Path]:
+    """Everything below a folder that is named like an HDF5 file, in a fixed order."""
+    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+
+
+_READ_SIZE = 1 << 20
+_NO_LINKS = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES})
+
+
+def keep_old_file(run: RunDirectory, why: str) -> Path:
+    """Keep the standing OUT.h5 in ``OUT.h5.run/replaced/``, with a note; where it is."""
+    folder = run.path / "replaced"
+    make_directories(Files(), folder, run.path.parent)
+    now = time.gmtime()
+    target = _free_name(folder, run.output, time.strftime("%Y%m%dT%H%M%SZ", now))
+    note = {"file": str(run.output), "why": why, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", now)}
+    replace_text(
+        target.with_name(f"{target.name}.why.json"), json.dumps(note, indent=1) + "\n", run.path.parent
+    )
+    link_or_copy(run.output.resolve(), target)
+    return target
+
+
+def _free_name(folder: Path, path: Path, stamp: str) -> Path:
+    for number in itertools.count(1):
+        ending = "" if number == 1 else f"-{number}"
+        target = folder / f"{path.stem}-{stamp}{ending}{path.suffix}"
+        if not target.exists():
+            return target
+    raise AssertionError
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Give a file a second name, or copy it where that is not possible; durable when this returns."""
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _copy(source, target)
+    force_file(target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    files = Files()
+    temporary = target.with_name(f".{target.name}.{Identity.current().token}.tmp")
+    try:
+        with source.open("rb") as old, temporary.open("xb") as new:
+            while data := old.read(_READ_SIZE):
+                new.write(data)
+            new.flush()
+            os.fsync(new.fileno())
+        if files.digest(temporary) != files.digest(source):
+            raise OSError(errno.EIO, "the copy is not what was copied", str(target))
+        temporary.rename(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """A record that cannot be taken for a result, and why."""
+
+    key: str
+    checksum: str
+    why: str
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The invalid records that are known, by checksum."""
+
+    invalid: Mapping[str, Invalid] = field(default_factory=dict)
+    database: str = ""
+    """The digest of the database's seal, where every record of it was checked."""
+
+    @classmethod
+    def of(cls, invalid: Iterable[Invalid], database: str = "") -> Verdicts:
+        """From a list."""
+        return cls({one.checksum: one for one in invalid}, database)
+
+    def covers(self, digest: str) -> bool:
+        """Was every record of the database with this seal checked?"""
+        return digest != "" and digest == self.database
+
+    @property
+    def by_key(self) -> dict[str, str]:
+        """Why, by key."""
+        return {one.key: one.why for one in self.invalid.values()}
+
+
+def read_verdicts(run: RunDirectory, campaign_text: str | None) -> Verdicts:
+    """What is kept for this text of the campaign; nothing where that is of another text or version."""
+    try:
+        data = parse_json(read_bounded(run.verdicts_file))
+        if campaign_text is None or any(
+            data[name] != value for name, value in _binding(campaign_text).items()
+        ):
+            return Verdicts()
+        names = ("key", "checksum", "why", "fingerprint")
+        found = [Invalid(*(str(one[name]) for name in names)) for one in data["invalid"]]
+        return Verdicts.of(found, str(data["database"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Verdicts()
+
+
+def write_verdicts(run: RunDirectory, campaign_text: str, verdicts: Verdicts) -> None:
+    """Keep them, where there is a run directory; a disk that refuses costs only time later."""
+    if not run.path.is_dir() or read_verdicts(run, campaign_text) == verdicts:
+        return
+    data = {
+        **_binding(campaign_text),
+        "database": verdicts.database,
+        "invalid": [vars(one) for one in verdicts.invalid.values()],
+    }
+    with contextlib.suppress(StorageError):
+        replace_text(run.verdicts_file, json.dumps(data, indent=1) + "\n", run.path.parent)
+
+
+def _binding(text: str) -> dict[str, Any]:
+    return {"campaign": hashlib.sha256(text.encode()).hexdigest(), "version": __version__}

@@ -1,13 +1,204 @@
-"""The checksum of a database's root attributes, for readers that have no seal to go by."""
+"""The root attributes of a database: their checksum, the attributes of arrays, and which fields are vindeby's own.
+
+A checksum covers own fields only. The root attribute ``own_fields`` names them, so that a file which another program
+has written to can still be told apart from what was added to it. Only a checksum that is met decides.
+
+``array_attributes`` keeps what is written beside each array for those who read the file through HDF5: its units, its
+long name. The store knows nothing of what the arrays mean: whoever merges says it, and later merges write it again. It
+is not part of the records, and their checksums do not cover it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from vindeby.store.format.own_fields import described
-from vindeby.store.format.record import Attribute
+from numpy.typing import NDArray
+
+from vindeby.errors import VindebyError
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.rows import Schema, checksum_of
+from vindeby.text import parse_json
+
+ArrayAttributes = Mapping[str, Mapping[str, str]]
+"""For each name of an array, the attributes of its dataset: ``{"aep": {"units": "GWh/year"}}``."""
+
+ARRAY_ATTRIBUTES = "array_attributes"
+"""The root attribute that keeps them, as JSON."""
+
+
+def array_attributes(root: Mapping[str, Attribute]) -> dict[str, dict[str, str]]:
+    """Those that the root states; nothing where it states none that make sense."""
+    try:
+        stated = parse_json(str(root.get(ARRAY_ATTRIBUTES, "{}")))
+    except ValueError:
+        return {}
+    if not isinstance(stated, dict):
+        return {}
+    return {
+        array: {name: text for name, text in texts.items() if _is_text(name) and name and _is_text(text)}
+        for array, texts in stated.items()
+        if isinstance(texts, dict)
+    }
+
+
+def stated(root: Mapping[str, Attribute], added: ArrayAttributes) -> dict[str, Attribute]:
+    """The root with these attributes of arrays added to those that it states already."""
+    if not added:
+        return dict(root)
+    every: dict[str, Mapping[str, str]] = dict(array_attributes(root))
+    for array, texts in added.items():
+        every[array] = {**every.get(array, {}), **texts}
+    return {**root, ARRAY_ATTRIBUTES: json.dumps(every, sort_keys=True)}
+
+
+def _is_text(value: object) -> bool:
+    """Can HDF5 keep this as a text?"""
+    if not isinstance(value, str) or "\0" in value:
+        return False
+    try:
+        return len(value.encode()) < 1 << 15
+    except UnicodeEncodeError:
+        return False
+
+
+OWN_FIELDS = "own_fields"
+"""The root attribute that names the own fields, as JSON."""
+
+MARKS = ("status", "checksum", "fingerprint")
+"""The attributes of a record's group that the store itself writes beside those of the record."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of one kind of record."""
+
+    arrays: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, record: Record) -> Names:
+        """Those of one record."""
+        return cls(tuple(record.arrays), tuple(record.attributes))
+
+
+@dataclass(frozen=True, order=True)
+class Addition:
+    """An object or attribute that others added to ``owner``, which is one of vindeby's own objects.
+
+    ``owner`` is a path without a leading slash; the empty one is the root.
+    """
+
+    owner: str
+    name: str
+    attribute: bool = False
+
+    def __str__(self) -> str:
+        if self.attribute:
+            return f"{self.owner}@{self.name}"
+        return f"{self.owner}/{self.name}" if self.owner else self.name
+
+    def to_json(self) -> list[Any]:
+        """For the directory of a seal and for the guarded child."""
+        return [self.owner, self.name, self.attribute]
+
+    @classmethod
+    def from_json(cls, data: list[Any]) -> Addition:
+        """Back from JSON."""
+        owner, name, attribute = data
+        return cls(str(owner), str(name), bool(attribute))
+
+
+def listed(additions: Iterable[Addition], most: int = 10) -> str:
+    """Some of the names, and how many more there are."""
+    names = [str(addition) for addition in additions]
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+def description(root: Iterable[str], schemas: Iterable[Schema], counts: Sequence[int] = ()) -> str:
+    """The value of ``own_fields`` for a file with these root attributes and records.
+
+    ``counts`` are the numbers of rows that a table had when others added to it, by which their columns are known.
+    """
+    kinds = {
+        (tuple(name for name, _, _ in schema.arrays), tuple(name for name, _ in schema.attributes))
+        for schema in schemas
+    }
+    records = [{"arrays": arrays, "attributes": attributes} for arrays, attributes in sorted(kinds)]
+    rows = {"row_counts": sorted(set(counts))} if counts else {}
+    return json.dumps({"root": sorted({*root, OWN_FIELDS}), "records": records, **rows})
+
+
+def row_counts(root: Mapping[str, Attribute]) -> list[int]:
+    """How many rows the table had each time when others added to it."""
+    try:
+        return [int(count) for count in parse_json(str(root[OWN_FIELDS])).get("row_counts", [])]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return []
+
+
+def described(root: Mapping[str, Attribute]) -> tuple[frozenset[str], list[Names]] | None:
+    """What a file's ``own_fields`` says: the root's names and the kinds of records; None where it says nothing."""
+    try:
+        data = parse_json(str(root[OWN_FIELDS]))
+        kinds = [
+            Names(tuple(map(str, kind["arrays"])), tuple(map(str, kind["attributes"])))
+            for kind in data["records"]
+        ]
+        return frozenset(map(str, data["root"])), kinds
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+class OwnFields:
+    """Finds the own fields of the records of one file; what it has found once, it tries first."""
+
+    def __init__(self, root: Mapping[str, Attribute]) -> None:
+        stated = described(root)
+        self.known: list[Names] = [] if stated is None else stated[1]
+
+    def find(
+        self,
+        key: str,
+        fingerprint: str,
+        arrays: Mapping[str, NDArray[Any]],
+        attributes: Mapping[str, Attribute],
+        stated: str,
+    ) -> Record | None:
+        """The record among these fields that has the stated checksum; None when there is none."""
+        for names in self._candidates(set(arrays), set(attributes)):
+            try:
+                record = Record(
+                    key,
+                    fingerprint,
+                    {name: arrays[name] for name in names.arrays},
+                    {name: attributes[name] for name in names.attributes},
+                )
+            except VindebyError:
+                continue
+            if checksum_of(record) == stated:
+                self._remember(Names.of(record))
+                return record
+        return None
+
+    def _candidates(self, arrays: set[str], attributes: set[str]) -> Iterator[Names]:
+        for names in list(self.known):
+            if arrays.issuperset(names.arrays) and attributes.issuperset(names.attributes):
+                yield names
+        yield Names(tuple(arrays), tuple(attributes))
+
+    def _remember(self, names: Names) -> None:
+        if self.known[:1] != [names]:
+            self.known = [names, *(other for other in self.known if other != names)]
+
+    def looks_like_a_record(self, arrays: set[str]) -> bool:
+        """Does a group with these datasets hold the arrays of one of the kinds of records that are known?"""
+        return not self.known or any(arrays.issuperset(names.arrays) for names in self.known)
+
 
 KNOWN = frozenset(
     {

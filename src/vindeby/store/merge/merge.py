@@ -22,29 +22,28 @@ from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.errors import ArgumentError, DataError, InputError, StorageError, VindebyError
-from vindeby.store.disk.files import Files, file_state, force_file, storage_error
-from vindeby.store.disk.keep_old_file import keep_old_file
-from vindeby.store.disk.locks.lock import Lock
-from vindeby.store.disk.output_path import check_output
+from vindeby.store.disk.files import (
+    Files,
+    check_output,
+    file_state,
+    force_file,
+    refuse_special,
+    storage_error,
+)
+from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.process import Identity
-from vindeby.store.disk.regular_files import refuse_special
-from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.array_attributes import ArrayAttributes, stated
-from vindeby.store.format.block_file import open_sealed
-from vindeby.store.format.hdf5.file_format import Content, FileFormat
-from vindeby.store.format.hdf5.registry import file_format_named
-from vindeby.store.format.own_fields import OWN_FIELDS, description, listed
+from vindeby.store.disk.run_directory import RunDirectory, keep_old_file
+from vindeby.store.format.file_format import Content, FileFormat
+from vindeby.store.format.formats import file_format_named
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.root import root_checksum
+from vindeby.store.format.root import OWN_FIELDS, ArrayAttributes, description, listed, root_checksum, stated
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import FORMAT_VERSION
-from vindeby.store.merge.audit import MergeReport, write_audit
-from vindeby.store.merge.carry_additions import Carriage, carry_over, plan, rows_when_added
-from vindeby.store.merge.replaced import keep_replaced
-from vindeby.store.merge.selection import Selection, folded, select
-from vindeby.store.merge.sources import Source, scan
+from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
+from vindeby.store.merge.audit import MergeReport, keep_replaced, write_audit
+from vindeby.store.merge.carry_additions import CarryPlan, carry_over, plan, rows_when_added
+from vindeby.store.merge.sources import Selection, Source, folded, scan, select
+from vindeby.store.read.chunks import precedence
 from vindeby.store.read.guard import Guard, Limits
-from vindeby.store.read.index import precedence
 from vindeby.store.read.reading import iterate_sealed
 from vindeby.text import plural
 
@@ -166,13 +165,13 @@ class _Merge:
         if not sources:
             raise DataError(f"{self.run.output}: there is nothing to merge in {self.run.shards}")
         drop = self.options.additions == "drop"
-        carriage = plan(sources, selection.masks, file_format, self.run.output, drop=drop)
-        report.additions = [str(one) for one in carriage.carried]
-        report.additions_left = [str(one) for one in carriage.left]
+        carry_plan = plan(sources, selection.masks, file_format, self.run.output, drop=drop)
+        report.additions = [str(one) for one in carry_plan.carried]
+        report.additions_left = [str(one) for one in carry_plan.left]
         try:
-            self._build(file_format, sources, selection, root, report, carriage)
+            self._build(file_format, sources, selection, root, report, carry_plan)
             self.lock.confirm()
-            self._keep_old(sources, carriage)
+            self._keep_old(sources, carry_plan)
             keep_replaced(self.run, selection.replaced)
             self._audit(report, "verified; about to take its place")
             self._replace()
@@ -263,7 +262,7 @@ class _Merge:
         selection: Selection,
         root: dict[str, Attribute],
         report: MergeReport,
-        carriage: Carriage,
+        carry_plan: CarryPlan,
     ) -> None:
         widths: dict[str, int] = {}
         for source in sources:
@@ -272,19 +271,15 @@ class _Merge:
         ordered = tuple(sorted({schema for source in sources for schema in source.schemas}))
         rows = _chosen(sources, selection)
         self.options.progress(f"writing {plural(selection.count, 'record')}")
-        unlinked = frozenset(key.encode() for key in carriage.keys)
-        content = Content(selection.count, ordered, widths, root, rows, unlinked)
-        file_format.write(self.temporary, content)
-        if carriage.carried:
-            self.options.progress(f"carrying over {plural(len(carriage.carried), 'addition')} by others")
-            again = partial(_chosen, sources, selection)
-            output, limits = self.run.output, self.options.limits
-            carry_over(carriage, file_format, content, again, self.temporary, output, limits)
+        if carry_plan.carried:
+            self.options.progress(f"carrying over {plural(len(carry_plan.carried), 'addition')} by others")
+        carry = partial(carry_over, carry_plan, self.temporary, self.run.output, self.options.limits)
+        file_format.write(self.temporary, Content(selection.count, ordered, widths, root, rows, carry))
         self.options.progress("verifying")
         report.digest = verify_new(self.temporary, selection.checksums(sources))
-        file_format.look(self.temporary, selection.count, carriage.others)
+        file_format.look(self.temporary, selection.count, carry_plan.others)
 
-    def _keep_old(self, sources: Sequence[Source], carriage: Carriage) -> None:
+    def _keep_old(self, sources: Sequence[Source], carry_plan: CarryPlan) -> None:
         """Before it is replaced, a database that is damaged, not sealed, or holds what the new one lacks is kept."""
         for source in sources:
             if source.entry.kind != "database":
@@ -295,8 +290,8 @@ class _Merge:
             elif not source.entry.digest:
                 why = "it has no seal: another program made it or wrote to it"
                 source.entry.fate = f"kept as {keep_old_file(self.run, why)}"
-            elif carriage.left:
-                why = f"it holds additions by others that were left out: {listed(carriage.left)}"
+            elif carry_plan.left:
+                why = f"it holds additions by others that were left out: {listed(carry_plan.left)}"
                 source.entry.fate = f"kept as {keep_old_file(self.run, why)}"
 
     def _replace(self) -> None:

@@ -7,18 +7,19 @@ checksums of the scan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.store.format.own_fields import Addition
-from vindeby.store.format.record import Attribute
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.root import Addition
 from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.format.seal import SealedFile, SealError
-from vindeby.store.merge.audit import FileEntry
+from vindeby.store.merge.audit import Conflict, FileEntry
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import Reading, iterate_sealed, read_any, read_sealed, sealed_additions
@@ -124,3 +125,153 @@ def _collect(path: Path, entry: FileEntry, segments: Iterator[Segment]) -> Sourc
             source.widths[name] = max(width, source.widths.get(name, 1))
     source.keys, source.checksums = np.concatenate(keys), np.concatenate(checksums)
     return source
+
+
+@dataclass
+class Selection:
+    """For each source, which of its records are taken."""
+
+    masks: list[NDArray[np.bool_]]
+    conflicts: list[Conflict] = field(default_factory=list)
+    incomplete: set[int] = field(default_factory=set)
+    replaced: list[Record] = field(default_factory=list)
+    """Valid or not, these were results: another record under their key is taken instead."""
+
+    @property
+    def count(self) -> int:
+        """How many records are taken."""
+        return sum(int(mask.sum()) for mask in self.masks)
+
+    def checksums(self, sources: Sequence[Source]) -> NDArray[np.uint64]:
+        """The checksums of the records that are taken, folded."""
+        taken = [folded(source.checksums[mask]) for source, mask in zip(sources, self.masks, strict=True)]
+        return np.concatenate([np.empty(0, np.uint64), *taken])
+
+
+def folded(checksums: NDArray[np.bytes_]) -> NDArray[np.uint64]:
+    """Checksums as 64-bit numbers: enough to compare two collections, and an eighth of the memory."""
+    words = np.ascontiguousarray(checksums.astype("S64")).view("<u8").reshape(-1, 8)
+    mixed = words * (2 * np.arange(1, 9, dtype=np.uint64) + 1)
+    return np.asarray(np.bitwise_xor.reduce(mixed, axis=1))
+
+
+def select(
+    sources: Sequence[Source],
+    asked: Mapping[str, str] | None = None,
+    invalid: Collection[str] = frozenset(),
+) -> Selection:
+    """Choose, and note in each source's entry what was taken and what not.
+
+    ``asked`` maps keys to fingerprints; ``invalid`` are the checksums of records that any other may replace.
+    """
+    selection = Selection([np.ones(len(source.keys), bool) for source in sources])
+    total = sum(len(source.keys) for source in sources)
+    distinct: set[bytes] = set()
+    for source in sources:
+        distinct.update(source.keys.tolist())
+    if len(distinct) < total:
+        _resolve(sources, selection, asked or {}, invalid)
+    for source, mask in zip(sources, selection.masks, strict=True):
+        source.entry.taken = int(mask.sum())
+    return selection
+
+
+def _resolve(
+    sources: Sequence[Source], selection: Selection, asked: Mapping[str, str], invalid: Collection[str]
+) -> None:
+    first: dict[bytes, tuple[int, int]] = {}
+    doubtful: list[tuple[int, int, int, int]] = []
+    for number, source in enumerate(sources):
+        for row, key in enumerate(source.keys.tolist()):
+            kept = first.setdefault(key, (number, row))
+            if kept == (number, row):
+                continue
+            selection.masks[number][row] = False
+            if sources[kept[0]].checksums[kept[1]] == source.checksums[row]:
+                source.entry.duplicates += 1
+            else:
+                doubtful.append((*kept, number, row))
+    _settle(sources, selection, doubtful, asked, invalid)
+
+
+def _settle(
+    sources: Sequence[Source],
+    selection: Selection,
+    doubtful: list[tuple[int, int, int, int]],
+    asked: Mapping[str, str],
+    invalid: Collection[str],
+) -> None:
+    wanted: dict[int, set[int]] = {}
+    for one, one_row, two, two_row in doubtful:
+        wanted.setdefault(one, set()).add(one_row)
+        wanted.setdefault(two, set()).add(two_row)
+    records = {
+        (number, row): record for number in wanted for row, record in _pick(sources[number], wanted[number])
+    }
+    kept: dict[str, tuple[int, int]] = {}
+    for one, one_row, two, two_row in doubtful:
+        entry, later = sources[two].entry, records[two, two_row]
+        one, one_row = kept.get(later.key, (one, one_row))  # the one that is kept by now
+        first = records[one, one_row]
+        bad = tuple(
+            sources[number].checksums[row].decode() in invalid
+            for number, row in ((one, one_row), (two, two_row))
+        )
+        relation = relate(first, later, asked, bad)
+        if relation is Relation.SAME:
+            entry.duplicates += 1
+        elif relation is Relation.LATER_ASKED:
+            selection.masks[one][one_row], selection.masks[two][two_row] = False, True
+            kept[later.key] = (two, two_row)
+            sources[one].entry.superseded += 1
+            selection.replaced.append(first)
+        elif relation is Relation.FIRST_ASKED:
+            entry.superseded += 1
+            selection.replaced.append(later)
+        else:
+            entry.conflicts += 1
+            selection.incomplete.add(two)
+            checksums = sources[one].checksums[one_row].decode(), sources[two].checksums[two_row].decode()
+            selection.conflicts.append(
+                Conflict(first.key, sources[one].entry.path, checksums[0], entry.path, checksums[1])
+            )
+
+
+def _pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
+    picked, start = [], 0
+    for segment in source.segments():
+        inside = sorted(row for row in rows if start <= row < start + len(segment))
+        picked += [(row, segment.record(row - start)) for row in inside]
+        start += len(segment)
+    return picked
+
+
+class Relation(Enum):
+    """What two records under one key, the first published and a later one, are to each other."""
+
+    SAME = "the same result"
+    FIRST_ASKED = "only the first answers what is asked"
+    LATER_ASKED = "only the later one answers what is asked"
+    CONFLICT = "different content"
+
+
+def relate(
+    first: Record, later: Record, asked: Mapping[str, str], invalid: tuple[bool, ...] = (False, False)
+) -> Relation:
+    """Compare two records under one key; ``asked`` maps keys to fingerprints, ``invalid`` says it of each."""
+    if invalid[0] != invalid[1]:
+        return Relation.LATER_ASKED if invalid[0] else Relation.FIRST_ASKED
+    if same_result(first, later):
+        return Relation.SAME
+    wanted = asked.get(first.key)
+    if first.fingerprint != later.fingerprint and wanted in {first.fingerprint, later.fingerprint}:
+        return Relation.FIRST_ASKED if wanted == first.fingerprint else Relation.LATER_ASKED
+    return Relation.CONFLICT
+
+
+def same_result(one: Record, two: Record) -> bool:
+    """The same fingerprint and the same arrays, to the bit."""
+    if one.fingerprint != two.fingerprint or one.arrays.keys() != two.arrays.keys():
+        return False
+    pairs = ((one.arrays[name], two.arrays[name]) for name in one.arrays)
+    return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)

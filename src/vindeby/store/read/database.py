@@ -18,17 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, DataError, InputError
-from vindeby.store.disk.files import file_state
-from vindeby.store.disk.regular_files import refuse_special
+from vindeby.store.disk.files import file_state, refuse_special
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.hdf5.registry import FILE_FORMATS
+from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealedFile, SealError, directory_errors
 from vindeby.store.format.shard import read_segments
-from vindeby.store.read.chunks import Chunks, ReplacedError
+from vindeby.store.read.chunks import Chunks, Index, Place, ReplacedError, precedence
 from vindeby.store.read.guard import Guard
-from vindeby.store.read.index import Index, Place, precedence
 from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import read_any
 
@@ -298,21 +296,21 @@ class Database(Mapping[str, Record]):
         if by not in ("task", "key"):
             raise ArgumentError(f"to_xarray: by must be 'task' or 'key', not {by!r}")
         if by == "key":
-            from vindeby.store.read.export.by_key import dataset_by_key  # needs xarray, which is optional
+            from vindeby.store.read.export import dataset_by_key  # needs xarray, which is optional
 
             return dataset_by_key(list(self.segments()), self.attributes)
-        from vindeby.store.read.export.by_task import dataset_by_task  # needs xarray, which is optional
+        from vindeby.store.read.export import dataset_by_task  # needs xarray, which is optional
 
         return dataset_by_task(list(self.segments()), self._outline(), self.attributes)
 
     def to_dataframe(self) -> Any:
         """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out."""
-        from vindeby.store.read.export.data_frame import data_frame  # needs pandas, which is optional
+        from vindeby.store.read.export import data_frame  # needs pandas, which is optional
 
         return data_frame(list(self.segments()), self._outline())
 
     def _outline(self) -> Outline | None:
-        from vindeby.store.read.export.axes import outline_in  # only here and in a notebook
+        from vindeby.store.read.export import outline_in  # only here and in a notebook
 
         return outline_in(self.campaign_text, self.run.outline_text())
 
@@ -323,7 +321,7 @@ class Database(Mapping[str, Record]):
         return f"<Database {str(self.path)!r}: {len(self):,}{of} results{bad}>"
 
     def _repr_html_(self) -> str:
-        from vindeby.store.read.export.progress import progress  # only a notebook asks for it
+        from vindeby.store.read.export import progress  # only a notebook asks for it
 
         return progress(self.path.name, list(self), self._outline(), len(self.findings))
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
-from vindeby.store.disk.regular_files import refuse_special
+from vindeby.store.disk.files import refuse_special
 from vindeby.store.read.guard import DONE, FAILED, RESULT, Guard, GuardError
 
 FloatArray = NDArray[np.float64]
@@ -80,3 +82,94 @@ def _refuse_other_formats(path: Path) -> None:
         )
     if start != _SIGNATURE:
         raise InputError(f"{path}: is neither netCDF-4 nor HDF5; is it the right file?")
+
+
+MOST_NUMBERS = 20_000_000
+_MOST_VARIABLES = 1000
+_MOST_TIMES = 1_000_000
+_LONGEST_TIME = 40
+
+
+def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes], None]) -> dict[str, Any]:
+    """Send the variables that are wanted, and their coordinates: a line of JSON and float64 numbers each.
+
+    Names are compared without regard to capitals. Times that are kept as text come as such. Returns the names of
+    the others, which were not read.
+    """
+    import h5py  # only the guarded child needs it
+
+    from vindeby.store.read.confined import no_more_files  # it loads h5py
+
+    with h5py.File(path, "r", locking=False) as file, no_more_files():
+        names = [
+            name for name in list(file)[:_MOST_VARIABLES] if isinstance(file.get(name, getclass=True), type)
+        ]
+        found = [name for name in names if name.lower() in wanted and isinstance(file[name], h5py.Dataset)]
+        left, coordinates = MOST_NUMBERS, set[str]()
+        for name in found:
+            axes = _axes(file[name])
+            coordinates |= set(axes)
+            left = _send(name, axes, file[name], left, result)
+        for name in sorted(coordinates - set(found)):
+            if name not in file or _is_only_a_length(file[name]):
+                raise DataError(f"the axis {name} has no coordinates")
+            left = _send(name, [name], file[name], left, result)
+        others = [name for name in names if name not in coordinates | set(found)]
+        return {"others": [name for name in others if not _is_only_a_length(file[name])]}
+
+
+def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[bytes], None]) -> int:
+    import h5py  # only the guarded child needs it
+
+    if name.lower() == "time" and data.dtype.kind in "OS" and h5py.check_string_dtype(data.dtype):
+        if data.size > _MOST_TIMES:
+            raise DataError(f"there are more than {_MOST_TIMES:,} times")
+        texts = [_bytes(one)[:_LONGEST_TIME].decode(errors="replace") for one in np.ravel(data[()])]
+        result(json.dumps({"name": name, "texts": texts}).encode() + b"\n")
+        return left - len(texts)
+    if data.dtype.kind not in "fiu":
+        raise DataError(f"{name} does not hold numbers")
+    if data.size > left:
+        raise DataError(f"there are more than {MOST_NUMBERS:,} numbers")
+    numbers = _unpacked(data)
+    single = bool(data.dtype == np.float32)
+    head = json.dumps({"name": name, "axes": axes, "shape": list(numbers.shape), "single": single})
+    result(head.encode() + b"\n" + numbers.astype("<f8").tobytes())
+    return left - int(data.size)
+
+
+def _axes(data: Any) -> list[str]:
+    """The name of each axis, by the coordinates that it refers to; coordinates are their own axis."""
+    if data.is_scale and len(data.shape) == 1:
+        return [data.name.rpartition("/")[2]]
+    names = []
+    for index, dimension in enumerate(data.dims):
+        scales = list(dimension.values())
+        label = scales[0].name.rpartition("/")[2] if scales else dimension.label
+        if not label:
+            raise DataError(f"axis {index} of {data.name.rpartition('/')[2]} has no name")
+        names.append(str(label))
+    return names
+
+
+def _is_only_a_length(data: Any) -> bool:
+    """Whether it is a dimension without coordinates, which netCDF keeps as an empty dataset."""
+    return b"not a netCDF variable" in _bytes(data.attrs.get("NAME", b""))
+
+
+def _unpacked(data: Any) -> Any:
+    """The numbers as the conventions for netCDF mean them: fill values are missing, packed ones are scaled."""
+    stored = np.asarray(data[()])
+    numbers = stored.astype(np.float64)
+    for name in ("_FillValue", "missing_value"):
+        if name in data.attrs:
+            numbers[stored == np.ravel(data.attrs[name])[0]] = np.nan
+    scale, offset = (
+        np.ravel(data.attrs.get(name, usual))[0]
+        for name, usual in (("scale_factor", 1.0), ("add_offset", 0.0))
+    )
+    return numbers if (scale, offset) == (1.0, 0.0) else numbers * float(scale) + float(offset)
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()

@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from vindeby.errors import StorageError
-from vindeby.store.format.batches import BATCH_BYTES
+from vindeby.store.format.rows import BATCH_BYTES
 from vindeby.store.read.inspect import Finding, Verdict
 
 FRAME = struct.Struct("<cQ")

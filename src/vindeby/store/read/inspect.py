@@ -8,13 +8,59 @@ from __future__ import annotations
 
 import os
 import struct
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vindeby.printable import one_line
-from vindeby.store.disk.regular_files import open_regular
-from vindeby.store.format.hdf5.lookup3 import lookup3_bytes
+from vindeby.store.disk.files import open_regular, read_bounded
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Attribute
+from vindeby.store.format.rows import Segment, attribute_field
+from vindeby.text import parse_json
+
+_MIX = ((0, 2, 4), (1, 0, 6), (2, 1, 8), (0, 2, 16), (1, 0, 19), (2, 1, 4))
+_FINAL = ((2, 1, 14), (0, 2, 11), (1, 0, 25), (2, 1, 16), (0, 2, 4), (1, 0, 14), (2, 1, 24))
+
+
+def _rotate(value: NDArray[np.uint32], bits: int) -> NDArray[np.uint32]:
+    return (value << np.uint32(bits)) | (value >> np.uint32(32 - bits))
+
+
+def lookup3(rows: NDArray[np.uint8]) -> NDArray[np.uint32]:
+    """The checksum of each row."""
+    count, length = rows.shape
+    padded = np.zeros((count, -(-max(length, 1) // 12) * 12), np.uint8)
+    padded[:, :length] = rows
+    words = np.ascontiguousarray(padded.view("<u4").T)
+    start = np.uint32((0xDEADBEEF + length) & 0xFFFFFFFF)
+    state = [np.full(count, start, np.uint32) for _ in range(3)]
+    if length == 0:
+        return state[2]
+    for at in range(0, len(words), 3):
+        for part in range(3):
+            state[part] = state[part] + words[at + part]
+        if at + 3 < len(words):
+            for target, source, bits in _MIX:
+                # a -= c; a ^= rot(c, k); c += b, with the three taking turns
+                third = 3 - target - source
+                state[target] = (state[target] - state[source]) ^ _rotate(state[source], bits)
+                state[source] = state[source] + state[third]
+    for target, source, bits in _FINAL:
+        state[target] = (state[target] ^ state[source]) - _rotate(state[source], bits)
+    return state[2]
+
+
+def lookup3_bytes(data: bytes) -> int:
+    """The checksum of one string of bytes."""
+    return int(lookup3(np.frombuffer(data, np.uint8).reshape(1, -1))[0])
+
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SMALLEST = 96
@@ -155,3 +201,61 @@ def inspect(path: Path) -> Finding | None:
     if block.marked_open:
         return Finding(Verdict.LEFT_OPEN, "its writer did not close it")
     return None
+
+
+ORIGIN = "origin"
+FOREIGN, REPACKED, SALVAGED = "foreign", "repacked", "salvaged"
+ORIGINS = (FOREIGN, REPACKED, SALVAGED)
+_FORMER = "stated_origin"
+
+
+def marked(attributes: Mapping[str, Attribute], origin: str) -> dict[str, Attribute]:
+    """The attributes of an unverified record with its mark; another program's ``origin`` gets another name."""
+    former = attributes.get(ORIGIN)
+    if former in ORIGINS:
+        return dict(attributes)
+    moved = {} if former is None else {_FORMER: former}
+    return {**attributes, **moved, ORIGIN: origin}
+
+
+def origins(rows: NDArray[Any]) -> NDArray[np.bytes_]:
+    """The origin of every row of a segment; empty for what vindeby computed."""
+    field = attribute_field(ORIGIN)
+    found = np.where(rows["fingerprint"] == b"", FOREIGN.encode(), b"")
+    if field in (rows.dtype.names or ()) and rows.dtype[field].kind == "S":
+        stated = np.isin(rows[field], [origin.encode() for origin in ORIGINS])
+        found = np.where(stated, rows[field], found)
+    return found
+
+
+def count_origins(segment: Segment) -> Counter[str]:
+    """How many records of each unverified origin there are."""
+    names, counts = np.unique(origins(segment.rows), return_counts=True)
+    pairs = zip(names.tolist(), counts.tolist(), strict=True)
+    return Counter({name.decode(): count for name, count in pairs if name})
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """For example ``12 of unverified origin (salvaged)``; empty when there are none."""
+    present = {name: counts[name] for name in ORIGINS if counts.get(name)}
+    if not present:
+        return ""
+    kinds = ", ".join(
+        present if len(present) == 1 else [f"{count:,} {name}" for name, count in present.items()]
+    )
+    return f"{sum(present.values()):,} of unverified origin ({kinds})"
+
+
+def origin_of_file(path: Path) -> str:
+    """What a record without a checksum in this file is: repacked, if a merge is known to have made the file once."""
+    return REPACKED if _was_merged(RunDirectory(path)) else FOREIGN
+
+
+def _was_merged(run: RunDirectory) -> bool:
+    for audit in sorted(run.audit.glob("merge-*.json"), reverse=True):
+        try:
+            if parse_json(read_bounded(audit)).get("outcome") == "done":
+                return True
+        except (OSError, ValueError, AttributeError):
+            continue
+    return False

@@ -13,16 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from vindeby.store.format.hdf5.registry import FILE_FORMATS
-from vindeby.store.format.own_fields import Addition
+from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.root import own_root
+from vindeby.store.format.root import Addition, own_root
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealedFile, SealError, directory_errors
 from vindeby.store.format.shard import read_segments
 from vindeby.store.read.guard import DONE, DOUBTFUL, RESULT, Guard, GuardError
-from vindeby.store.read.inspect import Finding, Verdict, inspect
-from vindeby.store.read.origin import SALVAGED, origin_of_file
+from vindeby.store.read.inspect import SALVAGED, Finding, Verdict, inspect, origin_of_file
 
 _MAXIMUM_CRASHES = 64
 _MAXIMUM_HANGS = 4

@@ -9,27 +9,29 @@ way a record is reached: when it states a checksum and does not meet it, it is n
 from __future__ import annotations
 
 import mmap
+import re
 import shutil
+import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
-from vindeby.store.format.hdf5 import encoding
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.read.guard import TOO_LONG, Guard
 from vindeby.store.read.inspect import (
+    SIGNATURE,
     SMALLEST,
     Finding,
     Superblock,
     Verdict,
     inspect,
+    lookup3_bytes,
     patched_superblock,
     read_superblock,
 )
 from vindeby.store.read.reading import read_guarded, read_sealed
-from vindeby.store.salvage.orphans import group_addresses
-from vindeby.store.salvage.saved import Saved
-from vindeby.store.salvage.spool import Spool
+from vindeby.store.salvage.saved import Saved, Spool
 
 _HEAD = 4096
 _MOST_USELESS = 4096
@@ -172,10 +174,14 @@ def _addresses(copy: Path, visited: set[int]) -> list[int]:
 
 
 def _plain_superblock(size: int, root: int) -> bytes:
-    head = bytearray(encoding.superblock(size, root, 0, 0))
-    head[72:76] = bytes(4)  # no cached symbol table
-    head[16:20] = bytes((4, 0, 16, 0))  # the library's own node sizes
-    return bytes(head)
+    """A superblock of version 0, without a cached symbol table, for a file that lost its own."""
+    undefined = 0xFFFFFFFFFFFFFFFF
+    return (
+        SIGNATURE
+        + struct.pack("<BBBBBBBBHHI", 0, 0, 0, 0, 0, 8, 8, 0, 4, 16, 0)
+        + struct.pack("<QQQQ", 0, undefined, size, undefined)
+        + struct.pack("<QQIIQQ", 0, root, 0, 0, 0, 0)
+    )
 
 
 def _mark_filling(copy: Path, start: int, end: int) -> None:
@@ -188,3 +194,86 @@ def _patch(copy: Path, head: bytes, size: int) -> None:
     with copy.open("r+b") as file:
         file.write(head)
         file.truncate(size)
+
+
+Bytes: TypeAlias = bytes | mmap.mmap
+
+_EFFORT, _LEAST_EFFORT = 4, 1 << 20
+_VERSION_1 = re.compile(rb"\x01\x00.[\x00-\x03]\x01\x00\x00\x00..[\x00-\x0f]\x00\x00\x00\x00\x00", re.DOTALL)
+_SYMBOL_TABLE, _CONTINUATION, _LINK_INFO, _LINK, _LAYOUT = 0x11, 0x10, 0x02, 0x06, 0x08
+
+
+def group_addresses(data: Bytes, known: Collection[int] = ()) -> list[int]:
+    """Where object headers of groups seem to be, in the order of the file, apart from those that are known.
+
+    The work is bounded by the size of the file: bytes that were made to look like headers cannot multiply it.
+    """
+    effort = _Effort(_LEAST_EFFORT + _EFFORT * len(data))
+    return sorted({*_version_1(data, known, effort), *_version_2(data, known, effort)})
+
+
+class _Effort:
+    """How many bytes of headers may still be looked at."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, size: int) -> bool:
+        self.left -= size
+        return self.left >= 0
+
+
+def _version_1(data: Bytes, known: Collection[int], effort: _Effort) -> Iterator[int]:
+    at = 0
+    while (found := _VERSION_1.search(data, at)) is not None:
+        at = found.start() + 1
+        if found.start() not in known and _has_symbol_table(data, found.start(), effort):
+            yield found.start()
+
+
+def _has_symbol_table(data: Bytes, start: int, effort: _Effort) -> bool:
+    """Does a header, with the blocks it is continued in, name a B-tree and a heap that are there?"""
+    _, _, count, _, size = struct.unpack_from("<BBHII", data, start)
+    blocks = [(start + 16, size)]
+    while blocks and count > 0:
+        at, length = blocks.pop(0)
+        end = min(at + length, len(data))
+        while at + 8 <= end and count > 0 and effort.spend(8):
+            kind, size = struct.unpack_from("<HH", data, at)
+            body = data[at + 8 : min(at + 8 + size, end)]
+            if kind == _SYMBOL_TABLE and len(body) >= 16:
+                tree, heap = struct.unpack_from("<QQ", body)
+                return data[tree : tree + 4] == b"TREE" and data[heap : heap + 4] == b"HEAP"
+            if kind == _CONTINUATION and len(body) >= 16:
+                blocks.append(struct.unpack_from("<QQ", body))
+            at, count = at + 8 + size, count - 1
+    return False
+
+
+def _version_2(data: Bytes, known: Collection[int], effort: _Effort) -> Iterator[int]:
+    at = -1
+    while (at := data.find(b"OHDR", at + 1)) >= 0:
+        if at not in known and _is_group(data, at, effort):
+            yield at
+
+
+def _is_group(data: Bytes, start: int, effort: _Effort) -> bool:
+    """Has a version 2 header the messages of a group, and the checksum that it states?"""
+    try:
+        version, flags = data[start + 4], data[start + 5]
+        at = start + 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
+        width = 1 << (flags & 3)
+        size = int.from_bytes(data[at : at + width], "little")
+        at += width
+        end = at + size
+        (stated,) = struct.unpack_from("<I", data, end)
+    except (IndexError, struct.error):
+        return False
+    if version != 2 or not effort.spend(end - start):
+        return False
+    kinds = set()
+    while at + 4 <= end:
+        kinds.add(data[at])
+        at += 4 + int.from_bytes(data[at + 1 : at + 3], "little") + (2 if flags & 0x04 else 0)
+    looks_right = _LAYOUT not in kinds and bool({_LINK_INFO, _LINK} & kinds)
+    return looks_right and lookup3_bytes(data[start:end]) == stated

@@ -17,25 +17,19 @@ from typing import Any
 
 from vindeby.errors import ArgumentError, InputError
 from vindeby.printable import one_line
-from vindeby.store.disk.files import storage_error
-from vindeby.store.disk.output_path import check_output
-from vindeby.store.disk.regular_files import refuse_special
+from vindeby.store.disk.files import check_output, refuse_special, storage_error
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.batches import batches
-from vindeby.store.format.own_fields import OWN_FIELDS
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.rows import Schema, checksum_of
+from vindeby.store.format.root import OWN_FIELDS
+from vindeby.store.format.rows import Schema, batches, checksum_of
+from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.audit import Conflict
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.merge.selection import same_result
-from vindeby.store.publish import ShardWriter
+from vindeby.store.merge.sources import same_result
 from vindeby.store.read.guard import Guard, Limits
-from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.origin import ORIGIN
+from vindeby.store.read.inspect import ORIGIN, Finding, Verdict
 from vindeby.store.salvage.attempts import rescue
-from vindeby.store.salvage.doubtful import write_doubtful
-from vindeby.store.salvage.saved import Saved
-from vindeby.store.salvage.spool import Spool
+from vindeby.store.salvage.saved import Saved, Spool, write_doubtful
 
 _SUFFIXES = {".h5", ".hdf5", ".he5", ".nc", ".tmp"}
 

@@ -13,26 +13,88 @@ own code) is told apart by which object it is. That holds in this process only, 
 from __future__ import annotations
 
 import builtins
+import dis
 import enum
 import hashlib
+import sys
+import sysconfig
 from collections.abc import Callable, Iterable
 from functools import cache
+from pathlib import Path
 from types import CodeType, EllipsisType, FunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
 
-from vindeby.wake.compiling.code_names import (
-    MISSING,
-    attribute_of,
-    from_library,
-    global_names,
-    is_compiled_when_used,
-    library_name,
-    registered_elsewhere,
-)
+MISSING = object()
+
+_VERSIONED = {"numpy": np.__version__, "numba": numba.__version__}
+
+
+def attribute_of(module: ModuleType, name: str) -> Any:
+    """An attribute of a module, or MISSING: the module's own ``__getattr__`` can fail in any way."""
+    try:
+        return getattr(module, name)
+    except Exception:  # noqa: BLE001
+        return MISSING
+
+
+def is_compiled_when_used(value: object) -> bool:
+    """Whether a function is compiled when it is first called, from what it refers to then.
+
+    With explicit signatures it was compiled when it was defined, from what it referred to at that time.
+    """
+    return isinstance(value, CPUDispatcher) and value._can_compile  # noqa: SLF001  there is no public way to ask
+
+
+@cache
+def global_names(code: CodeType) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The names of globals that code reads, sorted, and all names that may be attributes of modules."""
+    read = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    attributes = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            inner_read, inner_attributes = global_names(constant)
+            read.update(inner_read)
+            attributes.update(inner_attributes)
+        elif isinstance(constant, str):  # getattr(module, "name")
+            attributes.add(constant)
+    return tuple(sorted(read)), frozenset(attributes)
+
+
+@cache
+def from_library(module_name: str) -> str | None:
+    """Name and version, if a module belongs to a library that changes only with its version; else None."""
+    top = module_name.partition(".")[0]
+    if top in _VERSIONED:
+        return f"{module_name} {_VERSIONED[top]}"
+    if top not in sys.stdlib_module_names:
+        return None
+    file = getattr(sys.modules.get(top), "__file__", None)
+    if file is None:  # built into the interpreter
+        return f"{module_name} {sys.version}"
+    # A user's file may have the name of a module of the standard library.
+    folders = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
+    parents = Path(file).resolve().parents
+    is_standard = any(folder in parents for folder in folders) and "site-packages" not in Path(file).parts
+    return f"{module_name} {sys.version}" if is_standard else None
+
+
+def library_name(value: Any) -> str | None:
+    """The name under which a library holds this very object, with the library's version."""
+    default = "numpy" if isinstance(value, np.ufunc) else None
+    module_name = getattr(value, "__module__", default) or default
+    path = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    if not isinstance(module_name, str) or not isinstance(path, str):
+        return None
+    library = from_library(module_name)
+    found: Any = sys.modules.get(module_name)
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    return f"{library} {path}" if library is not None and found is value else None
 
 
 class CodeDigest(NamedTuple):
@@ -62,7 +124,6 @@ class _Walk:
 
     def __init__(self) -> None:
         self.unknown: list[object] = []
-        self._overloaded, self._overloaded_attributes = registered_elsewhere()
         self._hash = hashlib.sha256()
         self._met: dict[Any, int] = {}
         self._open: set[int] = set()
@@ -84,8 +145,6 @@ class _Walk:
         name = library_name(value)
         if name is not None:
             self._words("library", name)
-            if id(value) in self._overloaded:
-                self._unknown(value)
         elif isinstance(value, FunctionType):
             # Called from compiled code it stands for something registered with Numba, not for its own code.
             self.function(value)
@@ -102,8 +161,6 @@ class _Walk:
         self.value(function.__defaults__)
         self.value(function.__kwdefaults__)
         read, attributes = global_names(function.__code__)
-        if attributes & self._overloaded_attributes:
-            self.unknown.append(function)
         for cell in function.__closure__ or ():
             try:
                 self.value(cell.cell_contents, attributes)
@@ -148,7 +205,7 @@ class _Walk:
                 continue
             # A library's functions go by its version; its numbers could have been assigned to.
             could_differ = isinstance(attribute, int | float | complex | np.generic | ModuleType)
-            if library is None or could_differ or id(attribute) in self._overloaded:
+            if library is None or could_differ:
                 self._words(name)
                 self.value(attribute, names)
 

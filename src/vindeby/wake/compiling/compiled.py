@@ -12,15 +12,17 @@ damaged, writable by others), the answer is to compile again, never an error.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
-import inspect
 import os
 import pickle
 import platform
 import stat
 import tempfile
+import time
 from collections.abc import Callable
-from functools import cache, cached_property
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,8 +32,13 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
 from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.one_compiles import CompilingLock
-from vindeby.wake.compiling.two_forms import ONLY_FOR_LOOPS, in_two_forms, with_form_for_loops
+from vindeby.wake.compiling.forms import (
+    ONLY_FOR_LOOPS,
+    in_two_forms,
+    named,
+    named_by_closure,
+    with_form_for_loops,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -46,19 +53,19 @@ _OPTIONS: dict[str, Any] = {"fastmath": {"contract", "nsz"}, "error_model": "num
 
 def scalar(function: Function) -> Function:
     """Compile a small function that loops call: a wake width, a deficit, an interpolation."""
-    compiled: Function = in_two_forms(_named_by_closure(function), **_OPTIONS)
+    compiled: Function = in_two_forms(named_by_closure(function), **_OPTIONS)
     return compiled
 
 
 def unfused(function: Function) -> Function:
     """Compile a small function that rounds after every operation, as NumPy does."""
-    compiled: Function = in_two_forms(_named_by_closure(function), error_model="numpy")
+    compiled: Function = in_two_forms(named_by_closure(function), error_model="numpy")
     return compiled
 
 
 def inlined(function: Function) -> Function:
     """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
-    compiled: Function = in_two_forms(_named_by_closure(function), forceinline=True, **_OPTIONS)
+    compiled: Function = in_two_forms(named_by_closure(function), forceinline=True, **_OPTIONS)
     return compiled
 
 
@@ -68,39 +75,12 @@ def uncounted(function: Function) -> Function:
     Every view of an array is counted twice, at its beginning and its end, which can take longer than the work on it.
     The part must neither make nor return an array.
     """
-    named_function = _named_by_closure(function)
+    named_function = named_by_closure(function)
     for_loops = numba.njit(_nrt=False, **_OPTIONS, **ONLY_FOR_LOOPS)(named_function)
     compiled: Function = with_form_for_loops(
         numba.njit(_nrt=False, **_OPTIONS)(named_function), lambda _: for_loops
     )
     return compiled
-
-
-def named(function: Function, identity: str) -> Function:
-    """Give a function that is made anew for every model a name of its own.
-
-    Numba numbers the functions of a process and makes symbols of name and number. Machine code from disk was
-    numbered by other processes: two models' versions of one function could have the same symbol, and the one loaded
-    first would stand for both.
-    """
-    function.__qualname__ = f"{function.__qualname__}[{identity}]"
-    return function
-
-
-def _named_by_closure(function: Function) -> Function:
-    """Name a function by what it is a closure over, so that no maker of such functions has to think of it.
-
-    Compiled functions go by their names: those of a model hold its identity (see ``fixed_code``).
-    """
-    if not function.__closure__:
-        return function
-    words = "|".join(_word(cell.cell_contents) for cell in function.__closure__)
-    return named(function, hashlib.sha256(words.encode()).hexdigest()[:12])
-
-
-def _word(value: object) -> str:
-    source = getattr(value, "py_func", None)
-    return digest_of(value).text if source is None else f"{source.__module__}.{source.__qualname__}"
 
 
 def kernel(
@@ -137,39 +117,6 @@ def cache_folder() -> Path | None:
         return None
 
 
-_WAKE = Path(__file__).parents[1]
-
-
-def _part_of(file: Path) -> Path:
-    """The part of vindeby that a file belongs to, such as ``layout``; of another file its folder."""
-    package = _WAKE.parent
-    inside = package in file.parents and file.parent != package
-    return package / file.relative_to(package).parts[0] if inside else file.parent
-
-
-def _digest_of_loop(dispatcher: Any) -> bytes:
-    """A digest of all that a loop is compiled from, and of how it is compiled.
-
-    If something in it cannot be described (see ``code_digest``), all files count from which it could come.
-    """
-    found = digest_of(dispatcher)
-    digest = hashlib.sha256(_digest_of_sources(Path(__file__).parent))
-    if found.unknown:
-        digest.update(_digest_of_sources(_WAKE))
-        digest.update(_digest_of_sources(_part_of(Path(inspect.getfile(dispatcher.py_func)))))
-    else:
-        digest.update(found.text.encode())
-    return digest.digest()
-
-
-@cache
-def _digest_of_sources(folder: Path) -> bytes:
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.digest()
-
-
 def _read_trusted(path: Path) -> bytes:
     """A file that only this user or root can have written; OSError for any other."""
     _refuse_untrusted(path.parent.stat())
@@ -182,6 +129,65 @@ def _refuse_untrusted(status: os.stat_result) -> None:
     """Loading a pickle executes it, so nobody else may have written it, nor be able to."""
     if status.st_uid not in {os.geteuid(), 0} or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError("others may write here: machine code is neither read nor kept")
+
+
+LONGEST_WAIT_S = 120.0
+"""The largest loop takes less than a minute on a free processor; its holder may be stopped for as long as it likes."""
+
+_BETWEEN_LOOKS_S = 0.05
+
+
+class CompilingLock:
+    """The lock of one file of machine code that is to be made: one process compiles it, and others wait for it.
+
+    The workers of a run all begin with the same loops, and without this each of them would compile them. The kernel
+    releases the lock when its holder ends, in whatever way. It saves work and protects nothing: machine code is
+    replaced as a whole. So where there can be no lock, or it is held for very long, a process compiles without it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_suffix(".compiling")
+        self._descriptor: int | None = None
+
+    def take(self) -> bool:
+        """Take the lock; True if another process held it before, which may have left the machine code there."""
+        waited = False
+        try:
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            end = time.monotonic() + LONGEST_WAIT_S
+            while not self._is_ours():
+                waited = True
+                if time.monotonic() >= end:
+                    self._close()
+                    break
+                time.sleep(_BETWEEN_LOOKS_S)
+        except OSError:  # compiling is always right
+            self._close()
+        return waited
+
+    def _is_ours(self) -> bool:
+        assert self._descriptor is not None
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Let others go on; without effect if there is no lock."""
+        if self._descriptor is None:
+            return
+        # Who still waits for a file that is removed here looks for the machine code next, and so does who comes now.
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        with suppress(OSError):
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)  # a process forked meanwhile holds the same lock
+        self._close()
+
+    def _close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
 def _keep_on_disk(dispatcher: Any, identity: str) -> None:
@@ -206,9 +212,12 @@ class _Cache(NullCache):  # type: ignore[misc]
         self._lock: CompilingLock | None = None
 
     @cached_property
-    def _made_from(self) -> bytes:
-        function = self._dispatcher.py_func
-        digest = hashlib.sha256(_digest_of_loop(self._dispatcher))
+    def _made_from(self) -> bytes | None:
+        """A digest of all that the loop is compiled from; None if something in it cannot be described."""
+        function, found = self._dispatcher.py_func, digest_of(self._dispatcher)
+        if found.unknown:
+            return None
+        digest = hashlib.sha256(found.text.encode())
         versions = (numba.__version__, platform.python_version())
         names = (self._identity, function.__module__, function.__qualname__)
         digest.update(repr(versions + names).encode())
@@ -216,7 +225,7 @@ class _Cache(NullCache):  # type: ignore[misc]
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
         folder = cache_folder()
-        if folder is None:
+        if folder is None or self._made_from is None:
             return None
         digest = hashlib.sha256(self._made_from + repr((str(signature), codegen.magic_tuple())).encode())
         return folder / f"{self._dispatcher.py_func.__name__}-{digest.hexdigest()[:32]}.nbc"

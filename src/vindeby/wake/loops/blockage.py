@@ -3,7 +3,7 @@
 Wakes and blockage depend on each other, so that one walk downwind is not enough. The wind at the turbines is a fixed
 point: the walk through the wakes is repeated with the blockage of the walk before, until the blockage changes by less
 than ``TOLERANCE``. Blockage is weak, so each round leaves about one part in fifty of the change, and four or five
-rounds are enough. The gradient of a fixed point is one, too: the shares of the blockage in the total are passed back
+rounds are enough. The gradient of a fixed point is one, too: the slopes of the total with the blockage are passed back
 round by round in the same way.
 
 Every pair counts, since blockage has no edge: a round costs turbines x turbines / 2 for each direction and wind speed
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, named, scalar
+from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.models.self_similar_2020 import (
     far_thrust,
@@ -35,7 +35,7 @@ FloatArray = npt.NDArray[np.float64]
 TOLERANCE = 1e-7
 """Change of the blockage, in m/s, after which one more walk finds the wind at the turbines to a fiftieth of this."""
 RELATIVE_TOLERANCE = 1e-9
-"""The same for the shares in the total, of the largest."""
+"""The same for the slopes of the total, of the largest."""
 MOST_ROUNDS = 40
 """Where a thrust curve jumps, wind speeds may go to and fro for ever; then those of this round count."""
 UNFELT = 1e-13
@@ -73,7 +73,7 @@ def with_blockage(model: WakeModel, walk: Callable[..., None]) -> Callable[..., 
             if change < TOLERANCE:
                 break
 
-    return scalar(named(blocked_walk, model.identity))
+    return scalar(blocked_walk)
 
 
 @scalar
@@ -129,9 +129,9 @@ def _add(near, beyond, u, factor, mixed, new):
 
 
 def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Callable[..., None]:
-    """The walk upwind, repeated until the shares of the blockage in the total agree with those of the wind speeds."""
+    """The walk upwind, repeated until the slopes with the blockage agree with those with the wind speeds."""
 
-    def blocked_walk_back(data, machines, turned, states, counted, waked, shares):
+    def blocked_walk_back(data, machines, turned, states, counted, waked, adjoints):
         n, count = turned.order.size, states.speed.size
         zone = Induced(np.empty((n, count)), np.empty((n, count)), np.empty((n, n)), np.empty((n, n)))
         slopes = np.empty((3, count))
@@ -142,21 +142,21 @@ def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Call
                     near_thrust(waked.ct[a, k])[0],
                     far_thrust(waked.ct[a, k])[0],
                 )
-                shares.blocked[a, k] = 0.0
-        walk_back(data, machines, turned, states, counted, waked, shares)
+                adjoints.blocked[a, k] = 0.0
+        walk_back(data, machines, turned, states, counted, waked, adjoints)
         for _ in range(MOST_ROUNDS):
-            change, most = _block_back(machines, turned, zone, waked, shares, slopes)
-            walk_back(data, machines, turned, states, counted, waked, shares)
+            change, most = _block_back(machines, turned, zone, waked, adjoints, slopes)
+            walk_back(data, machines, turned, states, counted, waked, adjoints)
             if change <= RELATIVE_TOLERANCE * most:
                 break
-        _places_back(machines, turned, zone, waked, shares)
+        _places_back(machines, turned, zone, waked, adjoints)
 
-    return scalar(named(blocked_walk_back, model.identity))
+    return scalar(blocked_walk_back)
 
 
 @scalar
-def _block_back(machines, turned, zone, waked, shares, slopes):
-    """Fill ``shares.blocked``, what the wind at a turbine does through its blockage; returns change and largest."""
+def _block_back(machines, turned, zone, waked, adjoints, slopes):
+    """Fill ``adjoints.blocked``, what the wind at a turbine does through its blockage; returns change and largest."""
     n, count = zone.near.shape
     near_slope, far_slope, new = slopes[0], slopes[1], slopes[2]
     change = most = 0.0
@@ -173,21 +173,21 @@ def _block_back(machines, turned, zone, waked, shares, slopes):
             factor, mixed = zone.factor[b, a], zone.mixed[b, a]
             if factor == 0.0:
                 continue
-            of_speed = shares.speed[b]
+            of_speed = adjoints.speed[b]
             for k in range(count):
                 value, slope = induced(near[k] + mixed * (far[k] - near[k]))
                 slope *= near_slope[k] + mixed * (far_slope[k] - near_slope[k])
                 new[k] -= of_speed[k] * factor * (value + slope)
         for k in range(count):
-            most = max(most, abs(shares.speed[a, k]))
-            change = max(change, abs(new[k] - shares.blocked[a, k]))
-            shares.blocked[a, k] = new[k]
+            most = max(most, abs(adjoints.speed[a, k]))
+            change = max(change, abs(new[k] - adjoints.blocked[a, k]))
+            adjoints.blocked[a, k] = new[k]
     return change, most
 
 
 @scalar
-def _places_back(machines, turned, zone, waked, shares):
-    """Add what blockage makes of places to ``shares.along`` and ``shares.across``."""
+def _places_back(machines, turned, zone, waked, adjoints):
+    """Add what blockage makes of places to ``adjoints.along`` and ``adjoints.across``."""
     n, count = zone.near.shape
     for b in range(n):
         j = turned.order[b]
@@ -204,13 +204,13 @@ def _places_back(machines, turned, zone, waked, shares):
             for k in range(count):
                 near, far = zone.near[a, k], zone.far[a, k]
                 value, slope = induced(near + mixed * (far - near))
-                taken = -shares.speed[b, k] * waked.u[a, k]
+                taken = -adjoints.speed[b, k] * waked.u[a, k]
                 of_upwind += taken * (with_upwind * value + factor * slope * (far - near) * mixed_slope)
                 of_aside += taken * with_aside * value
-            shares.along[i] += of_upwind
-            shares.along[j] -= of_upwind
-            shares.across[j] += of_aside
-            shares.across[i] -= of_aside
+            adjoints.along[i] += of_upwind
+            adjoints.along[j] -= of_upwind
+            adjoints.across[j] += of_aside
+            adjoints.across[i] -= of_aside
 
 
 @scalar

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.pair_tables import MOST_TYPES
 from vindeby.wake.loops.superposition import superposition_of_words
 from vindeby.wake.loops.width_steps import (
@@ -61,8 +61,16 @@ from vindeby.wake.loops.width_steps import (
     whole_vectors,
     widths_of,
 )
-from vindeby.wake.loops.wind import BLOCK, DirectionWind, clear, count_up, turn_back, turn_into_wind
-from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.loops.wind import (
+    BLOCK,
+    DirectionWind,
+    clear,
+    count_up,
+    new_adjoints,
+    turn_back,
+    turn_into_wind,
+)
+from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
@@ -86,7 +94,7 @@ class ByWidthKernels(NamedTuple):
     gradient: Callable[..., None]
 
 
-def goes_by_width(model: WakeModel, types: int, states: WindStates) -> bool:
+def can_use_width_loops(model: WakeModel, types: int, states: WindStates) -> bool:
     """Whether these loops are to stand for the model: where they can, and ``tabulated`` cannot or is slower."""
     if not model.tabulate or model.widths is None or not states.turbulence.size:
         return False
@@ -192,12 +200,12 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
                     if room[T + j] > LARGEST_T:
                         other = room[HEIGHT + j]
                         room[VALUE + j] = near(
-                            data, room[FAR + j], room[ASIDE + j], other - height, other + height, diameter,
-                            2.0 * room[RADIUS + j], thrust, turbulence,
+                            data, Pair(room[FAR + j], room[ASIDE + j], other - height, other + height, diameter,
+                            2.0 * room[RADIUS + j], thrust, turbulence),
                         )  # fmt: skip
                     summed[target[j]] += room[VALUE + j]
 
-    return scalar(named(step_walk, model.identity))
+    return scalar(step_walk)
 
 
 class Winds(NamedTuple):
@@ -250,14 +258,16 @@ def _make_add_wake(model: WakeModel) -> Callable[..., None]:
             if room[T + k] > LARGEST_T:
                 room[VALUE + k] = near(
                     data,
-                    far,
-                    aside,
-                    rise,
-                    heights,
-                    diameter,
-                    2.0 * radius,
-                    room[THRUST + k],
-                    states.turbulence[k],
+                    Pair(
+                        far,
+                        aside,
+                        rise,
+                        heights,
+                        diameter,
+                        2.0 * radius,
+                        room[THRUST + k],
+                        states.turbulence[k],
+                    ),
                 )
             summed[k] += room[VALUE + k]
 
@@ -303,7 +313,7 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
                 kept += count
                 first[a + 1] = kept
 
-    return scalar(named(states_walk, model.identity))
+    return scalar(states_walk)
 
 
 @inlined
@@ -349,7 +359,7 @@ def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[...,
         data, block_size, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
     ):  # fmt: skip
         n = x.size
-        facing, winds, shares = new_facing(type_index), _new_winds(n), new_shares(n)
+        facing, winds, adjoints = new_facing(type_index), _new_winds(n), new_adjoints(n, ROW)
         first, other = np.zeros(n + 1, np.int64), np.empty(n * (n - 1) // 2 + 1, np.uint32)
         for block in range(block_from, block_to):
             count_up(facing.order)
@@ -365,10 +375,10 @@ def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[...,
                         i = facing.order[a]
                         for k in range(here.speed.size if i < counted else 0):
                             out[block, i] += here.weight[k] * winds.power[a, k]
-                    walk_back(data, machines, facing, end, here, counted, winds, first, other, shares)
+                    walk_back(data, machines, facing, end, here, counted, winds, first, other, adjoints)
                     for a in range(end):
                         i = facing.order[a]
-                        of_x, of_y = turn_back(cosine, sine, shares.along[a], shares.across[a])
+                        of_x, of_y = turn_back(cosine, sine, adjoints.along[a], adjoints.across[a])
                         out_x[block, i] += of_x
                         out_y[block, i] += of_y
 
@@ -378,64 +388,52 @@ def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[...,
 _wind_speed_back = superposition_of_words("squares", "free").wind_speed_back
 
 
-class Shares(NamedTuple):
-    """The shares in the total, which are its slopes, by turbine from the first to the last and wind state.
-
-    ``summed``: of sums of wakes; ``thrust``: of the thrust of the turbine whose turn it is; ``along``, ``across``: of
-    the places.
-    """
-
-    summed: FloatArray
-    thrust: FloatArray
-    along: FloatArray
-    across: FloatArray
-
-
-@scalar
-def new_shares(n: int) -> Shares:
-    """Room for ``n`` turbines."""
-    return Shares(np.empty((n, ROW)), np.empty(ROW), np.empty(n), np.empty(n))
-
-
 def make_walk_back(model: WakeModel) -> Callable[..., None]:
-    """The walk upwind in one direction, after the walk downwind; fills ``shares.along`` and ``shares.across``."""
+    """The walk upwind in one direction, after the walk downwind; fills ``adjoints.along`` and ``adjoints.across``."""
     prepare, pair_slopes = _make_prepare(model), _make_pair_slopes(model)
 
     @scalar
-    def settle_back(machines, source, states, counts, summed, u, shares, of_summed):
+    def settle_back(machines, source, states, counts, summed, u, of_thrust, of_summed):
         for k in range(states.speed.size):
             slope_power, slope_thrust = curves_with_slopes(machines, source, u[k])[2:]
-            of_speed = counts * states.weight[k] * slope_power + shares.thrust[k] * slope_thrust
+            of_speed = counts * states.weight[k] * slope_power + of_thrust[k] * slope_thrust
             of_summed[k] = _wind_speed_back(of_speed, states.speed[k], summed[k])
 
-    def upwind_walk(data, machines, facing, end, states, counted, winds, first, other, shares):
+    def upwind_walk(data, machines, facing, end, states, counted, winds, first, other, adjoints):
         room = winds.room
-        clear(shares.along)
-        clear(shares.across)
+        clear(adjoints.along)
+        clear(adjoints.across)
         for a in range(end - 1, -1, -1):
             i = facing.order[a]
             source = facing.type_index[i]
-            clear(shares.thrust[: states.speed.size])
+            clear(adjoints.thrust[a, : states.speed.size])
             if first[a + 1] > first[a]:
                 prepare(data, machines, source, states, winds.u[a], room)
             for p in range(first[a], first[a + 1]):
                 b = other[p]
                 pair_slopes(data, machines, facing, source, a, b, states, room)
-                of_summed, of_far, of_aside = shares.summed[b], 0.0, 0.0
+                of_summed, of_thrust, of_far, of_aside = adjoints.summed[b], adjoints.thrust[a], 0.0, 0.0
                 for k in range(states.speed.size):
-                    shares.thrust[k] += of_summed[k] * room[OF_THRUST + k]
+                    of_thrust[k] += of_summed[k] * room[OF_THRUST + k]
                     of_far += of_summed[k] * room[FAR + k]
                     of_aside += of_summed[k] * room[ASIDE + k]
-                shares.along[b] += of_far
-                shares.across[b] += of_aside
-                shares.along[a] -= of_far
-                shares.across[a] -= of_aside
+                adjoints.along[b] += of_far
+                adjoints.across[b] += of_aside
+                adjoints.along[a] -= of_far
+                adjoints.across[a] -= of_aside
             counts = 1.0 if i < counted else 0.0
             settle_back(
-                machines, source, states, counts, winds.summed[a], winds.u[a], shares, shares.summed[a]
+                machines,
+                source,
+                states,
+                counts,
+                winds.summed[a],
+                winds.u[a],
+                adjoints.thrust[a],
+                adjoints.summed[a],
             )
 
-    return scalar(named(upwind_walk, model.identity))
+    return scalar(upwind_walk)
 
 
 def _make_prepare(model: WakeModel) -> Callable[..., None]:
@@ -475,14 +473,16 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
             if room[T + k] > LARGEST_T:
                 value, of_far, of_aside, of_thrust, _ = near_slopes(
                     data,
-                    far,
-                    aside,
-                    rise,
-                    heights,
-                    diameter,
-                    2.0 * radius,
-                    room[THRUST + k],
-                    states.turbulence[k],
+                    Pair(
+                        far,
+                        aside,
+                        rise,
+                        heights,
+                        diameter,
+                        2.0 * radius,
+                        room[THRUST + k],
+                        states.turbulence[k],
+                    ),
                 )
                 room[FAR + k], room[ASIDE + k] = 2.0 * value * of_far, 2.0 * value * of_aside
                 room[OF_THRUST + k] = 2.0 * value * of_thrust

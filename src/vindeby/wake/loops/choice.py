@@ -16,13 +16,13 @@ import numpy.typing as npt
 from vindeby.wake.loops.by_width import (
     FEW_STATES,
     by_width_kernels,
+    can_use_width_loops,
     directions_per_block,
-    goes_by_width,
 )
 from vindeby.wake.loops.direct import direct_kernels
 from vindeby.wake.loops.pair_tables import can_tabulate, pair_tables
 from vindeby.wake.loops.tabulated import tabulated_kernels
-from vindeby.wake.loops.wind import BLOCK, legs_of
+from vindeby.wake.loops.wind import BLOCK, direction_pairs_of
 from vindeby.wake.loops.wind_access import Locality
 from vindeby.wake.models import ModelData, WakeModel
 from vindeby.wake.sites.site import WindStates
@@ -84,9 +84,9 @@ class TabulatedLoops(DirectLoops):
         super().__init__(model, "uniform", data)
         self._tables = pair_tables(model, turbines, float(states.turbulence[0]))
         self._tabulated = tabulated_kernels(model)
-        self._legs = legs_of(states, opposites=len(turbines) == 1)
+        self._direction_pairs = direction_pairs_of(states, opposites=len(turbines) == 1)
 
-    def energy(self, states: WindStates) -> Call:  # noqa: ARG002  the legs are those of the farm's states
+    def energy(self, states: WindStates) -> Call:  # noqa: ARG002  the direction_pairs are those of the farm's states
         """As in ``DirectLoops``."""
         return self._call(self._tabulated.power)
 
@@ -95,7 +95,11 @@ class TabulatedLoops(DirectLoops):
         return self._call(self._tabulated.gradient)
 
     def _call(self, loop: Callable[..., None]) -> Call:
-        return Call(loop, (self.data, self._tables, self._legs), -(-len(self._legs.ahead) // BLOCK))
+        return Call(
+            loop,
+            (self.data, self._tables, self._direction_pairs),
+            -(-len(self._direction_pairs.ahead) // BLOCK),
+        )
 
 
 class WidthLoops(DirectLoops):
@@ -142,7 +146,7 @@ def loops_of(
 ) -> DirectLoops:
     """The fastest loops that hold here; with ``tabulate=False`` the model itself."""
     if tabulate and locality == "uniform":
-        if goes_by_width(model, len(turbines), states):
+        if can_use_width_loops(model, len(turbines), states):
             return WidthLoops(model, data)
         if can_tabulate(model, turbines, states.turbulence):
             return TabulatedLoops(model, data, turbines, states)

@@ -22,7 +22,7 @@ from math import exp, sqrt
 
 import numpy as np
 
-from vindeby.wake.compiling.compiled import inlined, named, scalar
+from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.superposition import turbulence_in_wakes
 from vindeby.wake.loops.wind import clear
 from vindeby.wake.models.contract import WakeModel
@@ -82,7 +82,7 @@ def make_cumulative_walk(model: WakeModel) -> Callable[..., None]:
                     for k in range(count):
                         depth[slot[a], b, k] = in_the_way[k]
 
-    return scalar(named(downwind_walk, model.identity))
+    return scalar(downwind_walk)
 
 
 @scalar

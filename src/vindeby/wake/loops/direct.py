@@ -6,7 +6,7 @@ can reach. Wind speeds are innermost and contiguous. Nothing larger than turbine
 the same for all turbines or each one's own (``wind_access``); the order is that of the site's wind direction.
 
 ``direct_kernels`` compiles these loops around a model's functions. The gradient is the same walk in reverse, by hand:
-from the last turbine to the first, the share of each wind speed in the total is passed upwind through superposition,
+from the last turbine to the first, the slope of the total with each wind speed is passed upwind through superposition,
 deficit, thrust and place. It costs about as much as twice the power, however many turbines there are.
 ``tabulated`` has a faster pair loop for models whose deficit depends on thrust and place alone.
 """
@@ -19,70 +19,34 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import kernel, named, scalar
+from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.loops.blockage import blockage_at_point, with_blockage, with_blockage_back
 from vindeby.wake.loops.cumulative import make_cumulative_walk
 from vindeby.wake.loops.local_wind import LocalRows
 from vindeby.wake.loops.superposition import turbulence_in_wakes
 from vindeby.wake.loops.wind import (
     BLOCK,
+    Adjoints,
     clear,
     count_up,
+    new_adjoints,
     new_turned,
     new_waked,
     turn,
     turn_back,
     turn_into_wind,
 )
-from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, together_of
-from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, superposition_for
+from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
 FloatArray = npt.NDArray[np.float64]
 
 
-class Shares(NamedTuple):
-    """The shares in the total, which are its slopes.
-
-    ``summed`` and ``extra``: of sums of wakes and of added turbulence, by turbine (downwind order) and wind speed.
-    ``u``, ``ct``, ``ti``: of wind speed, thrust and turbulence of the turbine whose turn it is, by wind speed.
-    ``along`` and ``across``: of the places of the turbines as they were given. ``speed`` and ``blocked``, only for
-    models with blockage: of all wind speeds, and what each has through the blockage of its turbine (``blockage``).
-
-    Where the free wind differs from place to place, ``free`` and ``free_ti``: of the free wind speed and turbulence of
-    the turbine whose turn it is, by wind speed; ``speedup``, ``turbulence``, ``turning``: of what is local, by turbine.
-    """
-
-    summed: FloatArray
-    extra: FloatArray
-    u: FloatArray
-    ct: FloatArray
-    ti: FloatArray
-    along: FloatArray
-    across: FloatArray
-    free: FloatArray
-    free_ti: FloatArray
-    speedup: FloatArray
-    turbulence: FloatArray
-    turning: FloatArray
-    speed: FloatArray
-    blocked: FloatArray
-
-
 @scalar
-def new_shares(n: int, most: int) -> Shares:
-    """Room for ``n`` turbines and up to ``most`` wind speeds."""
-    return Shares(
-        np.empty((n, most)), np.empty((n, most)), np.empty(most), np.empty(most), np.empty(most),
-        np.empty(n), np.empty(n), np.empty(most), np.empty(most), np.empty(n), np.empty(n), np.empty(n),
-        np.empty((n, most)), np.empty((n, most)),
-    )  # fmt: skip
-
-
-@scalar
-def of_own_place(rows: LocalRows, shares: Shares, i: int) -> tuple[float, float]:
+def of_own_place(rows: LocalRows, adjoints: Adjoints, i: int) -> tuple[float, float]:
     """The slopes of the total with x and y of turbine ``i`` through its own free wind."""
-    s, ti, turn = shares.speedup[i], shares.turbulence[i], shares.turning[i]
+    s, ti, turn = adjoints.speedup[i], adjoints.turbulence[i], adjoints.turning[i]
     return (
         s * rows.speedup_xy[i, 0] + ti * rows.turbulence_xy[i, 0] + turn * rows.turning_xy[i, 0],
         s * rows.speedup_xy[i, 1] + ti * rows.turbulence_xy[i, 1] + turn * rows.turning_xy[i, 1],
@@ -90,27 +54,27 @@ def of_own_place(rows: LocalRows, shares: Shares, i: int) -> tuple[float, float]
 
 
 def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable[..., None]:
-    """The walk upwind in one direction, after the walk downwind; fills ``shares.along`` and ``shares.across``."""
+    """The walk upwind in one direction, after the walk downwind; fills ``adjoints.along`` and ``adjoints.across``."""
     reach, pair_back = model.reach, _make_pair_back(model, locality)
     settle_back, access = _make_settle_back(model, locality), access_of(locality)
-    at, swing, swing_back = access.at, access.swing, access.swing_back
+    at, rotate_to_local_wind, rotate_back = access.at, access.rotate_to_local_wind, access.rotate_back
     is_local, turned_wakes = locality != "uniform", locality == "turned"
     blocks = model.blockage is not None
 
-    def upwind_walk(data, machines, turned, states, counted, waked, shares):
+    def upwind_walk(data, machines, turned, states, counted, waked, adjoints):
         n, count = turned.order.size, states.speed.size
-        clear(shares.along)
-        clear(shares.across)
+        clear(adjoints.along)
+        clear(adjoints.across)
         for a in range(n - 1, -1, -1):
             i = turned.order[a]
             source, own = turned.type_index[i], at(states, i)
             most_thrust = most_turbulence = 0.0
             for k in range(count):
-                shares.u[k] = shares.ct[k] = shares.ti[k] = 0.0
+                adjoints.u[k] = adjoints.thrust[a, k] = adjoints.ti[k] = 0.0
                 if is_local:
-                    shares.free[k] = shares.free_ti[k] = 0.0
+                    adjoints.free[k] = adjoints.free_ti[k] = 0.0
                 if blocks:
-                    shares.u[k] = shares.blocked[a, k]
+                    adjoints.u[k] = adjoints.blocked[a, k]
                 most_thrust = max(most_thrust, waked.ct[a, k])
                 most_turbulence = max(most_turbulence, waked.ti[a, k])
             diameter = machines.diameter[source]
@@ -119,46 +83,46 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
                 j = turned.order[b]
                 rotor = machines.diameter[turned.type_index[j]]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-                far, aside = swing(own, far, aside)
+                far, aside = rotate_to_local_wind(own, far, aside)
                 if turned_wakes and far <= 0.0:
                     continue
                 if abs(aside) >= reach(data, far, diameter, rotor, most_thrust, most_turbulence):
                     continue
                 of_far, of_aside = pair_back(
-                    data, machines, source, turned.type_index[j], far, aside, own, waked, shares, a, b
+                    data, machines, source, turned.type_index[j], far, aside, own, waked, adjoints, a, b
                 )  # fmt: skip
                 if turned_wakes:
                     of_turning += of_aside * far - of_far * aside
-                of_far, of_aside = swing_back(own, of_far, of_aside)
-                shares.along[j] += of_far
-                shares.across[j] += of_aside
+                of_far, of_aside = rotate_back(own, of_far, of_aside)
+                adjoints.along[j] += of_far
+                adjoints.across[j] += of_aside
                 of_place -= of_far
                 of_side -= of_aside
-            shares.along[i] += of_place
-            shares.across[i] += of_side
-            settle_back(machines, source, own, 1.0 if i < counted else 0.0, waked, shares, a)
+            adjoints.along[i] += of_place
+            adjoints.across[i] += of_side
+            settle_back(machines, source, own, 1.0 if i < counted else 0.0, waked, adjoints, a)
             if is_local:
-                shares.speedup[i] = shares.turbulence[i] = 0.0
+                adjoints.speedup[i] = adjoints.turbulence[i] = 0.0
                 for k in range(count):
-                    shares.speedup[i] += shares.free[k] * states.speed[k]
-                    shares.turbulence[i] += shares.free_ti[k]
-                shares.turning[i] = of_turning
+                    adjoints.speedup[i] += adjoints.free[k] * states.speed[k]
+                    adjoints.turbulence[i] += adjoints.free_ti[k]
+                adjoints.turning[i] = of_turning
 
-    walk_back = scalar(named(upwind_walk, identity_of(model, locality)))
+    walk_back = scalar(upwind_walk)
     return with_blockage_back(model, walk_back) if blocks else walk_back
 
 
 def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
-    """The wake of ``a`` on ``b``: adds to the shares of ``a``, returns those of both distances."""
+    """The wake of ``a`` on ``b``: adds to the adjoints of ``a``, returns those of both distances."""
     slopes, added_slopes = model.deficit_with_slopes, model.turbulence_functions[1]
     adds, of_source = model.added_turbulence is not None, model.reference == "source"
-    together, is_local = together_of(model, locality), locality != "uniform"
+    together, is_local = superposition_for(model, locality), locality != "uniform"
     free_slope = model.free_turbulence_slope
     scale, scale_slope, term_back = together.scale, together.scale_slope, together.term_back
     scale_slope_free = together.scale_slope_free
 
     @scalar
-    def pair_back(data, machines, source, target, far, aside, states, waked, shares, a, b):
+    def pair_back(data, machines, source, target, far, aside, states, waked, adjoints, a, b):
         diameter, rotor = machines.diameter[source], machines.diameter[target]
         rise = machines.hub_height[target] - machines.hub_height[source]
         heights = machines.hub_height[target] + machines.hub_height[source]
@@ -170,36 +134,36 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
             if ct[a, k] != thrust or ti[a, k] != local:
                 thrust, local = ct[a, k], ti[a, k]
                 value, d_far, d_aside, d_ct, d_ti = slopes(
-                    data, far, aside, rise, heights, diameter, rotor, thrust, local
+                    data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local)
                 )
             factor = scale(u[a, k], free[k])
-            of_scaled = term_back(shares.summed[b, k], value * factor)
+            of_scaled = term_back(adjoints.summed[b, k], value * factor)
             of_value = of_scaled * factor
             if of_source:
-                shares.u[k] += of_scaled * (value * scale_slope(free[k]))
+                adjoints.u[k] += of_scaled * (value * scale_slope(free[k]))
             if is_local:
-                shares.free[k] += of_scaled * (value * scale_slope_free(free[k]))
+                adjoints.free[k] += of_scaled * (value * scale_slope_free(free[k]))
             of_far += of_value * d_far
             of_aside += of_value * d_aside
-            shares.ct[k] += of_value * d_ct
+            adjoints.thrust[a, k] += of_value * d_ct
             if adds or is_local:
-                shares.ti[k] += of_value * d_ti
-            if adds and shares.extra[b, k] != 0.0:
+                adjoints.ti[k] += of_value * d_ti
+            if adds and adjoints.extra[b, k] != 0.0:
                 plus, p_far, p_aside, p_ct, p_ti = added_slopes(
-                    data, far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k], states.turbulence[k]
+                    data, Pair(far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k]), states.turbulence[k]
                 )  # fmt: skip
                 if plus == waked.extra[b, k] and plus > 0.0:
-                    of_plus = shares.extra[b, k]
-                    shares.extra[b, k] = (
+                    of_plus = adjoints.extra[b, k]
+                    adjoints.extra[b, k] = (
                         0.0  # one source has the largest, and only the first of equals counts
                     )
                     of_far += of_plus * p_far
                     of_aside += of_plus * p_aside
-                    shares.ct[k] += of_plus * p_ct
-                    shares.ti[k] += of_plus * p_ti
+                    adjoints.thrust[a, k] += of_plus * p_ct
+                    adjoints.ti[k] += of_plus * p_ti
                     if is_local:
-                        shares.free_ti[k] += of_plus * free_slope(
-                            data, far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k],
+                        adjoints.free_ti[k] += of_plus * free_slope(
+                            data, Pair(far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k]),
                             states.turbulence[k],
                         )  # fmt: skip
         return of_far, of_aside
@@ -208,28 +172,30 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
 
 
 def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """From the shares of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
+    """From the adjoints of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
     adds, blocks = model.added_turbulence is not None, model.blockage is not None
-    together, is_local = together_of(model, locality), locality != "uniform"
+    together, is_local = superposition_for(model, locality), locality != "uniform"
     wind_speed_back, slope_free = together.wind_speed_back, together.wind_speed_slope_free
 
     @scalar
-    def settle_back(machines, type_index, states, counts, waked, shares, a):
+    def settle_back(machines, type_index, states, counts, waked, adjoints, a):
         for k in range(states.speed.size):
             slope_power, slope_thrust = curves_with_slopes(machines, type_index, waked.u[a, k])[2:]
-            of_speed = shares.u[k] + counts * states.weight[k] * slope_power + shares.ct[k] * slope_thrust
-            shares.summed[a, k] = wind_speed_back(of_speed, states.speed[k], waked.summed[a, k])
+            of_speed = (
+                adjoints.u[k] + counts * states.weight[k] * slope_power + adjoints.thrust[a, k] * slope_thrust
+            )
+            adjoints.summed[a, k] = wind_speed_back(of_speed, states.speed[k], waked.summed[a, k])
             if blocks:
-                shares.speed[a, k] = of_speed
+                adjoints.speed[a, k] = of_speed
             if adds:
                 ti = waked.ti[a, k]
-                shares.extra[a, k] = shares.ti[k] * waked.extra[a, k] / ti if ti > 0.0 else 0.0
+                adjoints.extra[a, k] = adjoints.ti[k] * waked.extra[a, k] / ti if ti > 0.0 else 0.0
             if is_local:
-                shares.free[k] += of_speed * slope_free(waked.summed[a, k])
-                of_ti = shares.ti[k]
+                adjoints.free[k] += of_speed * slope_free(waked.summed[a, k])
+                of_ti = adjoints.ti[k]
                 if adds:
                     of_ti *= states.turbulence[k] / waked.ti[a, k] if waked.ti[a, k] > 0.0 else 0.0
-                shares.free_ti[k] += of_ti
+                adjoints.free_ti[k] += of_ti
 
     return settle_back
 
@@ -263,9 +229,9 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # 
     """The walk downwind in one direction."""
     deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
     adds, blocks = model.added_turbulence is not None, model.blockage is not None
-    together, access = together_of(model, locality), access_of(locality)
+    together, access = superposition_for(model, locality), access_of(locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
-    at, swing, turned_wakes = access.at, access.swing, locality == "turned"
+    at, rotate_to_local_wind, turned_wakes = access.at, access.rotate_to_local_wind, locality == "turned"
 
     @scalar
     def settle(machines, type_index, states, waked, a):
@@ -298,7 +264,7 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # 
                 target = turned.type_index[turned.order[b]]
                 rotor = machines.diameter[target]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-                far, aside = swing(own, far, aside)
+                far, aside = rotate_to_local_wind(own, far, aside)
                 if (turned_wakes and far <= 0.0) or abs(aside) >= reach(
                     data, far, diameter, rotor, most_thrust, most_turbulence
                 ):
@@ -310,15 +276,15 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # 
                 for k in range(free.size):
                     if ct[a, k] != thrust or ti[a, k] != local:
                         thrust, local = ct[a, k], ti[a, k]
-                        value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, local)
+                        value = deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local))
                     waked.summed[b, k] += term(value * scale(u[a, k], free[k]))
                     if adds:
                         plus = added(
-                            data, far, aside, rise, heights, diameter, rotor, thrust, local, free_turbulence[k]
+                            data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local), free_turbulence[k]
                         )  # fmt: skip
                         waked.extra[b, k] = max(waked.extra[b, k], plus)
 
-    return scalar(named(downwind_walk, identity_of(model, locality)))
+    return scalar(downwind_walk)
 
 
 def _make_power(model: WakeModel, locality: Locality, walk: Callable[..., None]) -> Callable[..., None]:
@@ -362,7 +328,7 @@ def _make_gradient(model: WakeModel, locality: Locality, walk: Callable[..., Non
         data, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
     ):  # fmt: skip
         n = x.size
-        turned, waked, shares = new_turned(type_index), new_waked(n, wind.most), new_shares(n, wind.most)
+        turned, waked, adjoints = new_turned(type_index), new_waked(n, wind.most), new_adjoints(n, wind.most)
         room = new_room(wind, n)
         for block in range(block_from, block_to):
             count_up(turned.order)
@@ -380,13 +346,13 @@ def _make_gradient(model: WakeModel, locality: Locality, walk: Callable[..., Non
                         if is_local:
                             out_x[block, i] += room.weight_x[i, k] * watts
                             out_y[block, i] += room.weight_y[i, k] * watts
-                walk_back(data, machines, turned, states, counted, waked, shares)
+                walk_back(data, machines, turned, states, counted, waked, adjoints)
                 for i in range(n):
-                    of_x, of_y = turn_back(cosine, sine, shares.along[i], shares.across[i])
+                    of_x, of_y = turn_back(cosine, sine, adjoints.along[i], adjoints.across[i])
                     out_x[block, i] += of_x
                     out_y[block, i] += of_y
                     if is_local:
-                        own_x, own_y = of_own_place(room, shares, i)
+                        own_x, own_y = of_own_place(room, adjoints, i)
                         out_x[block, i] += own_x
                         out_y[block, i] += own_y
 
@@ -395,7 +361,7 @@ def _make_gradient(model: WakeModel, locality: Locality, walk: Callable[..., Non
 
 def _make_field(model: WakeModel) -> Callable[..., None]:
     deficit, blocks = model.deficit, model.blockage is not None
-    together = together_of(model, "uniform")
+    together = superposition_for(model, "uniform")
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
     @kernel(model.identity)
@@ -412,7 +378,7 @@ def _make_field(model: WakeModel) -> Callable[..., None]:
                 if far <= 0.0:
                     continue
                 value = deficit(
-                    data, far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i]
+                    data, Pair(far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i])
                 )  # fmt: skip
                 summed += term(value * scale(u[i], free))
             out[p] = wind_speed(free, summed) - blocked
@@ -426,8 +392,13 @@ def make_local_field(model: WakeModel, locality: Locality) -> Callable[..., None
     ``wind`` has one direction and one wind speed; ``u``, ``ct`` and ``ti`` are those of the turbines in it. Positions
     are in the frame of the wind's grid.
     """
-    deficit, access, together = model.deficit, access_of(locality), together_of(model, locality)
-    new_room, states_of, at, swing = access.room, access.states, access.at, access.swing
+    deficit, access, together = model.deficit, access_of(locality), superposition_for(model, locality)
+    new_room, states_of, at, rotate_to_local_wind = (
+        access.room,
+        access.states,
+        access.at,
+        access.rotate_to_local_wind,
+    )
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
     @kernel(identity_of(model, locality))
@@ -439,12 +410,12 @@ def make_local_field(model: WakeModel, locality: Locality) -> Callable[..., None
             for i in range(x.size):
                 own = at(states, i)
                 far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
-                far, aside = swing(own, far, aside)
+                far, aside = rotate_to_local_wind(own, far, aside)
                 if far <= 0.0:
                     continue
                 hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
                 value = deficit(
-                    data, far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i]
+                    data, Pair(far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i])
                 )  # fmt: skip
                 summed += term(value * scale(u[i], own.speed[0]))
             out[p] = wind_speed(out[p], summed)

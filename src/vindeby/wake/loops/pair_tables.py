@@ -25,8 +25,8 @@ import numpy.typing as npt
 
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.superposition import superposition_of_words
-from vindeby.wake.models.contract import ModelData, WakeModel, once_per_model
-from vindeby.wake.models.overlap import coefficients, overlap_table, slope_weights, weights
+from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
+from vindeby.wake.models.overlap import coefficients, slope_weights, weights
 from vindeby.wake.turbines.curves import COLUMNS, thrust_variable
 from vindeby.wake.turbines.turbine import Turbine
 
@@ -91,14 +91,16 @@ def _fill_kernel(model: WakeModel) -> Callable[..., tuple[float, float]]:
                 for k in range(thrust.size):
                     out[i, j, k] = deficit(
                         data,
-                        downwind[i],
-                        beside[j] * edge,
-                        rise,
-                        heights,
-                        diameter,
-                        rotor,
-                        thrust[k],
-                        turbulence,
+                        Pair(
+                            downwind[i],
+                            beside[j] * edge,
+                            rise,
+                            heights,
+                            diameter,
+                            rotor,
+                            thrust[k],
+                            turbulence,
+                        ),
                     )
         return constant, slope
 
@@ -114,7 +116,6 @@ def _table(
     thrusts: tuple[float, float],
 ) -> tuple[FloatArray, float, float]:
     """One pair of types, each (diameter, hub height): coefficients, and the line of the reach."""
-    data = ModelData(np.array(model.constants), overlap_table())
     (diameter, height), (rotor, other) = source, target
     place = np.linspace(NEAREST / (NEAREST + MIDDLE), FARTHEST / (FARTHEST + MIDDLE), DOWNWIND_POINTS)
     downwind = diameter * MIDDLE * place / (1.0 - place)
@@ -123,7 +124,7 @@ def _table(
     thrust = (2.0 * t / (1.0 + t * t)) ** 2
     values = np.empty((DOWNWIND_POINTS, CROSSWIND_POINTS, THRUST_POINTS))
     constant, slope = _fill_kernel(model)(
-        data, downwind, beside, thrust, other - height, other + height, diameter, rotor, turbulence,
+        model.data, downwind, beside, thrust, other - height, other + height, diameter, rotor, turbulence,
         TANGENT * diameter, values,
     )  # fmt: skip
     smooth = coefficients(coefficients(coefficients(values, 0), 1, even=True), 2)[:, :, :NODES]
@@ -326,7 +327,7 @@ def slopes_of_shares(share, slope):
 
 @inlined
 def settle_back(machines, tables, type_index, states, counts, summed, u, of_t, of_summed):
-    """The share of a turbine's sum of squares in the total, from those of its power and its thrust."""
+    """The slope of the total with a turbine's sum of squares, from those with its power and its thrust."""
     per_speed, last = machines.per_speed[type_index], machines.bucket_count[type_index] - 1
     bucket, piece = machines.bucket[machines.bucket_first[type_index] :], machines.piece
     speed, weight = states.speed, states.weight

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, kernel, named, scalar, uncounted
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar, uncounted
 from vindeby.wake.loops.pair_tables import (
     NODES,
     add_wake,
@@ -40,8 +40,8 @@ from vindeby.wake.loops.pair_tables import (
     wake_back,
 )
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import BLOCK, clear, count_up, turn_back, turn_into_wind, wind_from
-from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.loops.wind import BLOCK, clear, count_up, new_adjoints, turn_back, turn_into_wind, wind_from
+from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 FloatArray = npt.NDArray[np.float64]
@@ -49,73 +49,52 @@ WIDE = 3 * NODES
 """A pair's coefficients: the values, and the slopes with both distances."""
 
 
-class Shares(NamedTuple):
-    """The shares in the total, from the first turbine to the last: of their sums of wakes, thrusts and places.
-
-    ``slope`` holds the slopes of the weights that a turbine's place on the thrust axis gives.
-    """
-
-    slope: FloatArray
-    summed: FloatArray
-    t: FloatArray
-    along: FloatArray
-    across: FloatArray
-
-
-@scalar
-def new_shares(n: int, most: int) -> Shares:
-    """Room for ``n`` turbines and up to ``most`` wind speeds."""
-    return Shares(
-        np.empty((n, 4, most)), np.empty((n, most)), np.empty((n, most)), np.empty(n), np.empty(n)
-    )  # fmt: skip
-
-
 def make_walks_back(model: WakeModel) -> tuple[Callable[..., None], Callable[..., None]]:
     """The ways back of the walks ahead and behind."""
     pair_back = _make_pair_back(model)
 
     @inlined
-    def pairs_back(data, tables, machines, farm, rows, states, shares, a, is_source):
+    def pairs_back(data, tables, machines, farm, rows, states, adjoints, a, is_source):
         """All pairs of ``a``, which is the source of their wakes, or else the target."""
         for p in range(farm.first[a], farm.first[a + 1]):
             b = farm.other[p]
             source, target = (a, b) if is_source else (b, a)
             of_far, of_aside = pair_back(
-                data, tables, machines, farm, rows, states, shares, p, a, b, source, target
+                data, tables, machines, farm, rows, states, adjoints, p, a, b, source, target
             )
-            shares.along[a] -= of_far
-            shares.along[b] += of_far
-            shares.across[a] -= of_aside
-            shares.across[b] += of_aside
+            adjoints.along[a] -= of_far
+            adjoints.along[b] += of_far
+            adjoints.across[a] -= of_aside
+            adjoints.across[b] += of_aside
 
     @inlined
-    def ahead_back(data, tables, machines, farm, rows, states, counted, shares):
+    def ahead_back(data, tables, machines, farm, rows, states, counted, adjoints):
         for a in range(farm.order.size - 1, -1, -1):
-            clear(shares.t[a])
-            slopes_of_shares(farm.share[a, :, : states.speed.size], shares.slope[a])
-            pairs_back(data, tables, machines, farm, rows, states, shares, a, True)
-            _turbine_back(machines, tables, farm, states, counted, shares, a)
+            clear(adjoints.thrust[a])
+            slopes_of_shares(farm.share[a, :, : states.speed.size], adjoints.weight_slope[a])
+            pairs_back(data, tables, machines, farm, rows, states, adjoints, a, True)
+            _turbine_back(machines, tables, farm, states, counted, adjoints, a)
 
     @inlined
-    def behind_back(data, tables, machines, farm, rows, states, counted, shares):
+    def behind_back(data, tables, machines, farm, rows, states, counted, adjoints):
         n = farm.order.size
         for a in range(n):
-            clear(shares.t[a])
-            slopes_of_shares(farm.share[a, :, : states.speed.size], shares.slope[a])
+            clear(adjoints.thrust[a])
+            slopes_of_shares(farm.share[a, :, : states.speed.size], adjoints.weight_slope[a])
         for a in range(n):
-            _turbine_back(machines, tables, farm, states, counted, shares, a)
-            pairs_back(data, tables, machines, farm, rows, states, shares, a, False)
+            _turbine_back(machines, tables, farm, states, counted, adjoints, a)
+            pairs_back(data, tables, machines, farm, rows, states, adjoints, a, False)
 
     return ahead_back, behind_back
 
 
 @inlined
-def _turbine_back(machines, tables, farm, states, counted, shares, a):
+def _turbine_back(machines, tables, farm, states, counted, adjoints, a):
     i = farm.order[a]
     counts = 1.0 if i < counted else 0.0
     settle_back(
         machines, tables, farm.type_index[i], states, counts, farm.summed[a], farm.u[a],
-        shares.t[a], shares.summed[a],
+        adjoints.thrust[a], adjoints.summed[a],
     )  # fmt: skip
 
 
@@ -132,7 +111,7 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
         for k in range(turbulence.size):
             thrust = min(max(curves_at(machines, source, u[k])[1], 1e-12), 1.0 - 1e-12)
             value, d_far, d_aside, d_thrust, _ = slopes_of(
-                data, far, aside, rise, heights, diameter, rotor, thrust, turbulence[k]
+                data, Pair(far, aside, rise, heights, diameter, rotor, thrust, turbulence[k])
             )
             of_value = term_back(of_summed[k], value)
             of_far += of_value * d_far
@@ -143,7 +122,7 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
         return of_far, of_aside
 
     @inlined
-    def pair_back(data, tables, machines, farm, rows, states, shares, p, a, b, source, target):
+    def pair_back(data, tables, machines, farm, rows, states, adjoints, p, a, b, source, target):
         """The pair ``p`` of ``a`` and ``b``: the wake of ``source`` (one of the two) on ``target``."""
         count = states.speed.size
         far, aside = farm.along[b] - farm.along[a], farm.across[b] - farm.across[a]
@@ -151,11 +130,11 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
         if outside(tables, source_type, far):
             return outside_back(
                 data, tables, machines, source_type, target_type, far, aside, states.turbulence,
-                farm.u[source], shares.summed[target], shares.t[source],
+                farm.u[source], adjoints.summed[target], adjoints.thrust[source],
             )  # fmt: skip
         of_far, of_aside = wake_back(
             rows[p * WIDE : (p + 1) * WIDE], farm.node[source, :count], farm.share[source],
-            shares.slope[source], shares.summed[target], shares.t[source],
+            adjoints.weight_slope[source], adjoints.summed[target], adjoints.thrust[source],
         )  # fmt: skip
         return of_far, of_aside if aside >= 0.0 else -of_aside
 
@@ -163,7 +142,7 @@ def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
 
 
 class TabulatedKernels(NamedTuple):
-    """The compiled loops; their arguments are those of ``direct`` with the tables and legs after ``data``."""
+    """The compiled loops; their arguments are those of ``direct`` with tables and ``DirectionPairs`` after ``data``."""
 
     power: Callable[..., None]
     gradient: Callable[..., None]
@@ -211,11 +190,11 @@ def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
 
 def _make_walks(model: WakeModel, wide: int) -> tuple[Callable[..., None], Callable[..., None]]:
     """The walks ahead and behind, for pairs whose coefficients are ``wide`` numbers apart."""
-    add_outside, identity = _make_add_outside(model), f"{model.identity} {wide}"
-    return _make_ahead(add_outside, wide, identity), _make_behind(add_outside, wide, identity)
+    add_outside = _make_add_outside(model)
+    return _make_ahead(add_outside, wide), _make_behind(add_outside, wide)
 
 
-def _make_ahead(add_outside: Callable[..., None], wide: int, identity: str) -> Callable[..., None]:
+def _make_ahead(add_outside: Callable[..., None], wide: int) -> Callable[..., None]:
     def ahead(data, tables, machines, farm, rows, states, counted, out):
         n, count, one_type = farm.order.size, states.speed.size, tables.types == 1
         for a in range(n):
@@ -242,10 +221,10 @@ def _make_ahead(add_outside: Callable[..., None], wide: int, identity: str) -> C
                 else:
                     add_wake(rows[p * wide : p * wide + NODES], node, share, farm.summed[b])
 
-    return inlined(named(ahead, identity))
+    return inlined(ahead)
 
 
-def _make_behind(add_outside: Callable[..., None], wide: int, identity: str) -> Callable[..., None]:
+def _make_behind(add_outside: Callable[..., None], wide: int) -> Callable[..., None]:
     def behind(data, tables, machines, farm, rows, states, counted, out):
         n, count, one_type = farm.order.size, states.speed.size, tables.types == 1
         unwaked, free_mean = -1, 0.0
@@ -270,7 +249,7 @@ def _make_behind(add_outside: Callable[..., None], wide: int, identity: str) -> 
             if i < counted:
                 out[i] += mean
 
-    return inlined(named(behind, identity))
+    return inlined(behind)
 
 
 def _make_add_outside(model: WakeModel) -> Callable[..., None]:
@@ -287,7 +266,7 @@ def _make_add_outside(model: WakeModel) -> Callable[..., None]:
         turbulence, u, summed = states.turbulence, farm.u[source_at], farm.summed[target_at]
         for k in range(turbulence.size):
             thrust = curves_at(machines, source, u[k])[1]
-            value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence[k])
+            value = deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust, turbulence[k]))
             summed[k] += term(value)
 
     return add_outside
@@ -297,7 +276,7 @@ def _make_power(model: WakeModel) -> Callable[..., None]:
     ahead, behind = _make_walks(model, NODES)
 
     @uncounted
-    def leg_power(data, tables, machines, farm, rows, wind, d, opposite, counted, out):
+    def both_power(data, tables, machines, farm, rows, wind, d, opposite, counted, out):
         for a in range(farm.order.size):
             for p in range(farm.first[a], farm.first[a + 1]):
                 read(tables, farm, a, farm.other[p], rows[p * NODES : (p + 1) * NODES])
@@ -306,69 +285,93 @@ def _make_power(model: WakeModel) -> Callable[..., None]:
             behind(data, tables, machines, farm, rows, wind_from(wind, opposite), counted, out)
 
     @kernel(model.identity)
-    def power(data, tables, legs, machines, x, y, type_index, counted, wind, block_from, block_to, out):
+    def power(
+        data, tables, direction_pairs, machines, x, y, type_index, counted, wind, block_from, block_to, out
+    ):
         farm, rows = _room(type_index, wind.most), np.empty(NODES)
         for block in range(block_from, block_to):
             count_up(farm.order)
-            for leg in range(block * BLOCK, min((block + 1) * BLOCK, legs.ahead.size)):
-                d = legs.ahead[leg]
+            for p in range(block * BLOCK, min((block + 1) * BLOCK, direction_pairs.ahead.size)):
+                d = direction_pairs.ahead[p]
                 turn_into_wind(x, y, wind.cosine[d], wind.sine[d], farm.order, farm.along, farm.across)
                 count = find_pairs(tables, farm)
                 if rows.size < count * NODES:
                     rows = np.empty((count + count // 4) * NODES)
-                leg_power(data, tables, machines, farm, rows, wind, d, legs.behind[leg], counted, out[block])
+                both_power(
+                    data,
+                    tables,
+                    machines,
+                    farm,
+                    rows,
+                    wind,
+                    d,
+                    direction_pairs.behind[p],
+                    counted,
+                    out[block],
+                )
 
     return power
 
 
 def _make_gradient(model: WakeModel) -> Callable[..., None]:
-    leg_gradient = _make_leg_gradient(model)
+    both_gradient = _make_both_gradient(model)
 
     @kernel(model.identity)
     def gradient(
-        data, tables, legs, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
+        data, tables, direction_pairs, machines, x, y, type_index, counted, wind, block_from, block_to, out,
+        out_x, out_y,
     ):  # fmt: skip
         n = type_index.size
-        farm, rows, shares = _room(type_index, wind.most), np.empty(WIDE), new_shares(n, wind.most)
+        farm, rows, adjoints = _room(type_index, wind.most), np.empty(WIDE), new_adjoints(n, wind.most)
         for block in range(block_from, block_to):
             count_up(farm.order)
-            for leg in range(block * BLOCK, min((block + 1) * BLOCK, legs.ahead.size)):
-                d = legs.ahead[leg]
+            for p in range(block * BLOCK, min((block + 1) * BLOCK, direction_pairs.ahead.size)):
+                d = direction_pairs.ahead[p]
                 cosine, sine = wind.cosine[d], wind.sine[d]
                 turn_into_wind(x, y, cosine, sine, farm.order, farm.along, farm.across)
                 count = find_pairs(tables, farm)
                 if rows.size < count * WIDE:
                     rows = np.empty((count + count // 4) * WIDE)
-                leg_gradient(
-                    data, tables, machines, farm, rows, wind, d, legs.behind[leg], counted, shares, out[block]
+                both_gradient(
+                    data,
+                    tables,
+                    machines,
+                    farm,
+                    rows,
+                    wind,
+                    d,
+                    direction_pairs.behind[p],
+                    counted,
+                    adjoints,
+                    out[block],
                 )
                 for a in range(n):
                     i = farm.order[a]
-                    of_x, of_y = turn_back(cosine, sine, shares.along[a], shares.across[a])
+                    of_x, of_y = turn_back(cosine, sine, adjoints.along[a], adjoints.across[a])
                     out_x[block, i] += of_x
                     out_y[block, i] += of_y
 
     return gradient
 
 
-def _make_leg_gradient(model: WakeModel) -> Callable[..., None]:
-    """A direction and its opposite: mean powers, and the shares of all places in ``shares``."""
+def _make_both_gradient(model: WakeModel) -> Callable[..., None]:
+    """A direction and its opposite: mean powers, and the adjoints of all places in ``adjoints``."""
     ahead, behind = _make_walks(model, WIDE)
     ahead_back, behind_back = make_walks_back(model)
 
     @uncounted
-    def leg_gradient(data, tables, machines, farm, rows, wind, d, opposite, counted, shares, out):
+    def both_gradient(data, tables, machines, farm, rows, wind, d, opposite, counted, adjoints, out):
         for a in range(farm.order.size):
             for p in range(farm.first[a], farm.first[a + 1]):
                 read_with_slopes(tables, farm, a, farm.other[p], rows[p * WIDE : (p + 1) * WIDE])
-        clear(shares.along)
-        clear(shares.across)
+        clear(adjoints.along)
+        clear(adjoints.across)
         states = wind_from(wind, d)
         ahead(data, tables, machines, farm, rows, states, counted, out)
-        ahead_back(data, tables, machines, farm, rows, states, counted, shares)
+        ahead_back(data, tables, machines, farm, rows, states, counted, adjoints)
         if opposite >= 0:
             states = wind_from(wind, opposite)
             behind(data, tables, machines, farm, rows, states, counted, out)
-            behind_back(data, tables, machines, farm, rows, states, counted, shares)
+            behind_back(data, tables, machines, farm, rows, states, counted, adjoints)
 
-    return leg_gradient
+    return both_gradient

@@ -429,8 +429,8 @@ def make_near(model: WakeModel) -> Callable[..., float]:
     deficit = model.deficit
 
     @scalar
-    def near(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence):
-        value = deficit(data, far, aside, rise, heights, diameter, rotor, thrust, turbulence)
+    def near(data, pair):
+        value = deficit(data, pair)
         return value * value
 
     return near

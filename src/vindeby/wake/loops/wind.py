@@ -162,14 +162,56 @@ def new_waked(n: int, most: int) -> Waked:
     )  # fmt: skip
 
 
-class Legs(NamedTuple):
+class Adjoints(NamedTuple):
+    """The slopes of the total (the mean power of all counted turbines) with what the walk downwind has computed.
+
+    By turbine (downwind order) and wind speed: ``summed`` and ``extra``, with sums of wakes and added turbulence;
+    ``thrust``, with thrust coefficients or, in ``tabulated``, with places on the thrust axis. ``u`` and ``ti``: with
+    wind speed and turbulence of the turbine whose turn it is, by wind speed. ``along`` and ``across``: with the places,
+    by turbine, as given in ``direct`` and in downwind order elsewhere. ``speed`` and ``blocked``, only for models with
+    blockage: with all wind speeds, and what each has through the blockage of its turbine (``blockage``).
+    ``weight_slope``, only in ``tabulated``: the slopes of the weights that a turbine's place on the thrust axis gives.
+
+    Where the free wind differs from place to place, ``free`` and ``free_ti``: with the free wind speed and turbulence
+    of the turbine whose turn it is, by wind speed; ``speedup``, ``turbulence``, ``turning``: with what is local, by
+    turbine.
+    """
+
+    summed: FloatArray
+    extra: FloatArray
+    thrust: FloatArray
+    u: FloatArray
+    ti: FloatArray
+    along: FloatArray
+    across: FloatArray
+    free: FloatArray
+    free_ti: FloatArray
+    speedup: FloatArray
+    turbulence: FloatArray
+    turning: FloatArray
+    speed: FloatArray
+    blocked: FloatArray
+    weight_slope: FloatArray
+
+
+@scalar
+def new_adjoints(n: int, most: int) -> Adjoints:
+    """Room for ``n`` turbines and up to ``most`` wind speeds; pages that a loop does not write to cost nothing."""
+    return Adjoints(
+        np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty(most), np.empty(most),
+        np.empty(n), np.empty(n), np.empty(most), np.empty(most), np.empty(n), np.empty(n), np.empty(n),
+        np.empty((n, most)), np.empty((n, most)), np.empty((n, 4, most)),
+    )  # fmt: skip
+
+
+class DirectionPairs(NamedTuple):
     """Directions to be worked off together: each and, if there is one (else -1), its opposite."""
 
     ahead: IntArray
     behind: IntArray
 
 
-def legs_of(states: WindStates, *, opposites: bool) -> Legs:
+def direction_pairs_of(states: WindStates, *, opposites: bool) -> DirectionPairs:
     """Pair every direction with the opposite one, which has the same pairs of turbines in its wakes."""
     direction = np.mod(states.direction, 360.0)
     free = dict(zip(direction.tolist(), range(len(direction)), strict=True)) if opposites else {}
@@ -184,7 +226,7 @@ def legs_of(states: WindStates, *, opposites: bool) -> Legs:
         used |= {d, other}
         ahead.append(d)
         behind.append(other)
-    return Legs(np.array(ahead, np.int64), np.array(behind, np.int64))
+    return DirectionPairs(np.array(ahead, np.int64), np.array(behind, np.int64))
 
 
 @scalar

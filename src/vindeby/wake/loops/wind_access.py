@@ -51,17 +51,17 @@ class WindAccess(NamedTuple):
     """Compiled functions.
 
     ``room(wind, n)``: room for the wind of ``n`` turbines; ``states(wind, d, room, x, y, type_index)``: the wind of a
-    direction, ``states_with_slopes`` the same with slopes; ``at(states, i)``: that of turbine ``i``. ``swing(own, far,
-    aside)``: the distances from a source with this wind, in its own direction, given those in the site's;
-    ``swing_back``: the shares of the latter, of those of the former.
+    direction, ``states_with_slopes`` the same with slopes; ``at(states, i)``: that of turbine ``i``.
+    ``rotate_to_local_wind(own, far, aside)``: the distances from a source with this wind, in its own direction, given
+    those in the site's; ``rotate_back``: the slopes with the latter, of those with the former.
     """
 
     room: Callable[..., Any]
     states: Callable[..., Any]
     states_with_slopes: Callable[..., Any]
     at: Callable[..., Any]
-    swing: Callable[..., tuple[float, float]]
-    swing_back: Callable[..., tuple[float, float]]
+    rotate_to_local_wind: Callable[..., tuple[float, float]]
+    rotate_back: Callable[..., tuple[float, float]]
 
 
 @inlined
@@ -111,12 +111,12 @@ def _own_wind(states: LocalStates, i: int) -> OwnWind:
 
 
 @inlined
-def _swung(own: OwnWind, far: float, aside: float) -> tuple[float, float]:
+def _rotated(own: OwnWind, far: float, aside: float) -> tuple[float, float]:
     return own.cosine * far - own.sine * aside, own.cosine * aside + own.sine * far
 
 
 @inlined
-def _swung_back(own: OwnWind, of_far: float, of_aside: float) -> tuple[float, float]:
+def _rotated_back(own: OwnWind, of_far: float, of_aside: float) -> tuple[float, float]:
     return own.cosine * of_far + own.sine * of_aside, own.cosine * of_aside - own.sine * of_far
 
 
@@ -127,7 +127,7 @@ _LOCAL = WindAccess(
 _ACCESS = {
     "uniform": _UNIFORM,
     "local": _LOCAL,
-    "turned": _LOCAL._replace(swing=_swung, swing_back=_swung_back),
+    "turned": _LOCAL._replace(rotate_to_local_wind=_rotated, rotate_back=_rotated_back),
 }
 
 
@@ -136,7 +136,7 @@ def access_of(locality: Locality) -> WindAccess:
     return _ACCESS[locality]
 
 
-def together_of(model: WakeModel, locality: Locality) -> Superposition:
+def superposition_for(model: WakeModel, locality: Locality) -> Superposition:
     """How wakes combine in a kind of wind."""
     return superposition_of(model) if locality == "uniform" else local_superposition_of(model)
 

@@ -1,4 +1,4 @@
-"""The wake models, one a file, and the names they go by. ``contract`` says what a model is."""
+"""The wake models and the names they go by. ``contract`` says what a model is."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import difflib
 from collections.abc import Callable
 
 from vindeby.errors import ArgumentError
-from vindeby.wake.models.bastankhah_2014 import bastankhah_2014
 from vindeby.wake.models.bastankhah_2016 import bastankhah_2016
-from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.models.contract import ModelData, Pair, WakeModel
 from vindeby.wake.models.cumulative_curl import cumulative_curl
-from vindeby.wake.models.iea37 import iea37
-from vindeby.wake.models.jensen import jensen
+from vindeby.wake.models.gaussian import bastankhah_2014, iea37
 from vindeby.wake.models.niayifar_2016 import niayifar_2016
 from vindeby.wake.models.nygaard_2022 import nygaard_2022
-from vindeby.wake.models.turbopark_2020 import turbopark_2020
+from vindeby.wake.models.top_hat import jensen, turbopark_2020
 
 __all__ = [
     "MODELS",
     "ModelData",
+    "Pair",
     "WakeModel",
     "bastankhah_2014",
     "bastankhah_2016",

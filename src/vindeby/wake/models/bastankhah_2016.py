@@ -15,11 +15,11 @@ as squares, as fractions of the free wind speed. I is that of the free wind.
 
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import sqrt
 
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
-from vindeby.wake.models.momentum import centre_deficit
+from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel, without_slopes
+from vindeby.wake.models.gaussian import make_gaussian
 
 _MOST_THRUST = 0.9999
 """Above it the start of the far wake is that of this thrust coefficient; its slope has no bound towards 1."""
@@ -47,12 +47,13 @@ def _width(
     start, start_thrust, start_turbulence = _far_wake_start(data, diameter, thrust, turbulence)
     far_wake = diameter / sqrt(8.0)
     if downwind >= start:
-        growth = data.constants[0] * turbulence + data.constants[1]
+        ka, kb = data.constants[0], data.constants[1]
+        growth = ka * turbulence + kb
         return (
             far_wake + growth * (downwind - start),
             growth,
             -growth * start_thrust,
-            data.constants[0] * (downwind - start) - growth * start_turbulence,
+            ka * (downwind - start) - growth * start_turbulence,
         )
     at_rotor = 0.501 * diameter * sqrt(0.5 * thrust)
     along = downwind / start
@@ -66,35 +67,14 @@ def _width(
     )
 
 
+_behind_rotor = make_gaussian(_width)
+
+
 @scalar
-def _deficit_with_slopes(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-) -> tuple[float, float, float, float, float]:
-    if thrust <= 0.0:
+def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
+    if pair.thrust <= 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0
-    sigma, sigma_downwind, sigma_thrust, sigma_turbulence = _width(
-        data, downwind, diameter, thrust, turbulence
-    )
-    off_square = crosswind * crosswind + rise * rise
-    profile = exp(-0.5 * off_square / (sigma * sigma))
-    centre, centre_thrust, centre_sigma = centre_deficit(thrust, diameter, sigma)
-    deficit = centre * profile
-    with_sigma = centre_sigma * profile + deficit * off_square / (sigma * sigma * sigma)
-    return (
-        deficit,
-        with_sigma * sigma_downwind,
-        -deficit * crosswind / (sigma * sigma),
-        with_sigma * sigma_thrust + centre_thrust * profile,
-        with_sigma * sigma_turbulence,
-    )
+    return _behind_rotor(data, pair)
 
 
 _deficit = without_slopes(_deficit_with_slopes)
@@ -106,17 +86,18 @@ def _reach(
 ) -> float:
     # In the near wake the width may shrink with thrust; it is nowhere above that at the rotor with a thrust of 1.
     start = _far_wake_start(data, diameter, thrust, turbulence)[0]
-    growth = data.constants[0] * turbulence + data.constants[1]
+    ka, kb = data.constants[0], data.constants[1]
+    growth = ka * turbulence + kb
     return SIGMAS * (0.501 * diameter / sqrt(2.0) + growth * max(downwind - start, 0.0))
 
 
 def bastankhah_2016(
-    growth: tuple[float, float] = (0.38, 0.004), core: tuple[float, float] = (0.58, 0.077)
+    ka: float = 0.38, kb: float = 0.004, alpha: float = 0.58, beta: float = 0.077
 ) -> WakeModel:
-    """The model of 2016; ``growth`` holds ka and kb, ``core`` alpha and beta of the potential core's length."""
+    """The model of 2016; ``alpha`` and ``beta`` are those of the potential core's length."""
     return WakeModel(
         name="bastankhah-2016",
-        constants=(*growth, *core),
+        constants=(ka, kb, alpha, beta),
         deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,

@@ -3,23 +3,19 @@
 The loops (``vindeby.wake.loops.direct``) know turbines, directions and speeds, and no wake physics. A model tells
 them, for one source and one rotor downwind of it, all lengths in metres:
 
-``deficit(data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence)``
-    the fraction by which the wind is reduced, averaged over the rotor as the model sees fit. ``crosswind`` is
-    the horizontal distance (signed), ``rise`` the rotor's hub height less the source's, ``heights`` their sum
-    (for a mirrored wake), ``diameter`` the source's, ``rotor`` the other's (0: a point), ``thrust`` the
-    source's thrust coefficient and ``turbulence`` the turbulence intensity at the source. ``downwind`` is
-    never negative.
-``deficit_with_slopes(...)``
-    of the same arguments: the deficit and its slopes with downwind, crosswind, thrust and turbulence.
+``deficit(data, pair)``
+    the fraction by which the wind is reduced, averaged over the rotor as the model sees fit; ``pair`` is a ``Pair``.
+``deficit_with_slopes(data, pair)``
+    the deficit and its slopes with downwind, crosswind, thrust and turbulence.
 ``reach(data, downwind, diameter, rotor, thrust, turbulence)``
     a crosswind distance beyond which the deficit (and the added turbulence) is below ``NEGLIGIBLE``; it must
     grow with thrust and turbulence, of which the largest of all wind speeds are given.
 
-A model that adds turbulence has two more, ``added_turbulence`` and ``added_turbulence_with_slopes``, of the
-arguments of ``deficit`` and then the turbulence intensity of the free wind; the largest addition counts,
-added to the free one as squares. ``added_turbulence_free_slope``, of the same arguments, is the slope of the addition
-with that turbulence; only gradients where turbulence differs from place to place need it. ``data.constants`` holds the
-model's numbers, ``data.overlap`` the table of ``vindeby.wake.models.overlap`` for models that average a Gaussian over
+A model that adds turbulence has two more, ``added_turbulence`` and ``added_turbulence_with_slopes``, of ``data``,
+``pair`` and the turbulence intensity of the free wind; the largest addition counts, added to the free one as squares.
+``added_turbulence_free_slope``, of the same arguments, is the slope of the addition with that turbulence; only
+gradients where turbulence differs from place to place need it. ``data.constants`` holds the model's numbers,
+``data.overlap`` the table of ``vindeby.wake.models.overlap`` for models that average a Gaussian over
 the rotor.
 
 A model whose deficit is a Gaussian over a mirrored one, averaged over the rotor, may also tell its width, ``Widths``;
@@ -40,7 +36,8 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
-from vindeby.wake.compiling.fixed_code import Copies
+from vindeby.wake.compiling.forms import Copies
+from vindeby.wake.models.overlap import overlap_table
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -59,18 +56,40 @@ class ModelData(NamedTuple):
     overlap: FloatArray
 
 
+class Pair(NamedTuple):
+    """A source and a rotor downwind of it, in one wind state; all lengths in metres.
+
+    ``downwind`` is never negative, ``crosswind`` is the horizontal distance (signed), ``rise`` the rotor's hub height
+    less the source's, ``heights`` their sum (for a mirrored wake), ``diameter`` the source's, ``rotor`` the other's
+    (0: a point), ``thrust`` the source's thrust coefficient and ``turbulence`` the turbulence intensity at the source.
+    """
+
+    downwind: float
+    crosswind: float
+    rise: float
+    heights: float
+    diameter: float
+    rotor: float
+    thrust: float
+    turbulence: float
+
+
+Slopes = tuple[float, float, float, float, float]
+"""A deficit, or an added turbulence, and its slopes with downwind, crosswind, thrust and turbulence."""
+
+
 class Widths(NamedTuple):
     """How wide a Gaussian wake is, in functions that loops can vectorise (inlined, without branches or logarithms).
 
     For a model whose deficit is c sqrt(a^2 + b^2), with c = 1 - sqrt(1 - ct D^2/(8 sigma^2)) and a and b the means
     over the rotor of a Gaussian of width sigma and of its mirror image below the ground (``means`` in ``width_steps``).
 
-    ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends
-    on, from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the
-    same arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in
-    metres, which must grow with thrust and turbulence and be concave downwind. ``width_with_slopes(numbers,
-    number_slopes, downwind)``: sigma and its slopes with downwind distance and thrust. ``least_turbulence``: below
-    this turbulence intensity the functions are not exact enough.
+    ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends on,
+    from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the same
+    arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in metres, which must grow with
+    thrust and turbulence and be concave downwind. ``width_with_slopes(numbers, number_slopes, downwind)``: sigma and
+    its slopes with downwind distance and thrust. ``least_turbulence``: below this turbulence intensity the functions
+    are not exact enough.
     """
 
     numbers: Callable[..., tuple[float, float, float, float]]
@@ -92,56 +111,22 @@ class PairSquares(NamedTuple):
 
 
 @scalar
-def _adds_nothing(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-    free_turbulence: float,
-) -> float:
+def _adds_nothing(data: ModelData, pair: Pair, free_turbulence: float) -> float:
     return 0.0
 
 
 @scalar
-def _adds_nothing_with_slopes(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-    free_turbulence: float,
-) -> tuple[float, float, float, float, float]:
+def _adds_nothing_with_slopes(data: ModelData, pair: Pair, free_turbulence: float) -> Slopes:
     return 0.0, 0.0, 0.0, 0.0, 0.0
 
 
 def without_slopes(
-    deficit_with_slopes: Callable[..., tuple[float, float, float, float, float]],
+    deficit_with_slopes: Callable[..., Slopes],
 ) -> Callable[..., float]:
     """The deficit alone, for a model that computes it no faster than with its slopes."""
 
-    def deficit(
-        data: ModelData,
-        downwind: float,
-        crosswind: float,
-        rise: float,
-        heights: float,
-        diameter: float,
-        rotor: float,
-        thrust: float,
-        turbulence: float,
-    ) -> float:
-        return deficit_with_slopes(
-            data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence
-        )[0]
+    def deficit(data: ModelData, pair: Pair) -> float:
+        return deficit_with_slopes(data, pair)[0]
 
     return scalar(deficit)
 
@@ -168,14 +153,14 @@ class WakeModel:
     name: str
     constants: tuple[float, ...]
     deficit: Callable[..., float]
-    deficit_with_slopes: Callable[..., tuple[float, float, float, float, float]]
+    deficit_with_slopes: Callable[..., Slopes]
     reach: Callable[..., float]
     superposition: Literal["linear", "squares", "cumulative"]
     reference: Literal["free", "source"]
     averages_gaussian: bool = False
     needs_turbulence: bool = False
     added_turbulence: Callable[..., float] | None = None
-    added_turbulence_with_slopes: Callable[..., tuple[float, float, float, float, float]] | None = None
+    added_turbulence_with_slopes: Callable[..., Slopes] | None = None
     tabulate: bool = False
     thrust_limit: float = 1.0
     growth_constants: tuple[int, ...] = ()
@@ -204,6 +189,12 @@ class WakeModel:
                     f"wake model {self.name!r}: growth_constants holds {index!r}, but the model has "
                     f"{len(self.constants)} constants; count them from 0"
                 )
+
+    @property
+    def data(self) -> ModelData:
+        """The numbers that the compiled functions read."""
+        overlap = overlap_table() if self.averages_gaussian else np.zeros((1, 1))
+        return ModelData(np.array(self.constants, np.float64), overlap)
 
     def widened(self, factor: float) -> WakeModel | None:
         """This model with wakes that grow ``factor`` times as fast; None if it does not say how they grow."""
@@ -299,12 +290,13 @@ _STEPS = (0.05, 0.05, 1e-4, 1e-5)
 _PLACES = tuple(product((360.0, 840.0, 1800.0), (7.0, -55.0, 110.0), (0.45, 0.8), (0.05, 0.1)))
 
 
-def wrong_slope(model: WakeModel, data: ModelData) -> str:
+def wrong_slope(model: WakeModel) -> str:
     """The first slope of a model's functions that is not that of their values, in words; empty where all are right.
 
     Slopes are compared with differences at some places in a wake, as far as the differences to both sides agree, which
     they do not at the edge of a top hat. A model whose wakes depend on each other has no slopes.
     """
+    data = model.data
     pairs: list[tuple[str, Any, Any, tuple[float, ...]]]
     pairs = [("deficit", model.deficit, model.deficit_with_slopes, ())]
     if model.added_turbulence is not None:
@@ -313,7 +305,9 @@ def wrong_slope(model: WakeModel, data: ModelData) -> str:
         for place in _PLACES:
 
             def value(*at: float, function: Any = function, more: tuple[float, ...] = more) -> Any:
-                return function(data, *at[:2], 5.0, 205.0, 120.0, 110.0, *at[2:], *more)
+                downwind, crosswind, thrust, turbulence = at
+                pair = Pair(downwind, crosswind, 5.0, 205.0, 120.0, 110.0, thrust, turbulence)
+                return function(data, pair, *more)
 
             here = value(*place)
             first, *slopes = value(*place, function=with_slopes)

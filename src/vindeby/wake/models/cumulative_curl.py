@@ -23,7 +23,7 @@ from typing import Literal
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel
 
 _MOST_THRUST = 0.9999
 
@@ -59,37 +59,19 @@ def amplitude(
 
 
 @scalar
-def _deficit(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-) -> float:
-    diameters = downwind / diameter
+def _deficit(data: ModelData, pair: Pair) -> float:
+    diameters = pair.downwind / pair.diameter
     n = profile_exponent(data, diameters)
-    sigma = (data.constants[0] * turbulence + data.constants[1]) * diameters + width_start(data, thrust)
+    sigma = (data.constants[0] * pair.turbulence + data.constants[1]) * diameters + width_start(
+        data, pair.thrust
+    )
     first, per_thrust = shape_factors(n)
-    off = sqrt(crosswind * crosswind + rise * rise) / diameter
-    return amplitude(n, first, per_thrust, sigma, thrust, 0.0) * exp(-0.5 * off**n / (sigma * sigma))
+    off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise) / pair.diameter
+    return amplitude(n, first, per_thrust, sigma, pair.thrust, 0.0) * exp(-0.5 * off**n / (sigma * sigma))
 
 
 @scalar
-def _no_slopes(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-) -> tuple[float, float, float, float, float]:
+def _no_slopes(data: ModelData, pair: Pair) -> Slopes:
     return nan, nan, nan, nan, nan  # never asked for: the farm refuses the gradient
 
 
@@ -104,16 +86,17 @@ def _reach(
 
 
 def cumulative_curl(
-    growth: tuple[float, float] = (0.179367259, 0.0118889215),
+    ka: float = 0.179367259,
+    kb: float = 0.0118889215,
     turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez",
 ) -> WakeModel:
-    """FLORIS' ``cc`` without yaw; ``growth`` holds ka and kb, ``turbulence`` says what wakes add to the wind's."""
+    """FLORIS' ``cc`` without yaw; ``turbulence`` says what wakes add to the wind's."""
     if turbulence not in ("crespo-hernandez", "none"):
         raise ArgumentError(f"turbulence must be 'crespo-hernandez' or 'none', not {turbulence!r}")
     added = 0.5 if turbulence == "crespo-hernandez" else 0.0
     return WakeModel(
         name="cumulative-curl",
-        constants=(*growth, 0.0563691592, 0.13290157, 3.11, -0.68, 2.41, added, 0.8, 0.1, -0.32),
+        constants=(ka, kb, 0.0563691592, 0.13290157, 3.11, -0.68, 2.41, added, 0.8, 0.1, -0.32),
         deficit=_deficit,
         deficit_with_slopes=_no_slopes,
         reach=_reach,

@@ -16,10 +16,9 @@ from __future__ import annotations
 from math import sqrt
 
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.circles import covered_share
-from vindeby.wake.models.contract import SIGMAS, ModelData, WakeModel, without_slopes
-from vindeby.wake.models.momentum import centre_deficit, initial_width
-from vindeby.wake.models.overlap import overlap_with_slopes
+from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel, without_slopes
+from vindeby.wake.models.gaussian import centre_deficit, initial_width
+from vindeby.wake.models.overlap import covered_share, overlap_with_slopes
 
 
 @scalar
@@ -27,36 +26,27 @@ def _width(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
     """Width sigma and its slopes with downwind distance, thrust coefficient and turbulence intensity."""
-    growth = data.constants[0] * turbulence + data.constants[1]
-    eps, eps_slope = initial_width(data.constants[2], data.constants[3], thrust)
-    return growth * downwind + eps * diameter, growth, eps_slope * diameter, data.constants[0] * downwind
+    a0, a1, factor, limit = data.constants[0], data.constants[1], data.constants[2], data.constants[3]
+    growth = a0 * turbulence + a1
+    eps, eps_slope = initial_width(factor, limit, thrust)
+    return growth * downwind + eps * diameter, growth, eps_slope * diameter, a0 * downwind
 
 
 @scalar
-def _deficit_with_slopes(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-) -> tuple[float, float, float, float, float]:
+def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
     sigma, sigma_downwind, sigma_thrust, sigma_turbulence = _width(
-        data, downwind, diameter, thrust, turbulence
+        data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
     )
     per_sigma = 1.0 / sigma
-    rho = 0.5 * rotor * per_sigma
-    off = sqrt(crosswind * crosswind + rise * rise)
+    rho = 0.5 * pair.rotor * per_sigma
+    off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
     share, share_rho, share_kappa = overlap_with_slopes(data.overlap, rho, off * per_sigma)
-    centre, centre_thrust, centre_sigma = centre_deficit(thrust, diameter, sigma)
+    centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
     share_sigma = -(rho * share_rho + off * per_sigma * share_kappa) * per_sigma
     with_sigma = centre_sigma * share + centre * share_sigma
     with_crosswind = 0.0
     if off > 0.0:
-        with_crosswind = centre * share_kappa * per_sigma * crosswind / off
+        with_crosswind = centre * share_kappa * per_sigma * pair.crosswind / off
     return (
         centre * share,
         with_sigma * sigma_downwind,
@@ -70,40 +60,29 @@ _deficit = without_slopes(_deficit_with_slopes)
 
 
 @scalar
-def _added_turbulence_with_slopes(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-    free_turbulence: float,
-) -> tuple[float, float, float, float, float]:
-    if downwind <= 1e-10:
+def _added_turbulence_with_slopes(data: ModelData, pair: Pair, free_turbulence: float) -> Slopes:
+    if pair.downwind <= 1e-10:
         return 0.0, 0.0, 0.0, 0.0, 0.0
     sigma, sigma_downwind, sigma_thrust, sigma_turbulence = _width(
-        data, downwind, diameter, thrust, turbulence
+        data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
     )
-    off = sqrt(crosswind * crosswind + rise * rise)
-    share, share_radius, share_distance = covered_share(2.0 * sigma, 0.5 * rotor, off)
+    off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
+    share, share_radius, share_distance = covered_share(2.0 * sigma, 0.5 * pair.rotor, off)
     if share == 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0
-    root = sqrt(1.0 - min(1.0, thrust))
+    root = sqrt(1.0 - min(1.0, pair.thrust))
     induction = max(0.5 * (1.0 - root), 1e-10)
-    whole = 0.73 * induction**0.8325 * free_turbulence**0.0325 * (downwind / diameter) ** -0.32
+    whole = 0.73 * induction**0.8325 * free_turbulence**0.0325 * (pair.downwind / pair.diameter) ** -0.32
     with_crosswind = 0.0
     if off > 0.0:
-        with_crosswind = whole * share_distance * crosswind / off
+        with_crosswind = whole * share_distance * pair.crosswind / off
     induction_slope = 0.0
     if root > 0.0 and induction > 1e-10:
         induction_slope = 0.25 / root
     with_sigma = 2.0 * whole * share_radius
     return (
         whole * share,
-        with_sigma * sigma_downwind - 0.32 * whole * share / downwind,
+        with_sigma * sigma_downwind - 0.32 * whole * share / pair.downwind,
         with_crosswind,
         with_sigma * sigma_thrust + 0.8325 * whole * share / induction * induction_slope,
         with_sigma * sigma_turbulence,
@@ -111,39 +90,13 @@ def _added_turbulence_with_slopes(
 
 
 @scalar
-def _added_turbulence(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-    free_turbulence: float,
-) -> float:
-    return _added_turbulence_with_slopes(
-        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence, free_turbulence
-    )[0]
+def _added_turbulence(data: ModelData, pair: Pair, free_turbulence: float) -> float:
+    return _added_turbulence_with_slopes(data, pair, free_turbulence)[0]
 
 
 @scalar
-def _added_turbulence_free_slope(
-    data: ModelData,
-    downwind: float,
-    crosswind: float,
-    rise: float,
-    heights: float,
-    diameter: float,
-    rotor: float,
-    thrust: float,
-    turbulence: float,
-    free_turbulence: float,
-) -> float:
-    plus = _added_turbulence(
-        data, downwind, crosswind, rise, heights, diameter, rotor, thrust, turbulence, free_turbulence
-    )
+def _added_turbulence_free_slope(data: ModelData, pair: Pair, free_turbulence: float) -> float:
+    plus = _added_turbulence(data, pair, free_turbulence)
     return 0.0325 * plus / free_turbulence
 
 
@@ -154,11 +107,11 @@ def _reach(
     return 0.5 * rotor + SIGMAS * _width(data, downwind, diameter, thrust, turbulence)[0]
 
 
-def niayifar_2016(growth: tuple[float, float] = (0.3837, 0.003678)) -> WakeModel:
-    """The model of 2016; ``growth`` holds the slope and the constant of k(I)."""
+def niayifar_2016(a0: float = 0.3837, a1: float = 0.003678) -> WakeModel:
+    """The model of 2016; ``a0`` and ``a1`` are the slope and the constant of k(I)."""
     return WakeModel(
         name="niayifar-2016",
-        constants=(growth[0], growth[1], 0.2, 0.899),
+        constants=(a0, a1, 0.2, 0.899),
         deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,

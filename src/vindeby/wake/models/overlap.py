@@ -1,4 +1,4 @@
-"""The mean of a Gaussian wake over a rotor disc.
+"""Wakes on a rotor disc: the mean of a Gaussian over it, and the share of it inside a round wake with a sharp edge.
 
 For a wake of width sigma whose centre lies ``d`` away from the centre of a rotor of radius ``R``, the mean of
 exp(-r^2 / (2 sigma^2)) over the rotor is 2/rho^2 times the noncentral chi-square distribution with two
@@ -16,7 +16,7 @@ c[i-1] + 4 c[i] + c[i+1] = 6 v[i] with the slopes at both ends, which are taken 
 from __future__ import annotations
 
 from functools import cache
-from math import exp
+from math import acos, exp, pi, sin
 
 import numpy as np
 import numpy.typing as npt
@@ -173,3 +173,34 @@ def overlap_table() -> FloatArray:
     values = np.empty((int(LARGEST_RHO * PER_SIGMA) + 1, int(LARGEST_KAPPA * PER_SIGMA) + 1))
     _fill(values)
     return np.ascontiguousarray(coefficients(coefficients(values, 0, even=True), 1, even=True))
+
+
+@scalar
+def covered_share(wake_radius: float, rotor_radius: float, distance: float) -> tuple[float, float, float]:
+    """Share of the rotor inside the wake, and its slopes with wake radius and distance between the centres.
+
+    Two circles that cross share a lens, J. Feng and W. Z. Shen, Renewable Energy 78 (2015) 182-192, eq. A1.
+    Its area grows with the radius by the arc of the wake inside the rotor and shrinks with the distance by
+    the chord. A rotor of radius 0 is a point.
+    """
+    if distance >= wake_radius + rotor_radius or rotor_radius == 0.0:
+        return (1.0, 0.0, 0.0) if distance < wake_radius else (0.0, 0.0, 0.0)
+    disc = pi * rotor_radius * rotor_radius
+    if distance <= wake_radius - rotor_radius:
+        return 1.0, 0.0, 0.0
+    if distance <= rotor_radius - wake_radius:
+        return wake_radius * wake_radius * pi / disc, 2.0 * wake_radius * pi / disc, 0.0
+    square, wake_square, rotor_square = (
+        distance * distance,
+        wake_radius * wake_radius,
+        rotor_radius * rotor_radius,
+    )
+    from_wake = acos(
+        min(1.0, max(-1.0, (square + wake_square - rotor_square) / (2.0 * distance * wake_radius)))
+    )
+    from_rotor = acos(
+        min(1.0, max(-1.0, (square + rotor_square - wake_square) / (2.0 * distance * rotor_radius)))
+    )
+    half_chord = wake_radius * sin(from_wake)
+    lens = from_wake * wake_square + from_rotor * rotor_square - distance * half_chord
+    return max(lens, 0.0) / disc, 2.0 * wake_radius * from_wake / disc, -2.0 * half_chord / disc

@@ -6,73 +6,111 @@ with the rotor's radius R, the wake's radius R_w and the induction a(ct). Models
 rotor's area, or 1 or 0 as the rotor's centre is inside or outside: then the deficit does not change with a crosswind
 move but at the wake's edge, where it jumps, and the gradient, which is 0 across the wind on both sides, does not show
 the edge.
+
+``jensen``: N. O. Jensen, "A note on wind generator interaction", Risø-M-2411 (1983), R_w = R + k x with k = 0.1;
+several wakes as squares after I. Katic, J. Højstrup, N. O. Jensen, EWEC 1986; fractions of the free wind speed.
+
+``turbopark-2020``: TurbOPark as it was first published, N. G. Nygaard, S. T. Steen, L. Poulsen, J. G. Pedersen,
+"Modelling cluster wakes and wind farm blockage", J. Phys.: Conf. Ser. 1618 (2020) 062072. The wake grows with the
+turbulence in it, that of the free wind and that of the rotor after Frandsen (2007), dD_w/dx = A I(x), which integrates
+to the width of ``nygaard-2022`` without its initial part:
+
+    D_w/D = 1 + A sqrt(ct)/c2 (g(y) - g(y0)),  A = 0.6,  c1 = 1.5,  c2 = 0.8,
+
+with a of momentum theory, so that 2 a = 1 - sqrt(1 - ct). The wakes of all turbines add as squares, as fractions of
+the free wind speed, and I0 is the turbulence intensity of the free wind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import sqrt
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.circles import covered_share
-from vindeby.wake.models.contract import ModelData, without_slopes
-from vindeby.wake.models.induction import Induction, induction_named
+from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, without_slopes
+from vindeby.wake.models.nygaard_2022 import width, width_by_turbulence
+from vindeby.wake.models.overlap import covered_share
 
+Induction = Literal["madsen", "momentum"]
 Rotor = Literal["overlap", "centre"]
+
+
+@scalar
+def madsen(thrust: float) -> tuple[float, float]:
+    """Induction a = 0.0883 ct^3 + 0.0586 ct^2 + 0.2460 ct, and its slope with ct.
+
+    H. A. Madsen et al., Wind Energ. Sci. 5 (2020) 1-27.
+    """
+    induction = thrust * (0.2460 + thrust * (0.0586 + thrust * 0.0883))
+    return induction, 0.2460 + thrust * (2.0 * 0.0586 + thrust * (3.0 * 0.0883))
+
+
+@scalar
+def momentum(thrust: float) -> tuple[float, float]:
+    """Induction a = (1 - sqrt(1 - ct)) / 2 of momentum theory, and its slope with ct.
+
+    Thrust coefficients above 1 count as 1, where a is 1/2; the slope, which has no bound towards 1, is 0 there.
+    """
+    if thrust >= 1.0:
+        return 0.5, 0.0
+    root = sqrt(1.0 - thrust)
+    return 0.5 * (1.0 - root), 0.25 / root
+
+
+_INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": madsen, "momentum": momentum}
 
 
 class TopHat(NamedTuple):
     """The functions of a wake model (see ``contract``)."""
 
     deficit: Callable[..., float]
-    deficit_with_slopes: Callable[..., tuple[float, float, float, float, float]]
+    deficit_with_slopes: Callable[..., Slopes]
     reach: Callable[..., float]
 
 
+@cache
 def make_top_hat(
-    radius_of: Callable[..., tuple[float, float, float]], induction: Induction, rotor: Rotor
+    radius_of: Callable[..., tuple[float, float, float, float]], induction: Induction, rotor: Rotor
 ) -> TopHat:
     """The functions of a top hat.
 
     ``radius_of(data, downwind, diameter, thrust, turbulence)``: the wake's radius, and its slopes with downwind
-    distance and thrust.
+    distance, thrust and turbulence.
     """
-    _require_rotor(rotor)
-    induction_of, of_area = induction_named(induction), rotor == "overlap"
+    if induction not in _INDUCTIONS:
+        raise ArgumentError(
+            f"induction must be one of {', '.join(map(repr, _INDUCTIONS))}, not {induction!r}"
+        )
+    if rotor not in get_args(Rotor):
+        raise ArgumentError(f"rotor must be 'overlap' or 'centre', not {rotor!r}")
+    induction_of, of_area = _INDUCTIONS[induction], rotor == "overlap"
 
     @scalar
-    def deficit_with_slopes(
-        data: ModelData,
-        downwind: float,
-        crosswind: float,
-        rise: float,
-        heights: float,
-        diameter: float,
-        rotor: float,
-        thrust: float,
-        turbulence: float,
-    ) -> tuple[float, float, float, float, float]:
-        radius = 0.5 * diameter
-        wake_radius, radius_downwind, radius_thrust = radius_of(data, downwind, diameter, thrust, turbulence)
-        distance = sqrt(crosswind * crosswind + rise * rise)
-        share, share_radius, share_distance = covered_share(
-            wake_radius, 0.5 * rotor if of_area else 0.0, distance
+    def deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
+        radius = 0.5 * pair.diameter
+        wake_radius, radius_downwind, radius_thrust, radius_turbulence = radius_of(
+            data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
         )
-        induction, induction_slope = induction_of(thrust)
+        distance = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
+        share, share_radius, share_distance = covered_share(
+            wake_radius, 0.5 * pair.rotor if of_area else 0.0, distance
+        )
+        induction, induction_slope = induction_of(pair.thrust)
         spread = (radius / wake_radius) * (radius / wake_radius)
         whole = 2.0 * induction * spread
         wider = share_radius - 2.0 * share / wake_radius
         with_crosswind = 0.0
         if distance > 0.0:
-            with_crosswind = whole * share_distance * crosswind / distance
+            with_crosswind = whole * share_distance * pair.crosswind / distance
         return (
             whole * share,
             radius_downwind * whole * wider,
             with_crosswind,
             2.0 * induction_slope * spread * share + radius_thrust * whole * wider,
-            0.0,
+            radius_turbulence * whole * wider,
         )
 
     @scalar
@@ -85,6 +123,54 @@ def make_top_hat(
     return TopHat(without_slopes(deficit_with_slopes), deficit_with_slopes, reach)
 
 
-def _require_rotor(rotor: Any) -> None:
-    if rotor not in ("overlap", "centre"):
-        raise ArgumentError(f"rotor must be 'overlap' or 'centre', not {rotor!r}")
+@scalar
+def _linear_radius(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    k = data.constants[0]
+    return 0.5 * diameter + k * downwind, k, 0.0, 0.0
+
+
+def jensen(k: float = 0.1, induction: Induction = "madsen", rotor: Rotor = "overlap") -> WakeModel:
+    """The model of 1983; ``k``, the growth of the radius per metre, is 0.1 on land; 0.04 to 0.05 is common offshore.
+
+    ``induction``: of Madsen or of momentum theory. ``rotor``: the share of its area in the wake, or its centre alone.
+    """
+    functions = make_top_hat(_linear_radius, induction, rotor)
+    return WakeModel(
+        name="jensen",
+        constants=(k,),
+        deficit=functions.deficit,
+        deficit_with_slopes=functions.deficit_with_slopes,
+        reach=functions.reach,
+        superposition="squares",
+        reference="free",
+        growth_constants=(0,),
+    )
+
+
+@scalar
+def _turbulent_radius(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    # The constants make the initial part of this width 0, and it is one of diameters.
+    grown, grown_downwind, grown_thrust = width(data, downwind, diameter, thrust, turbulence)
+    grown_turbulence = width_by_turbulence(data, downwind, diameter, thrust, turbulence)
+    return 0.5 * (diameter + grown), 0.5 * grown_downwind, 0.5 * grown_thrust, 0.5 * grown_turbulence
+
+
+def turbopark_2020(a: float = 0.6, induction: Induction = "momentum", rotor: Rotor = "overlap") -> WakeModel:
+    """The model of 2020; ``a`` is A, the wake expansion, ``induction`` and ``rotor`` are those of ``jensen``."""
+    functions = make_top_hat(_turbulent_radius, induction, rotor)
+    return WakeModel(
+        name="turbopark-2020",
+        constants=(a, 1.5, 0.8, 0.0, 0.96),
+        deficit=functions.deficit,
+        deficit_with_slopes=functions.deficit_with_slopes,
+        reach=functions.reach,
+        superposition="squares",
+        reference="free",
+        needs_turbulence=True,
+        thrust_limit=0.0,  # where the wake's edge crosses a rotor depends on the thrust
+        growth_constants=(0,),
+    )

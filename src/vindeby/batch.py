@@ -1,0 +1,285 @@
+"""Campaigns as jobs of a batch system: scripts that run a campaign in parts, and their submission.
+
+For clusters where no process may stay on a login node. Every element of a job array is ``vindeby run --part i/n``; the
+merge is a job that begins when all elements have ended, however they did. Nothing here runs tasks.
+
+The scripts for sbatch, one for the parts and one for the merge at the end, are to be read and changed by people.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+import shlex
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from vindeby.assembly.done import judged, not_done
+from vindeby.campaign import Campaign
+from vindeby.campaign.sections.run_options import SlurmOptions
+from vindeby.errors import BusyError
+from vindeby.slurm_commands import still_there
+from vindeby.store.disk.events import read_failures
+from vindeby.store.disk.files import read_bounded
+from vindeby.store.disk.run_directory import RunDirectory, replace_text
+from vindeby.store.missing import find_missing
+from vindeby.store.read.database import Database
+from vindeby.text import parse_json
+
+_NOTICE_S = 60
+"""Between the end of the grace that running tasks have and the end of the job, to publish and to be requeued."""
+_REQUEUES = 100
+
+
+@dataclass(frozen=True)
+class Job:
+    """A campaign in parts, as its scripts need to know it."""
+
+    run: RunDirectory
+    campaign: Campaign
+    folder: Path
+    """Where the jobs run: the folder in which the command was given."""
+    slurm: SlurmOptions
+    parts: int
+    options: tuple[str, ...] = ()
+    """Further options of ``vindeby run``."""
+
+    @property
+    def name(self) -> str:
+        """Of the jobs in the queue."""
+        return f"vindeby-{self.run.output.stem}"
+
+    @property
+    def array_script(self) -> Path:
+        """The script of the parts, beside the database."""
+        return self.run.output.with_name(f"{self.run.output.stem}.slurm.sh")
+
+    @property
+    def merge_script(self) -> Path:
+        """The script of the merge."""
+        return self.run.output.with_name(f"{self.run.output.stem}.merge.sh")
+
+
+def array_text(job: Job, parts: Iterable[int]) -> str:
+    """The script of the parts; those that are named are its elements."""
+    elements = list(parts)
+    notice_s = int(job.campaign.run.grace_s) + _NOTICE_S
+    command = [*_vindeby(), "run", str(job.run.campaign_file), "-o", str(job.run.output), *job.options]
+    lines = [
+        "#!/bin/bash",
+        f"# {job.campaign.name}: each element runs one part of the campaign. Written by vindeby slurm.",
+        *_directives(job, f"--job-name={_directive_word(job.name)}", f"--array={as_ranges(elements)}"),
+        "#SBATCH --requeue",
+        "#SBATCH --open-mode=append",
+        f"# {notice_s} s before the time is up SLURM sends USR1 to this script.",
+        f"#SBATCH --signal=B:USR1@{notice_s}",
+        f"#SBATCH --output={_log(job, 'slurm-%A_%a.log')}",
+        "",
+        "# USR1: publish what is finished, then go back into the queue. TERM (scancel): publish, then end.",
+        "requeue=no status=130 run=",
+        "trap 'requeue=yes; [ -n \"$run\" ] && kill -USR1 $run' USR1",
+        "trap 'requeue=ended; [ -n \"$run\" ] && kill -TERM $run' TERM",
+        "",
+        *_surroundings(job),
+        *(_compile_once(job, elements[0]) if elements and _compiles(job.campaign) else []),
+        f"part=$SLURM_ARRAY_TASK_ID/{job.parts}",
+        'echo "$(date -Is) part $part on $(hostname), job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}"',
+        "if [ $requeue = no ]; then",
+        f'  {shlex.join(command)} --part "$part" --workers "${{SLURM_CPUS_PER_TASK:-1}}" &',
+        "  run=$!",
+        "  wait $run; status=$?",
+        "  while kill -0 $run 2>/dev/null; do wait $run; status=$?; done  # a signal ends wait, not the run",
+        "fi",
+        "",
+        "if [ $requeue = yes ] && [ $status = 130 ]; then",
+        f'  if [ "${{SLURM_RESTART_COUNT:-0}}" -lt {_REQUEUES} ] && scontrol requeue "$SLURM_JOB_ID"; then exit 0; fi',
+        '  echo "part $part ran out of time and was not requeued; run the same vindeby slurm command again"',
+        "fi",
+        "exit $status",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def merge_text(job: Job) -> str:
+    """The script of the merge, which reports what is missing; its exit status is that of ``vindeby missing``."""
+    output = str(job.run.output)
+    lines = [
+        "#!/bin/bash",
+        f"# {job.campaign.name}: brings the results of all parts together. Written by vindeby slurm.",
+        *_directives(job, f"--job-name={_directive_word(job.name + '-merge')}", cores=1),
+        f"#SBATCH --output={_log(job, 'slurm-merge-%j.log')}",
+        "",
+        *_surroundings(job),
+        f"{shlex.join([*_vindeby(), 'merge', output])} --on-bad skip --wait 600 || echo 'the merge failed, see above'",
+        shlex.join([*_vindeby(), "missing", output]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def as_ranges(numbers: Iterable[int]) -> str:
+    """Numbers as sbatch takes them: ``1-4,7``."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
+
+
+def _vindeby() -> list[str]:
+    return [sys.executable, "-m", "vindeby"]
+
+
+def _directives(job: Job, *first: str, cores: int | None = None) -> list[str]:
+    slurm, cores = job.slurm, cores or job.slurm.cores
+    asked = [
+        *first,
+        "--nodes=1",
+        "--ntasks=1",
+        *([f"--cpus-per-task={cores}"] if cores else []),
+        *([f"--time={slurm.time}"] if slurm.time else []),
+        *([f"--mem={_memory(slurm.memory)}"] if slurm.memory else []),
+        *([f"--partition={slurm.partition}"] if slurm.partition else []),
+        *([f"--account={slurm.account}"] if slurm.account else []),
+        *slurm.directives,
+    ]
+    return [f"#SBATCH {option}" for option in asked]
+
+
+def _log(job: Job, pattern: str) -> str:
+    """A file in the folder of logs; a percent sign in the name of that folder is not a pattern of SLURM's."""
+    return _directive_word(f"{str(job.run.logs).replace('%', '%%')}/{pattern}")
+
+
+def _directive_word(text: str) -> str:
+    """As sbatch reads a directive: blanks, quotes and # in double quotes, with backslashes where needed."""
+    if not re.search(r"[^\w@%+=:,./-]", text):
+        return text
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+
+
+def _memory(text: str) -> str:
+    """As sbatch takes it, in whole numbers: ``16GB`` is 16G there, ``1.5GB`` 1536M; without a unit, bytes are meant."""
+    match = re.fullmatch(r"([\d.]+) ?([KMGT]?)i?B?", text, re.IGNORECASE)
+    assert match is not None  # the campaign's section has checked it
+    number, unit = float(match[1]), match[2].upper()
+    if unit and number.is_integer():
+        return f"{int(number)}{unit}"
+    megabytes = number * {"": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20}[unit]
+    return f"{max(1, math.ceil(megabytes))}M"
+
+
+def _surroundings(job: Job) -> list[str]:
+    return [
+        f"cd {shlex.quote(str(job.folder))} || exit 1",
+        *job.slurm.before,
+        f"export NUMBA_CACHE_DIR={shlex.quote(str(job.run.path / 'compiled'))}",
+        'mkdir -p "$NUMBA_CACHE_DIR"',
+        "",
+    ]
+
+
+def _compile_once(job: Job, first: int) -> list[str]:
+    shards = shlex.quote(str(job.run.shards))
+    return [
+        f"# Element {first} compiles the wake model; the others wait for its first result, for five minutes at most,",
+        "# and use its machine code.",
+        f"if [ $SLURM_ARRAY_TASK_ID != {first} ] && [ ! -e {shlex.quote(str(job.run.output))} ]; then",
+        "  for _ in $(seq 100); do",
+        f"    [ -n \"$(find {shards} -name '*.h5' -print -quit 2>/dev/null)\" ] && break",
+        "    [ $requeue = no ] || break",
+        "    sleep 3",
+        "  done",
+        "fi",
+        "",
+    ]
+
+
+def _compiles(campaign: Campaign) -> bool:
+    """Does it use the wake engine, whose loops are compiled?"""
+    return all(step.chosen[0] != "call" for step in campaign.method)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left to do: for each part that misses something, how many tasks; and how many failed before."""
+
+    by_part: Mapping[int, int]
+    failed: int
+    total: int
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks are left in all."""
+        return sum(self.by_part.values())
+
+
+def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_failed: bool = False) -> Left:
+    """Compare the campaign with what is there; tasks that failed for good count only with ``retry_failed``."""
+    expected = campaign.fingerprints()
+    failures = {key for key, task in read_failures(run).items() if expected.get(key) == task.fingerprint}
+    missing = _missing(run, campaign, expected)
+    given_up = set() if retry_failed else missing & failures
+    by_part: dict[int, int] = {}
+    for number, key in enumerate(expected):
+        if key in missing and key not in given_up:
+            part = number % parts + 1  # as ``vindeby run --part`` shares tasks out
+            by_part[part] = by_part.get(part, 0) + 1
+    return Left(dict(sorted(by_part.items())), len(given_up), len(expected))
+
+
+def _missing(run: RunDirectory, campaign: Campaign, expected: Mapping[str, str]) -> set[str]:
+    if not (run.output.exists() or run.shards.exists()):
+        return set(expected)
+    with Database(run) as database:
+        invalid = not_done(database, judged(database, campaign))
+        return {one.key for one in find_missing(database, expected, invalid=invalid)}
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """The jobs of one submission."""
+
+    array: str
+    merge: str
+    parts: tuple[int, ...]
+    of: int
+    time: float
+
+
+def refuse_while_running(run: RunDirectory) -> None:
+    """BusyError when jobs of an earlier submission of this campaign wait or run."""
+    earlier = read_note(run)
+    if earlier is None:
+        return
+    if left := still_there((earlier.array, earlier.merge)):
+        raise BusyError(
+            f"{run.output}: jobs of this campaign are still in the queue: {', '.join(left[:8])}; wait for them, or end "
+            f"them with: scancel {earlier.array} {earlier.merge}"
+        )
+
+
+def write_note(run: RunDirectory, array: str, merge: str, parts: Iterable[int], of: int) -> None:
+    """Keep the numbers of the jobs in the run directory."""
+    note = Submitted(array, merge, tuple(parts), of, time.time())
+    replace_text(_note(run), json.dumps(asdict(note)) + "\n", run.path.parent)
+
+
+def read_note(run: RunDirectory) -> Submitted | None:
+    """What was submitted last, if anything."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        data = parse_json(read_bounded(_note(run)))
+        return Submitted(
+            str(data["array"]), str(data["merge"]), tuple(data["parts"]), data["of"], data["time"]
+        )
+    return None
+
+
+def _note(run: RunDirectory) -> Path:
+    return run.path / "slurm.json"

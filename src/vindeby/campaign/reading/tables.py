@@ -1,0 +1,496 @@
+"""Text tables with a header: wind series and roses, turbine curves, vertices of a boundary, positions.
+
+One reader splits all of them into cells: by commas, semicolons or tabs, or by what a first line ``sep=;`` says, with
+comments, blank lines, a preamble above the header, and decimal commas. What is refused is described, not shown: a
+campaign file may come from elsewhere and name any file of this machine.
+
+A transposed boundary, or one in degrees, is a valid polygon of the wrong farm, so nothing is guessed about vertices:
+columns are found by their names, and what can be read in two ways is refused with its line. Only a table of two columns
+without a header is taken as x, y.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, NoReturn
+
+from vindeby.campaign.reading.columns import (
+    METRES_WANTED,
+    Column,
+    HeaderError,
+    Pair,
+    find_columns,
+    find_pair,
+    named_columns,
+    names_a_pair,
+    type_column,
+    unit_text,
+)
+from vindeby.campaign.reading.yaml_text import Document, Hidden, Origin, resolve
+from vindeby.campaign.reading.yaml_text import Path as DataPath
+from vindeby.errors import CampaignError, Problem
+from vindeby.text import plural
+
+_SEPARATORS = (";", "\t", ",")
+_SEPARATOR_LINE = re.compile(r"sep=([;,\t|])")
+_DECIMAL_COMMA = re.compile(r"[-+]?(\d+),(\d+)([eE][-+]?\d+)?")
+_LONGEST_PREAMBLE = 100
+_GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
+_SHOWN = 8
+_LONGEST_SHOWN = 20
+_LARGEST_LONGITUDE, _LARGEST_LATITUDE = 360.0, 90.0
+_TWO_COLUMNS = Pair(0, 1, 2, False, ())
+
+
+class TableLine(NamedTuple):
+    """A line of a table, without the empty cells at its end."""
+
+    line: int
+    cells: list[str]
+
+    def cell(self, index: int) -> str:
+        """One of the cells; empty where the line ends before it."""
+        return self.cells[index] if index < len(self.cells) else ""
+
+    @property
+    def is_comment(self) -> bool:
+        """Whether it begins with ``#``."""
+        return self.cells[0].startswith("#")
+
+
+class Header(NamedTuple):
+    """A header: the line it stands on, its cells, what separates them, and how many rows stand above it."""
+
+    line: int
+    cells: list[str]
+    separator: str
+    above: int
+
+
+class NumberTable(NamedTuple):
+    """The columns that were found, by quantity, and the line of each row."""
+
+    columns: dict[str, list[float]]
+    texts: dict[str, list[str]]
+    lines: list[int]
+    header_line: int
+
+
+class TableReader:
+    """Reads tables; ``source`` and ``field`` are used in messages, and ``notes`` collects what must be reported.
+
+    ``names`` are the names of columns that the user gives, by quantity. ``gaps`` is what the user says about rows with
+    gaps: "drop" or nothing; None where they cannot be dropped.
+    """
+
+    def __init__(
+        self, source: str, field: str, names: Mapping[str, str] | None = None, gaps: object = None
+    ) -> None:
+        self.source, self.field, self.names, self.gaps = source, field, names or {}, gaps
+        self.notes: list[str] = []
+        self.unused: list[str] = []
+        """The columns of the last table that are not among the wanted ones."""
+        if gaps not in ("drop", "", None):
+            raise CampaignError(
+                [Problem(source, f"{field}.gaps".lstrip("."), "is not drop", None, "write gaps: drop")]
+            )
+
+    def refuse(self, line: int, message: str, remedy: str) -> NoReturn:
+        """Raise with the file and line."""
+        raise CampaignError([Problem(self.source, self.field, message, None, remedy, line)]) from None
+
+    def find_header(self, text: str, fit: Callable[[Sequence[str]], int]) -> Header:
+        """Of the first rows, the one with the best ``fit``, the first of them where several have it."""
+        lines = list(itertools.islice(io.StringIO(text, newline=None), _LONGEST_PREAMBLE))
+        said = _SEPARATOR_LINE.fullmatch(
+            lines[0].strip(" \n") if lines else ""
+        )  # as spreadsheets may write it
+        first = 1 if said else 0
+        found: list[tuple[tuple[int, int, bool], Header]] = []
+        for mark in said[1] if said else _SEPARATORS:
+            above = 0
+            for row in self._rows(lines[first:], mark, first + 1):
+                score = (fit(row.cells), -row.line, len(row.cells) > 1)
+                found.append((score, Header(row.line, row.cells, mark, above)))
+                above += not row.is_comment
+        if not found:
+            self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
+        return max(found, key=lambda one: one[0])[1]
+
+    def rows(self, text: str, header: Header) -> list[TableLine]:
+        """The rows below a header, without comments."""
+        rows = self._rows(list(io.StringIO(text, newline=None)), header.separator, 1)
+        return [row for row in rows if row.line > header.line and not row.is_comment]
+
+    def _rows(self, lines: list[str], separator: str, line: int) -> list[TableLine]:
+        """Lines, the first of them with this number, as cells; without blank ones."""
+        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        rows, first = [], line
+        try:
+            for cells in reader:
+                stripped = [cell.strip() for cell in cells]
+                while stripped and not stripped[-1]:
+                    stripped.pop()  # what a separator at the end of the line makes
+                if stripped:
+                    rows.append(TableLine(line, stripped))
+                if first + reader.line_num > line + 1:
+                    self.refuse(line, "a quotation mark is not closed on its line", "close it or remove it")
+                line = first + reader.line_num
+        except csv.Error:
+            self.refuse(line, "cannot be split into columns", "is it the right file?")
+        return rows
+
+    def refuse_doubtful_commas(self, cells: Iterable[tuple[int, str]]) -> bool:
+        """Whether commas stand for decimal points in cells; refuses commas that may separate thousands."""
+        found = [(line, cell) for line, cell in cells if "," in cell]
+        remedy = "write decimal points, and no separators of thousands"
+        for line, cell in found:
+            if not _DECIMAL_COMMA.fullmatch(cell):
+                self.refuse(line, "a number has a comma that is not a decimal comma", remedy)
+        if found and not any(_is_surely_decimal(cell) for _, cell in found):
+            message = "a comma before three digits may be a decimal comma or separate thousands"
+            self.refuse(found[0][0], message, remedy)
+        return bool(found)
+
+    def header(self, text: str, wanted: Mapping[str, Column], required: Sequence[str]) -> Header:
+        """The row that names most of what is required."""
+
+        def fit(cells: Sequence[str]) -> int:
+            named = named_columns(cells, wanted, self.names)
+            return -1 if cells[0].startswith("#") else sum(quantity in named for quantity in required)
+
+        return self.find_header(text, fit)
+
+    def read(
+        self,
+        text: str,
+        wanted: Mapping[str, Column],
+        required: tuple[str, ...],
+        as_text: tuple[str, ...] = (),
+    ) -> NumberTable:
+        """The wanted columns; each of those in ``required`` must be there."""
+        header = self.header(text, wanted, required)
+        rows = self.rows(text, header)
+        if not rows:
+            self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
+        if header.above:
+            self.notes.append(f"not used: {plural(header.above, 'line')} above the header")
+        places = self._places(header, wanted, required)
+        self.unused = [
+            cell or f"column {index + 1}, which has no name"
+            for index, cell in enumerate(header.cells)
+            if index not in places.values()
+        ]
+        rows = self._without_gaps(rows, places)
+        numbers = [place for quantity, place in places.items() if quantity not in as_text]
+        if header.separator != ",":
+            self.refuse_doubtful_commas((row.line, row.cell(place)) for row in rows for place in numbers)
+        columns: dict[str, list[float]] = {}
+        for quantity, place in places.items():
+            if quantity in as_text:
+                continue
+            columns[quantity] = self._column(rows, place, quantity)
+            if conversion := wanted[quantity].conversion(header.cells[place]):
+                unit, divisor = conversion
+                columns[quantity] = [value / divisor for value in columns[quantity]]
+                into = unit_text(wanted[quantity].unit)
+                self.notes.append(f"the {quantity} is converted from {unit} to {into}")
+        texts = {name: [row.cell(places[name]) for row in rows] for name in as_text if name in places}
+        return NumberTable(columns, texts, [row.line for row in rows], header.line)
+
+    def _column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:
+        try:
+            numbers = [float(row.cells[place]) for row in rows]
+            if math.isfinite(math.fsum(numbers)):
+                return numbers
+        except (ValueError, OverflowError):
+            pass  # some cell is not a plain number: look at each
+        return [self._number(row.line, row.cells[place], quantity) for row in rows]
+
+    def _number(self, line: int, cell: str, quantity: str) -> float:
+        value = _parsed(cell)
+        if value is None:
+            self.refuse(line, f"the {quantity} is not a number", "write a number, with a decimal point")
+        if not math.isfinite(value):
+            self.refuse(line, f"the {quantity} is not a finite number", "fill the gap, or remove the line")
+        return value
+
+    def _places(
+        self, header: Header, wanted: Mapping[str, Column], required: tuple[str, ...]
+    ) -> dict[str, int]:
+        if any(_parsed(cell) is not None for cell in header.cells):
+            remedy = f"name the columns, e.g. {','.join(required)}"
+            self.refuse(header.line, "has no header that says which column is what", remedy)
+        try:
+            places = find_columns(header.cells, wanted, self.names)
+        except HeaderError as error:
+            self.refuse(header.line, error.message, error.remedy)
+        for quantity in required:
+            if quantity not in places:
+                remedy = f"name one of the columns {quantity.replace(' ', '_')}"
+                self.refuse(header.line, f"names no column of {quantity}", remedy)
+        return places
+
+    def _without_gaps(self, rows: list[TableLine], places: Mapping[str, int]) -> list[TableLine]:
+        """The rows that have all they should have; rows with gaps are dropped or refused, all of them together."""
+        gaps: dict[int, tuple[str, str]] = {}
+        for row in rows:
+            for quantity, place in places.items():
+                if (cell := row.cell(place)).lower() in _GAPS:
+                    gaps.setdefault(row.line, (quantity, cell))
+        if not gaps:
+            return rows
+        if self.gaps != "drop":
+            self._refuse_gaps(gaps, len(rows))
+        if len(gaps) == len(rows):
+            self.refuse(rows[0].line, "is the first, and every line has a gap", "is it the right file?")
+        months = {row.line: _month(row, places.get("time")) for row in rows}
+        total, lost = Counter(months.values()), Counter(months[line] for line in gaps)
+        by_month = "; ".join(
+            f"in month {month}, {lost[month]} of {total[month]} ({lost[month] / total[month]:.1%})"
+            for month in sorted(filter(None, lost))
+        )
+        note = f"dropped for gaps: {len(gaps):,} of {len(rows):,} steps ({len(gaps) / len(rows):.1%})"
+        self.notes.append(f"{note}; {by_month}" if by_month else note)
+        return [row for row in rows if row.line not in gaps]
+
+    def _refuse_gaps(self, gaps: Mapping[int, tuple[str, str]], count: int) -> NoReturn:
+        lines = list(gaps)
+        quantity, cell = gaps[lines[0]]
+        wrong = "a number" if _parsed(cell) is None else "a finite number"
+        message = f"the {quantity} is not {wrong}" if cell else f"has no {quantity}"
+        if len(gaps) > 1:
+            shown = ", ".join(map(str, lines[:_SHOWN])) + (", ..." if len(gaps) > _SHOWN else "")
+            message += f"; {len(gaps):,} of {count:,} lines have gaps: {shown}"
+        drop = ", or write gaps: drop" if self.gaps is not None else ""
+        self.refuse(lines[0], message, f"fill the gap, or remove the line{drop}")
+
+    def check_range(self, table: NumberTable, quantity: str, low: float, high: float, remedy: str) -> None:
+        """Refuse the first value of a column that is not from ``low`` to ``high``."""
+        values = table.columns.get(quantity, [])
+        if not values or low <= min(values) <= max(values) <= high:
+            return
+        for line, value in zip(table.lines, values, strict=True):
+            if not low <= value <= high:
+                self.refuse(line, f"the {quantity} {value:g} is not from {low:g} to {high:g}", remedy)
+
+    def check_wind(self, table: NumberTable) -> None:
+        """Refuse directions, speeds and turbulence intensities that cannot be."""
+        self.check_range(table, "wind direction", 0.0, 360.0, "give it in degrees, clockwise from north")
+        self.check_range(table, "wind speed", 0.0, 100.0, "give it in m/s")
+        remedy = "give it as a fraction between 0 and 1, not in percent"
+        self.check_range(table, "turbulence intensity", 1e-9, 1.0 - 1e-9, remedy)
+
+
+def read_vertices(text: str, source: str, field: str) -> Document:
+    """The vertices of a table as data, with the line of each; ``source`` and ``field`` are used in messages."""
+    return _Positions(text, TableReader(source, field)).document(one_area=True)
+
+
+def read_positions(text: str, source: str, field: str) -> tuple[Document, list[TableLine] | None]:
+    """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each with its line."""
+    table = _Positions(text, TableReader(source, field))
+    return table.document(one_area=False), table.types()
+
+
+class _Positions:
+    """A table of x and y."""
+
+    def __init__(self, text: str, reader: TableReader) -> None:
+        self.reader, self.names, self.pair = reader, list[str](), _TWO_COLUMNS
+        self.rows: list[TableLine] = []
+        if not text.strip():
+            return
+        named = reader.find_header(text, lambda cells: names_a_pair(_without_mark(cells)))
+        first = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
+        has_pair = names_a_pair(_without_mark(named.cells))
+        if has_pair and (named.line <= first.line or not any(map(_is_number, first.cells))):
+            first = named
+        self.rows = reader.rows(text, first)
+        if (first is named and has_pair) or self._is_header(first):
+            self.names = _without_mark(first.cells)
+            try:
+                self.pair = find_pair(self.names)
+            except HeaderError as error:
+                reader.refuse(first.line, error.message, error.remedy)
+        elif not first.cells[0].startswith("#"):
+            self.rows.insert(0, TableLine(first.line, first.cells))
+
+    def _is_header(self, first: Header) -> bool:
+        """Whether the first row names columns; refuses data that do not show which columns are x and y."""
+        if first.cells[0].startswith("#"):
+            return False
+        if len(first.cells) == 1:
+            remedy = "separate x and y by a comma, a semicolon or a tab"
+            self.reader.refuse(first.line, "has only one column", remedy)
+        if not any(map(_is_number, first.cells)):
+            return True
+        if len(first.cells) > 2:
+            message = f"has {len(first.cells)} columns and no header that says which of them are x and y"
+            self.reader.refuse(first.line, message, "add a header line such as id,x,y")
+        return False
+
+    def document(self, *, one_area: bool) -> Document:
+        """The positions; what is not a number is left to the campaign's own check, which names the entry."""
+        if one_area:
+            self._refuse_several_areas()
+        pairs = [self._cells(row) for row in self.rows]
+        cells = [(row.line, cell) for row, pair in zip(self.rows, pairs, strict=True) for cell in pair]
+        commas = self.reader.refuse_doubtful_commas(cells)
+        if commas and any("." in cell for _, cell in cells):
+            line = next(line for line, cell in cells if "," in cell)
+            remedy = "write decimal points, and no separators of thousands"
+            self.reader.refuse(line, "decimal commas and decimal points are mixed in one file", remedy)
+        values = [[_value(cell, commas) for cell in pair] for pair in pairs]
+        self._refuse_words(values)
+        self._refuse_degrees(values)
+        origins: dict[DataPath, Origin] = {(): Origin(self.reader.source)}
+        origins |= {(index,): Origin(self.reader.source, row.line) for index, row in enumerate(self.rows)}
+        return Document(values, origins)
+
+    def types(self) -> list[TableLine] | None:
+        """The cell of each row in the column of types; None where there is no such column."""
+        try:
+            column = type_column(self.names)
+        except HeaderError as error:
+            self.reader.refuse(1, error.message, error.remedy)
+        if column is None:
+            return None
+        return [TableLine(row.line, row.cells[column : column + 1]) for row in self.rows]
+
+    def _cells(self, row: TableLine) -> list[str]:
+        """The cells of x and y."""
+        if self.pair is _TWO_COLUMNS:
+            return row.cells
+        if len(row.cells) > self.pair.width:
+            self.reader.refuse(
+                row.line,
+                f"has {len(row.cells)} columns, but the header has {self.pair.width}",
+                "give one value for each name; with decimal commas, separate columns by semicolons",
+            )
+        found = [row.cell(self.pair.x), row.cell(self.pair.y)]
+        if not all(found):
+            self.reader.refuse(row.line, "has no value for x or y", "give both on each line")
+        return found
+
+    def _refuse_several_areas(self) -> None:
+        for name, index in self.pair.identifiers:
+            values = {row.cell(index) for row in self.rows}
+            if 2 <= len(values) <= len(self.rows) / 2:
+                message = f"the column {name!r} has {len(values)} values for {len(self.rows)} vertices"
+                remedy = "write one file for each area, or polygons in a YAML file"
+                self.reader.refuse(self.rows[0].line, f"{message}: it may hold several areas", remedy)
+
+    def _refuse_words(self, values: Sequence[Sequence[object]]) -> None:
+        """A file of words is not a table; a wrong entry in one that is mostly numbers is named later."""
+        wrong = [
+            row
+            for row, pair in zip(self.rows, values, strict=True)
+            if any(isinstance(value, str | bool) or value is None for value in pair)
+        ]
+        if 2 * len(wrong) >= len(values) > 0 and wrong:
+            self.reader.refuse(
+                wrong[0].line, "is not a vertex: it must have two numbers", "is it the right file?"
+            )
+
+    def _refuse_degrees(self, values: Sequence[Sequence[object]]) -> None:
+        pairs = [(abs(x), abs(y)) for x, y in map(_two_numbers, values)]
+        if self.pair.in_metres or not pairs:
+            return
+        low, high = sorted((max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)))
+        if low <= _LARGEST_LATITUDE and high <= _LARGEST_LONGITUDE:
+            self.reader.refuse(
+                self.rows[0].line,
+                "the coordinates look like degrees of longitude and latitude; vindeby needs metres",
+                f"{METRES_WANTED}; if they are metres, name the columns x [m],y [m]",
+            )
+
+
+def _without_mark(cells: Sequence[str]) -> list[str]:
+    """The names in a header, which may be a comment: NumPy's ``savetxt`` writes ``# x,y``."""
+    return [cell.lstrip("# ") for cell in cells]
+
+
+def _value(cell: str, decimal_commas: bool) -> object:
+    """What a cell holds: a number, or what else YAML has; long text is hidden from messages."""
+    if decimal_commas and _DECIMAL_COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
+    try:
+        value = resolve(cell)
+    except ValueError:
+        value = cell
+    return Hidden(value) if isinstance(value, str) and len(value) > _LONGEST_SHOWN else value
+
+
+def _is_number(cell: str) -> bool:
+    value = _value(cell, True)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _parsed(cell: str) -> float | None:
+    """A number, perhaps with a decimal comma; None for anything else."""
+    try:
+        return float(cell)
+    except ValueError:
+        return float(cell.replace(",", ".")) if _DECIMAL_COMMA.fullmatch(cell) else None
+
+
+def _two_numbers(values: Sequence[object]) -> tuple[float, float]:
+    """Two numbers; infinite where there are not two."""
+    if len(values) != 2:
+        return math.inf, math.inf
+    x, y = (value if isinstance(value, int | float) else math.inf for value in values)
+    return x, y
+
+
+def _is_surely_decimal(cell: str) -> bool:
+    """Thousands are separated in groups of three digits, the first of one to three that does not begin with 0."""
+    match = _DECIMAL_COMMA.fullmatch(cell)
+    assert match is not None, "other cells were refused"
+    whole, rest = match[1], match[2]
+    return len(rest) != 3 or len(whole) > 3 or whole.startswith("0")
+
+
+def _month(row: TableLine, place: int | None) -> int | None:
+    """The month of a row; None where it has no time."""
+    try:
+        return None if place is None else datetime.fromisoformat(row.cell(place)).month
+    except ValueError:
+        return None
+
+
+class TimeProblem(NamedTuple):
+    """Which entry is wrong, why, and what to do."""
+
+    entry: int
+    message: str
+    remedy: str
+
+
+def find_time_problem(times: Sequence[str]) -> TimeProblem | None:
+    """The first entry that is not a time or not after the one before; None where all are right."""
+    before: datetime | None = None
+    for index, text in enumerate(times):
+        try:
+            moment = datetime.fromisoformat(text)
+            disorder = before is not None and not moment > before
+        except ValueError:
+            return TimeProblem(index, "is not a time", "write times like 2020-01-31T13:00")
+        except TypeError:  # one has a time zone and the other has none
+            return TimeProblem(
+                index,
+                "differs from the one before in having a time zone",
+                "give it for all times or for none",
+            )
+        if disorder:
+            remedy = "sort the steps; use UTC, since local times repeat an hour each autumn"
+            return TimeProblem(index, "is not after the one before", remedy)
+        before = moment
+    return None

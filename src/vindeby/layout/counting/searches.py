@@ -1,0 +1,331 @@
+"""Searches that also choose how many turbines there are (count-search), or how many of each type (mix-search).
+
+**Counts.** All steps of a pipeline are run for the count in the middle; in a wide range also for its ends, and then
+between the best count and its neighbours until they are close. From the best count the search goes on in both
+directions: one turbine less or one more, refined by the steps after the first, until several counts in a row were no
+better than the best. Where another count is the best then, it starts again from there, so that no count wins only
+because it was refined more often.
+
+**Mixes.** All steps are run for a few mixes: the problem's own, and for each type the mix with as many of it as are
+allowed. In the best of these layouts turbines change their types where the objective gains (``changes``); then the
+steps after the first refine it, and so on until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+
+from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.layout.counting.changes import TypeChanges, remove_least_valuable, with_one_more
+from vindeby.layout.counting.choice import Choice
+from vindeby.layout.method import Method, Pipeline, Result, Search, checked
+from vindeby.layout.problem import Layout, Problem
+
+Counts = tuple[int, ...]
+"""How many turbines of each type."""
+
+
+@final
+class Tries:
+    """The best result of each count so far, and which count is best."""
+
+    def __init__(self, problem: Problem, choice: Choice) -> None:
+        self.found: dict[Counts, Result] = {}
+        self.evaluations = 0
+        self._problem, self._choice, self._types = problem, choice, len(problem.farm.turbines)
+
+    def counts(self, types: IntArray) -> Counts:
+        """How many turbines there are of each type."""
+        return tuple(np.bincount(types, minlength=self._types).tolist())
+
+    def worth(self, counts: Counts) -> float:
+        """The objective of the best layout of a count."""
+        return self._choice.objective.worth(self.found[counts].aep_gwh, np.array(counts))
+
+    def note(self, result: Result) -> Counts:
+        """Take up a result, if it is the best of its count; returns that count."""
+        counts = self.counts(result.types)
+        self.evaluations += result.evaluations
+        if counts not in self.found or result.aep_gwh > self.found[counts].aep_gwh:
+            self.found[counts] = result
+        return counts
+
+    def best(self) -> Counts:
+        """The count with the largest objective; of two alike, that of fewer turbines."""
+        return max(self.found, key=lambda counts: (self.worth(counts), -sum(counts), counts))
+
+    def result(self) -> Result:
+        """The best of all, by stated energies. Its arrays list what was tried, in the order of counts.
+
+        ``tried_turbines``, ``tried_aep_gwh``, ``tried_objective``: for each count, of its best layout.
+        ``tried_mix``, where a mix is chosen: how many of each type of the farm, (tries, types).
+        """
+        searched = self.found
+        if self._problem.stated is not None:
+            self.found = {
+                counts: replace(one, aep_gwh=self._problem.stated_aep(one.layout))
+                for counts, one in searched.items()
+            }
+        tried = sorted(self.found, key=lambda counts: (sum(counts), counts))
+        best, by_type = searched[self.best()], np.array(tried, np.int64)
+        arrays: dict[str, FloatArray | IntArray] = {
+            **best.arrays,
+            "tried_turbines": by_type.sum(axis=1),
+            "tried_aep_gwh": np.array([self.found[counts].aep_gwh for counts in tried]),
+            "tried_objective": np.array([self.worth(counts) for counts in tried]),
+        }
+        if self._choice.mix is not None:
+            arrays["tried_mix"] = by_type
+        return replace(best, evaluations=self.evaluations, arrays=arrays)
+
+
+@final
+class Prepared:
+    """Searches for the problems of single counts, each prepared when it is first asked for."""
+
+    def __init__(self, problem: Problem, steps: tuple[Method, ...]) -> None:
+        if problem.choice is None:
+            raise ArgumentError(
+                f"farm {problem.name}: a search that chooses counts needs a problem with a choice"
+            )
+        self._problem, self._steps = problem, steps
+        self._problems: dict[Counts, Problem] = {}
+        self._whole: dict[Counts, Search] = {}
+        self._refining: dict[Counts, Search] = {}
+
+    def problem(self, counts: Counts) -> Problem:
+        """The problem of so many turbines of each type."""
+        if counts not in self._problems:
+            self._problems[counts] = self._problem.decided(np.repeat(np.arange(len(counts)), counts))
+        return self._problems[counts]
+
+    def construct(self, counts: Counts, seed: int) -> Result:
+        """All steps from nothing; TaskError where they find no layout."""
+        if counts not in self._whole:
+            self._whole[counts] = Pipeline(self._steps).prepare(self.problem(counts))
+        return self._whole[counts](seed, None)
+
+    def refine(self, counts: Counts, seed: int, start: Result) -> Result:
+        """The steps after the first, from a layout; never worse than that, if it keeps to the rules."""
+        if len(self._steps) == 1:
+            return start
+        if counts not in self._refining:
+            self._refining[counts] = checked(self.problem(counts), Pipeline(self._steps[1:]))
+        found = self._refining[counts](seed, start.layout)
+        keeps = start.aep_gwh >= found.aep_gwh and self.problem(counts).is_feasible(start.layout)
+        better = start if keeps else found
+        return replace(better, evaluations=found.evaluations + start.evaluations)
+
+
+CLOSE = 4
+"""Counts that differ by no more are reached by small steps; ranges up to twice that are searched from their middle."""
+PATIENCE = (3, 1, 1)
+"""How many counts in a row may be no better, when it goes on from the best for the first, second, third time."""
+_COUNT_STREAM = 0x636F756E
+"""Tells its draws from those of steps with the same seed."""
+
+
+@final
+@dataclass(frozen=True)
+class CountSearch(Method):
+    """Choose the number of turbines that is best by the objective of the problem's ``choice``.
+
+    ``steps`` are those of a pipeline, of which the first needs no start. Counts for which they find no layout
+    are passed over. Of the result, ``tried`` has every count that was tried.
+    """
+
+    steps: Sequence[Method]
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise ArgumentError("count-search needs at least one method")
+
+    def prepare(self, problem: Problem) -> Search:
+        """What the seeds share is prepared for each count when it is first needed."""
+        prepared = Prepared(problem, tuple(self.steps))
+        if problem.choice is None or problem.choice.mix is not None:
+            raise ArgumentError(f"farm {problem.name}: count-search chooses numbers of turbines, not a mix")
+
+        def run(seed: int, start: Layout | None = None) -> Result:
+            return _CountRun(problem, prepared, seed).run(start)
+
+        return run
+
+
+class _CountRun:
+    """One search: counts of turbines are those of the one type that is to be placed."""
+
+    def __init__(self, problem: Problem, prepared: Prepared, seed: int) -> None:
+        assert problem.choice is not None
+        self._prepared, self._seed = prepared, seed
+        self._low, self._high = problem.choice.turbines
+        self._types = len(problem.farm.turbines)
+        self._kind = int(problem.types_in_order()[0])
+        self._tries = Tries(problem, problem.choice)
+        self._failed: dict[int, TaskError] = {}
+
+    def run(self, start: Layout | None) -> Result:
+        if start is None:
+            self._construct_some()
+        else:
+            problem = self._prepared.problem(self._tries.counts(start.types))
+            self._refined(start, problem.aep(start), 1)
+        for patience in PATIENCE:
+            best = self._tries.best()
+            before = self._tries.found[best]
+            for step in (-1, 1):
+                self._go_on(sum(best), step, patience)
+            if self._tries.found[self._tries.best()] is before:
+                break
+        return self._tries.result()
+
+    def _construct_some(self) -> None:
+        """Make layouts from nothing until the best count is close to others that were tried."""
+        low, high = self._low, self._high
+        middle = (low + high) // 2
+        for many in [middle] if high - low <= 2 * CLOSE else [low, middle, high]:
+            self._construct(many)
+        if not self._tries.found:
+            self._construct(low)
+        if not self._tries.found:
+            raise self._failed[low]
+        if high - low <= 2 * CLOSE:
+            return
+        while True:
+            best = sum(self._tries.best())
+            known = sorted({*map(sum, self._tries.found), *self._failed})
+            gaps = [(a, b) for a, b in pairwise(known) if best in (a, b) and b - a > CLOSE]
+            if not gaps:
+                return
+            for a, b in gaps:
+                self._construct((a + b) // 2)
+
+    def _construct(self, many: int) -> None:
+        if many not in self._failed:
+            try:
+                self._tries.note(self._prepared.construct(self._counts(many), self._seed))
+            except TaskError as error:  # so many find no room
+                self._failed[many] = error
+
+    def _go_on(self, many: int, step: int, patience: int) -> None:
+        """From a count to the next, and the next, until they are no better for some time."""
+        poor = 0
+        while self._low <= many + step <= self._high and poor < patience:
+            most = self._tries.worth(self._tries.best())
+            here = self._tries.found[self._counts(many)].layout
+            many += step
+            problem = self._prepared.problem(self._counts(many))
+            if step < 0:
+                found, computed = remove_least_valuable(problem, here)
+            else:
+                rng = np.random.default_rng([_COUNT_STREAM, self._seed, many])
+                more, computed = with_one_more(problem, here, self._kind, rng)
+                if more is None:
+                    return
+                found = more
+            self._refined(found, problem.aep(found), computed + 1)
+            poor = 0 if self._tries.worth(self._tries.best()) > most else poor + 1
+
+    def _refined(self, layout: Layout, aep_gwh: float, computed: int) -> None:
+        counts = self._tries.counts(layout.types)
+        self._tries.note(
+            self._prepared.refine(counts, self._seed, Result(layout, aep_gwh, "complete", computed))
+        )
+
+    def _counts(self, many: int) -> Counts:
+        return tuple(many if kind == self._kind else 0 for kind in range(self._types))
+
+
+ROUNDS = 10
+"""How often types are changed and all is refined, at most."""
+_MIX_STREAM = 0x6D697873
+"""Tells its draws from those of steps with the same seed."""
+
+
+@final
+@dataclass(frozen=True)
+class MixSearch(Method):
+    """Choose how many turbines of each type are best by the objective of the problem's ``choice``.
+
+    ``steps`` are those of a pipeline, of which the first needs no start. Of the result, ``tried`` has every mix
+    that was tried.
+    """
+
+    steps: Sequence[Method]
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise ArgumentError("mix-search needs at least one method")
+
+    def prepare(self, problem: Problem) -> Search:
+        """What the seeds share is prepared for each mix when it is first needed."""
+        prepared = Prepared(problem, tuple(self.steps))
+        choice = problem.choice
+        if choice is None or choice.mix is None:
+            raise ArgumentError(f"farm {problem.name}: mix-search needs a choice of a mix")
+        own = tuple(np.bincount(problem.types_in_order(), minlength=len(choice.mix)).tolist())
+
+        def run(seed: int, start: Layout | None = None) -> Result:
+            tries = Tries(problem, choice)
+            if start is None:
+                _construct_mixes(prepared, tries, _first_mixes(choice, own), seed)
+            else:
+                counts = tries.counts(start.types)
+                begin = Result(start, prepared.problem(counts).aep(start), "complete", 1)
+                tries.note(prepared.refine(counts, seed, begin))
+            for number in range(ROUNDS):
+                if not _improved(problem, choice, prepared, tries, seed, number):
+                    break
+            return tries.result()
+
+        return run
+
+
+def _construct_mixes(prepared: Prepared, tries: Tries, mixes: Sequence[Counts], seed: int) -> None:
+    errors = []
+    for mix in mixes:
+        try:
+            tries.note(prepared.construct(mix, seed))
+        except TaskError as error:  # this mix finds no room
+            errors.append(error)
+    if not tries.found:
+        raise errors[0]
+
+
+def _improved(
+    problem: Problem, choice: Choice, prepared: Prepared, tries: Tries, seed: int, number: int
+) -> bool:
+    """Change types in the best layout and refine it; whether that is better."""
+    best = tries.best()
+    before = tries.worth(best)
+    layout = tries.found[best].layout
+    changes = TypeChanges(problem, choice, layout, np.random.default_rng([_MIX_STREAM, seed, number]))
+    changed = changes.make()
+    tries.evaluations += changes.evaluations
+    if not changed:
+        return False
+    found = Layout(layout.x, layout.y, changes.types)
+    counts = tries.counts(found.types)
+    tries.note(
+        prepared.refine(counts, seed, Result(found, prepared.problem(counts).aep(found), "complete", 1))
+    )
+    return tries.worth(tries.best()) > before
+
+
+def _first_mixes(choice: Choice, own: Counts) -> list[Counts]:
+    """The problem's mix, and for each type that with the most of it."""
+    assert choice.mix is not None
+    mixes = [own]
+    for kind, (_, high) in enumerate(choice.mix):
+        mix = [low for low, _ in choice.mix]
+        for other in [kind, *(k for k in range(len(mix)) if k != kind)]:
+            most = high if other == kind else choice.mix[other][1]
+            mix[other] += min(most - mix[other], choice.turbines[1] - sum(mix))
+        mixes.append(tuple(mix))
+    return list(dict.fromkeys(mixes))

@@ -1,0 +1,254 @@
+"""One turbine moved at random, again and again: the walk that random-search and annealing share.
+
+A turbine and a place are drawn; a place outside or too near to others is passed over; otherwise the move is
+evaluated, and kept if the farm gains by it, or loses no more than chance and temperature allow (Metropolis et
+al. 1953). At temperature 0 only gains are kept.
+
+Most moves are refused, so what counts is the time of a trial: ``moving`` evaluates only what the moved turbine
+changes. Where that does not hold (a model that adds turbulence) or does not pay (``is_cheaper_whole``), whole layouts
+are evaluated, with the same draws. In a farm with a mix of types, a small share of the moves swap types instead
+(``swapping``). In which wind states moves are evaluated, ``walk_stages`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import pi
+from typing import NamedTuple
+
+import numpy as np
+
+from vindeby.layout.area.limits import Limits
+from vindeby.layout.arrays import FloatArray
+from vindeby.layout.climbing.simplified_farm import thinned
+from vindeby.layout.climbing.stages import WindChoice
+from vindeby.layout.method import Result, start_for
+from vindeby.layout.moves.carried_moves import can_carry
+from vindeby.layout.moves.moving import is_cheaper_whole, mover_of
+from vindeby.layout.moves.one_move import can_move_one
+from vindeby.layout.moves.steady_moves import is_steady
+from vindeby.layout.moves.walk_loop import Swaps, allowed, can_swap, exchange, temperature, walk_kernel
+from vindeby.layout.problem import Layout, Problem
+
+BATCH = 4096
+"""Draws made at a time; between two batches, sums that are carried on from move to move may be made anew."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How to walk: ``budget`` evaluations, moves of up to ``longest_m``.
+
+    The lengths of a share ``even`` of the moves are drawn evenly; the others go down to ``decades`` powers of
+    ten below the longest, each scale alike. Temperatures, ``hot`` at first and ``cold`` at the end, are fractions of
+    the mean energy of a turbine of the start; with ``of_losses``, of what wakes take from that.
+    """
+
+    budget: int
+    longest_m: float
+    even: float
+    decades: float
+    hot: float = 0.0
+    cold: float = 0.0
+    of_losses: bool = False
+
+    def at(self, problem: Problem, start: Layout) -> Walk:
+        """The same walk from a start, its temperatures as fractions of the mean energy of a turbine."""
+        if not self.of_losses:
+            return self
+        whole = problem.whole(start)
+        free = problem.farm.free_aep_at(whole.x, whole.y, whole.types)
+        loss = max(0.0, 1.0 - problem.aep(start) / free) if free > 0.0 else 0.0
+        return replace(self, hot=loss * self.hot, cold=loss * self.cold, of_losses=False)
+
+    def part(self, begin: float, end: float) -> Walk:
+        """The part of a walk from one share of its trials to another: its trials, at their temperatures."""
+        if (begin, end) == (0.0, 1.0):
+            return self
+        ratio = self.cold / self.hot if self.hot > 0.0 else 1.0
+        budget = round(self.budget * end) - round(self.budget * begin)
+        return replace(self, budget=budget, hot=self.hot * ratio**begin, cold=self.hot * ratio**end)
+
+
+def draws(many: int, seed: int, how: Walk) -> Callable[[], FloatArray]:
+    """Batches of moves: turbine, how far to the east and to the north, and what chance allows.
+
+    A batch is overwritten by the next one.
+    """
+    rng = np.random.default_rng(seed)
+    u, moves = np.empty((5, BATCH)), np.empty((BATCH, 4))
+
+    def draw() -> FloatArray:
+        rng.random(out=u)
+        length = np.where(u[3] < how.even, u[2], 10.0 ** (-how.decades * u[2]))
+        length *= how.longest_m
+        angle = 2.0 * pi * u[1]
+        np.floor(u[0] * many, out=moves[:, 0])
+        np.multiply(length, np.cos(angle), out=moves[:, 1])
+        np.multiply(length, np.sin(angle), out=moves[:, 2])
+        np.log(1.0 - u[4], out=moves[:, 3])
+        return moves
+
+    return draw
+
+
+DIRECTIONS, SPEEDS, LOCAL_SPEEDS = 120, 6, 8
+"""Of most trials; the last where the wind differs from place to place."""
+LAST = 0.1
+"""The share of the trials that is for all directions, where moves are carried on there."""
+FEW_SPEEDS = 8
+"""A farm with no more directions than these, and no more speeds than this, has few wind states already."""
+
+
+class Stage(NamedTuple):
+    """A share of the trials of a walk, and the problem in the wind states that they are made in."""
+
+    problem: Problem
+    share: float
+
+
+def stages_of(problem: Problem, wind: WindChoice) -> tuple[Stage, ...]:
+    """The stages of a walk, in order; one, the problem itself, where nothing is to be left out."""
+    few = _in_few_states(problem) if wind == "coarse-to-fine" else None
+    if few is None:
+        return (Stage(problem, 1.0),)
+    directions = len(problem.farm.states.direction)
+    if len(few.farm.states.direction) < directions:
+        last = thinned(problem, directions, _speeds(problem)) or problem
+        if can_carry(last.farm, problem.n_turbines + len(problem.neighbours.types)):
+            return (Stage(few, 1.0 - LAST), Stage(last, LAST))
+    return (Stage(few, 1.0),)
+
+
+def _in_few_states(problem: Problem) -> Problem | None:
+    """The problem of most trials; None where all states stay."""
+    farm = problem.farm
+    if farm.locality == "turned" or not can_move_one(farm.model):
+        return None
+    if farm.locality == "uniform" and is_steady(farm):
+        return None
+    many = len(farm.states.direction) > DIRECTIONS or farm.wind.most > FEW_SPEEDS
+    return thinned(problem, DIRECTIONS, _speeds(problem)) if many else None
+
+
+def _speeds(problem: Problem) -> int:
+    return SPEEDS if problem.farm.locality == "uniform" else LOCAL_SPEEDS
+
+
+DRAWS_PER_TRIAL = 100
+"""After so many draws for each evaluation still allowed, there is no room to move in: the walk ends."""
+
+
+def walk(
+    problem: Problem, start: Layout | None, seed: int, how: Walk, name: str, stages: Sequence[Stage] = ()
+) -> Result:
+    """The best layout on the way; a feasible start is never made worse, any other is mended first.
+
+    ``stages`` say in which wind states the walk is made, without them in all. What it leads to is compared with the
+    start in all of them.
+    """
+    start = start_for(problem, start, name)
+    if not problem.is_feasible(start):
+        limits = Limits(problem, start.types)
+        place, _ = limits.restore(np.stack([start.x, start.y]) - limits.origin[:, None], rounds=2000)
+        x, y = place + limits.origin[:, None]
+        start = Layout(x, y, start.types)
+        problem.refuse_infeasible(start, name)
+    how, layout, trials, share = how.at(problem, start), start, 0, 0.0
+    problem.report.begin(how.budget)
+    for number, stage in enumerate(stages or (Stage(problem, 1.0),)):
+        part = how.part(share, share + stage.share)
+        share += stage.share
+        if part.budget > 0:
+            # A swap of types changes limits.
+            limits = Limits(problem, layout.types)
+            way = _by_parts if _goes_by_parts(stage.problem) else _as_a_whole
+            layout, tried = way(stage.problem, limits, layout, _seed_of(seed, number), part)
+            trials += tried
+    before, after = problem.aep(start), problem.aep(layout)
+    # Tables and the model itself differ in some late digit, and few wind states from all by more.
+    if after < before:
+        layout, after = start, before
+    return Result(layout, after, "budget", trials + 2)
+
+
+def _goes_by_parts(problem: Problem) -> bool:
+    """Whether trials follow the moved turbine; otherwise whole layouts are evaluated."""
+    farm = problem.farm
+    whole = is_cheaper_whole(farm, problem.n_turbines + len(problem.neighbours.types))
+    return can_move_one(farm.model) and not whole
+
+
+def _seed_of(seed: int, stage: int) -> int:
+    """The first stage draws what a walk of one stage does, the others something else each."""
+    return seed if stage == 0 else int(np.random.SeedSequence([seed, stage]).generate_state(1)[0])
+
+
+def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
+    farm, many = problem.farm, problem.n_turbines
+    place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
+    type_index = np.append(start.types, problem.neighbours.types)
+    mover = mover_of(farm, place[0], place[1], type_index, problem.counted, how.budget, limits.origin)
+    moves, kernels, identity = mover
+    swaps = Swaps(problem, seed)
+    draw, try_all = draws(many, seed, how), walk_kernel(kernels, identity, swaps.wanted)
+    best, best_types = place[:, :many].copy(), start.types.copy()
+    wind = farm.wind_near(limits.origin)
+    energy = most = kernels.settle(farm.data, farm.machines, wind, moves)
+    hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
+    trials = kept = 0
+    for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
+        if kept >= mover.lasting:
+            energy, kept = kernels.settle(farm.data, farm.machines, wind, moves), 0
+        before = trials
+        trials, kept, energy, most = try_all(
+            farm.data, farm.machines, wind, moves, limits.areas, limits.zone, limits.need,
+            draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, kept, energy, most,
+        )  # fmt: skip
+        problem.report.advance(trials - before)
+        if trials >= how.budget:
+            break
+    x, y = best + limits.origin[:, None]
+    return Layout(x, y, best_types), trials
+
+
+def _as_a_whole(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
+    many, origin = problem.n_turbines, limits.origin[:, None]
+    here = np.hstack([np.stack([start.x, start.y]) - origin, limits.beside])
+    types, need = start.types.copy(), limits.need
+    draw, swaps = draws(many, seed, how), Swaps(problem, seed)
+    best, best_types, trials = here.copy(), types.copy(), 0
+    energy = most = problem.aep(start)
+    hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
+    for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
+        for (turbine, east, north, chance), other in zip(draw(), swaps.draw(BATCH), strict=True):
+            i, j = int(turbine), int(other)
+            px, py = here[0, i] + east, here[1, i] + north
+            before = here[:, i].copy()
+            if j >= 0:
+                if not can_swap(types, swaps.group, here[0], here[1], need, i, j):
+                    continue
+                exchange(types, need, i, j)
+            elif not allowed(limits.areas, limits.zone, here[0], here[1], need, i, px, py):
+                continue
+            else:
+                here[:, i] = px, py
+            x, y = here[:, :many] + origin
+            worth = problem.aep(Layout(x, y, types))
+            slack = chance * temperature(hot, cold, trials, how.budget)
+            trials += 1
+            if worth - energy > slack:
+                energy = worth
+            elif j >= 0:
+                exchange(types, need, i, j)
+            else:
+                here[:, i] = before
+            if energy > most:
+                best, best_types, most = here.copy(), types.copy(), energy
+            problem.report.advance(1, problem.farm, most)
+            if trials >= how.budget:
+                break
+        if trials >= how.budget:
+            break
+    x, y = best[:, :many] + origin
+    return Layout(x, y, best_types), trials

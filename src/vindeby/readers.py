@@ -1,0 +1,59 @@
+"""The readers of files that a campaign file may name and that need HDF5 or libraries of other formats.
+
+``vindeby`` provides this module to ``vindeby.campaign``, which imports nothing of the parts that read such files. Each
+of them is imported when the first file of its kind is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from vindeby.campaign.reading.readers import FileContent, StoredLayout
+    from vindeby.campaign.reading.yaml_text import Document
+    from vindeby.store.read.gridded_file import GriddedFile
+
+
+def gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
+    """The variables of a netCDF-4 file that are wanted."""
+    from vindeby.store.read.gridded_file import read_gridded_file
+
+    return read_gridded_file(path, wanted)
+
+
+def stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> StoredLayout:
+    """The result of this key, or without one the best of a farm and type."""
+    from vindeby.assembly.stored_layout import read_stored_layout
+
+    return read_stored_layout(path, key, farm, type_)
+
+
+def site_file(path: Path, options: dict[str, Any]) -> FileContent:
+    """A site file of another tool as a section of a campaign."""
+    from vindeby.interop.formats import read_site_file
+
+    return read_site_file(path, options)
+
+
+def turbine_file(path: Path, options: dict[str, Any]) -> FileContent:
+    """A turbine file of another tool as an entry of ``turbines``."""
+    from vindeby.interop.formats import read_turbine_file
+
+    return read_turbine_file(path, options)
+
+
+def with_geographic_files(document: Document, folder: Path) -> Document:
+    """The document with what its geographic files hold, in metres of one system."""
+    from vindeby.interop.geo.campaign_files import with_geographic_files
+
+    return with_geographic_files(document, folder)
+
+
+def windio_document(path: Path, overrides: Sequence[str]) -> Document:
+    """A windIO system as the data of a campaign."""
+    from vindeby.interop.windio.system import windio_document
+
+    return windio_document(path, overrides)

@@ -1,0 +1,115 @@
+"""The coordinator's view of a Dask worker with its lanes, of a slot of the pool on one of them, and of restarts.
+
+A nanny restarts a Dask worker whatever it dies of, each time under another address; only the address of its nanny, or
+its name, tells that it is the same. One that was lost several times in a row before anything was finished on it is not
+used any more. Where it is the only one, it has more tries: the cause may be a task, which the plan sets aside.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from vindeby.runner.pool import Work
+from vindeby.runner.protocol import Failure, Seen
+
+
+@dataclass
+class Node:
+    """A Dask worker on which an agent is open."""
+
+    address: str
+    lanes: int
+    name: str
+    job: str
+    sees_run: bool
+    identity: str = ""
+    """Of the Dask worker, also when it comes back under another address; empty where that is not known."""
+    fruitful: bool = False
+    """A task was settled on it."""
+    free: deque[int] = field(default_factory=deque)
+    orders: dict[int, int] = field(default_factory=dict)
+    """By lane, the number of the last order."""
+    heard: dict[int, int] = field(default_factory=dict)
+    """By lane, the number of the last event that was heard."""
+    seen: dict[int, Seen] = field(default_factory=dict)
+    looked: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.free.extend(range(self.lanes))
+
+    def __str__(self) -> str:
+        job = f", job {self.job}" if self.job else ""
+        return f"{self.address} on {self.name}{job}"
+
+    def next_order(self, lane: int) -> int:
+        """The number of a new order to a lane."""
+        self.orders[lane] = self.orders.get(lane, 0) + 1
+        return self.orders[lane]
+
+
+@dataclass
+class Place:
+    """A slot that has a lane: what it holds and what is expected of it."""
+
+    slot: int
+    node: Node
+    lane: int
+    ticket: int = 0
+    """Of the order that is not answered yet; 0 for none."""
+    queue: deque[Work] = field(default_factory=deque)
+    held: dict[int, str] = field(default_factory=dict)
+    """Numbers and keys of the tasks that were assigned and not reported since."""
+    shards: set[str] = field(default_factory=set)
+    writer: str = ""
+    ready: bool = False
+    owes: int = 0
+    """How often it was given tasks and has not asked for more since."""
+    unanswered: bool = False
+    """Dask lost the answer to its last order."""
+    end: bool = False
+    now: bool = False
+    kill: bool = False
+    failure: Failure | None = None
+
+    @property
+    def suspect(self) -> int | None:
+        """The task that it was last seen on, if that is not reported since; else the only one that it has."""
+        seen = self.node.seen.get(self.lane)
+        if seen is not None and seen.task in self.held:
+            return seen.task
+        return next(iter(self.held)) if len(self.held) == 1 else None
+
+
+LOSSES = 3
+LOSSES_ALONE = 10
+
+
+class Restarts:
+    """How often each Dask worker was lost in a row without a result, and which are not used any more."""
+
+    def __init__(self) -> None:
+        self._fruitless: Counter[str] = Counter()
+        self._given_up: set[str] = set()
+
+    def lost(self, node: Node, *, alone: bool) -> str:
+        """Count a loss; why the Dask worker is given up, if it is now."""
+        if not node.identity:
+            return ""
+        if node.fruitful:
+            del self._fruitless[node.identity]
+            return ""
+        self._fruitless[node.identity] += 1
+        count = self._fruitless[node.identity]
+        if count < (LOSSES_ALONE if alone else LOSSES):
+            return ""
+        self._given_up.add(node.identity)
+        return (
+            f"the Dask worker {node} was lost and came back {count} times in a row without finishing a task "
+            f"({node.identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
+        )
+
+    def is_given_up(self, identity: str) -> bool:
+        """Is this Dask worker, under whatever address, not to be used?"""
+        return identity in self._given_up

@@ -1,0 +1,228 @@
+"""Makes finished results durable, many in one file, while the next task is already running.
+
+A result waits at most ``flush_s`` for others to share a file with. A young worker waits less, so that one which is
+killed soon has still published something. The coordinator hears of a task only after its shard is durable; whatever a
+killed worker had not published is computed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import threading
+import time
+from collections.abc import Callable, Container
+from pathlib import Path
+from typing import TypeAlias
+
+from vindeby.errors import StorageError, VindebyError
+from vindeby.runner.protocol import Failure, Kind
+from vindeby.store.disk.files import Files, bounded
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.format.seal import SealedFile, SealError
+from vindeby.store.format.shard import ShardWriter, read_segments
+
+_NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
+
+Finished: TypeAlias = tuple[int, Record, float]
+"""The number of a task, its record, and the seconds it took."""
+
+OnDurable: TypeAlias = Callable[[tuple[int, ...], str, float], None]
+"""Called with the numbers of tasks that are on disk now, their shard, and the seconds they took."""
+OnFailed: TypeAlias = Callable[[int, Failure], None]
+"""Called with the number of a task that ended without a result."""
+OnDiskTrouble: TypeAlias = Callable[[str], None]
+"""Called with why nothing can be published, and with an empty text when that is over."""
+
+MOST_WAITING = 20_000
+"""Records in memory before the worker waits for the disk."""
+_FIRST_FLUSH_S = 0.05
+_DISK_RETRY_S = 2.0
+_SHORT_RETRY_S = 0.1
+_LAST_TRIES = 5
+"""How often the rest is tried at the end, where descriptors are short."""
+
+
+class Publisher:
+    """A thread with a list of finished records."""
+
+    def __init__(
+        self,
+        writer: ShardWriter,
+        *,
+        on_durable: OnDurable,
+        on_failed: OnFailed,
+        on_disk_trouble: OnDiskTrouble,
+        flush_s: float,
+        wait_for_disk: bool,
+    ) -> None:
+        self._writer = writer
+        self._on_durable, self._on_failed, self._on_disk_trouble = on_durable, on_failed, on_disk_trouble
+        self._flush_s = flush_s
+        self._interval_s = min(flush_s, _FIRST_FLUSH_S)
+        self._wait_for_disk = wait_for_disk
+        self._waiting: list[Finished] = []
+        self._oldest = 0.0
+        self._hurry = False
+        self._busy = False
+        self._closed = False
+        self.publishing = threading.Lock()
+        """Held while HDF5 is in use; who forks must hold it, or h5py's lock and that of ``logging`` may deadlock."""
+        self.trouble = ""
+        self.blocked = ""
+        """Why this process cannot publish what the disk would take; empty when it can."""
+        self._change = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
+        self._thread.start()
+
+    def add(self, task: int, record: Record, seconds: float) -> None:
+        """Take over a finished record; waits while too many are on hand or the disk is full."""
+        with self._change:
+            if not self._waiting:
+                self._oldest = time.monotonic()
+                self._change.notify_all()
+            self._waiting.append((task, record, seconds))
+            while (len(self._waiting) >= MOST_WAITING or self.trouble) and not self._closed:
+                self._hurry = True
+                self._change.notify_all()
+                self._change.wait(1.0)
+
+    def flush(self, timeout_s: float | None = None) -> bool:
+        """Publish now and wait until it is done; whether everything is durable."""
+        with self._change:
+            self._hurry = True
+            self._change.notify_all()
+            return (
+                self._change.wait_for(
+                    lambda: self._closed or (not self._waiting and not self._busy), timeout_s
+                )
+                and not self._waiting
+            )
+
+    def hurry(self) -> None:
+        """Publish what there is without waiting for more."""
+        with self._change:
+            self._hurry = True
+            self._change.notify_all()
+
+    def stop_waiting(self) -> None:
+        """From now on a disk that is full is not waited for."""
+        with self._change:
+            self._wait_for_disk = False
+            self._change.notify_all()
+
+    @property
+    def closed(self) -> bool:
+        """Is nothing tried any more?"""
+        return self._closed
+
+    def close(self) -> bool:
+        """Publish the rest, with one attempt where the disk refuses, and end; whether everything is durable."""
+        with self._change:
+            self._wait_for_disk = False
+            self._hurry = True
+            self._closed = True
+            self._change.notify_all()
+        self._thread.join()
+        return not self._waiting
+
+    def _run(self) -> None:
+        tries = _LAST_TRIES
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._waiting or self._closed)
+                due = self._oldest + self._interval_s
+                self._change.wait_for(lambda: self._hurry or self._closed, max(0.0, due - time.monotonic()))
+                batch, self._waiting, self._busy, self._hurry = self._waiting, [], True, False
+                closed = self._closed
+            left = self._publish(batch) if batch else []
+            with self._change:
+                self._busy = False
+                self._waiting = left + self._waiting
+                self._change.notify_all()
+                if closed or self._closed:
+                    tries -= 1
+                    if not self._waiting or (left and (self.trouble or not tries)):
+                        return
+                if left:
+                    self._change.wait(_DISK_RETRY_S if self.trouble else _SHORT_RETRY_S)
+            self._interval_s = min(self._flush_s, 2.0 * self._interval_s)
+
+    def _publish(self, batch: list[Finished]) -> list[Finished]:
+        """Publish a batch; what of it is left to be tried later."""
+        try:
+            with self.publishing:
+                receipt = self._writer.publish([record for _, record, _ in batch])
+        except Exception as error:  # noqa: BLE001 - a record that cannot be stored must not end the thread
+            return self._not_published(batch, error)
+        self.blocked = ""
+        if self.trouble:
+            self.trouble = ""
+            self._on_disk_trouble("")
+        seconds = sum(spent for _, _, spent in batch)
+        self._on_durable(tuple(task for task, _, _ in batch), shard_name(receipt.path), seconds)
+        return []
+
+    def _not_published(self, batch: list[Finished], error: Exception) -> list[Finished]:
+        cause = error.__cause__ or error.__context__
+        if isinstance(cause, OSError) and cause.errno in _NO_DESCRIPTOR:  # a task may hold them for a while
+            self.blocked = f"results cannot be published: {cause.strerror}"
+            return batch
+        if isinstance(error, StorageError):
+            self.trouble = str(error)
+            self._on_disk_trouble(self.trouble)
+            if not self._wait_for_disk:
+                with self._change:
+                    self._closed = True
+            return batch
+        return self._publish_apart(batch, error)
+
+    def _publish_apart(self, batch: list[Finished], error: Exception) -> list[Finished]:
+        """Something in the batch cannot be stored: find out which, and let the others through."""
+        if len(batch) > 1:  # each of them, whatever becomes of the others
+            return [entry for one in batch for entry in self._publish([one])]
+        reason = bounded(f"the result cannot be stored: {error}")
+        kind = Kind.MEMORY if isinstance(error, MemoryError) else Kind.INVALID
+        if not isinstance(
+            error, MemoryError | VindebyError
+        ):  # a fault of this process: it is tried again in another
+            self.blocked, kind = reason, Kind.KILLED
+        self._on_failed(batch[0][0], Failure(kind, reason))
+        return []
+
+
+def unreported_keys(run: RunDirectory, writer: str, reported: Container[str]) -> set[str]:
+    """Keys of whole records in shards of ``writer`` that are not among those reported; made durable here.
+
+    ``writer`` is what ``TaskExecutor.writer`` was in that worker; ``reported`` are the shards of its
+    acknowledgements. Every pool that hears of a death asks this, so that nothing finished is computed again.
+    """
+    keys: set[str] = set()
+    if not writer:
+        return keys
+    for directory in sorted(run.shards.glob(f"{writer}-*")):
+        fresh = [path for path in directory.glob("*.h5") if shard_name(path) not in reported]
+        for path in fresh:
+            keys |= _keys_in(path)
+        if fresh:
+            with contextlib.suppress(OSError):
+                Files().fsync_directory(directory)
+    return keys
+
+
+def shard_name(path: Path) -> str:
+    """How acknowledgements name a shard."""
+    return f"{path.parent.name}/{path.name}"
+
+
+def _keys_in(path: Path) -> set[str]:
+    try:
+        file = SealedFile.open(path)
+        if file is None:
+            return set()
+        with file:
+            segments = read_segments(file)
+            return {key.decode() for part in segments for key in part.rows["key"][part.intact()].tolist()}
+    except (OSError, SealError, ValueError, KeyError):
+        return set()

@@ -1,0 +1,134 @@
+"""What a file format of OUT.h5 must be able to do; ``tests/contracts`` holds every file format to it.
+
+A file format writes segments into a new sealed file and reads them back, chunk by chunk, from the bytes that the
+seal vouches for. It decides nothing about which records belong there. The HDF5 library writes the file (``new_file``),
+through an object that makes plain system calls, because the library can crash when a disk is full.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby.errors import StorageError
+from vindeby.store.disk.files import CarefulFile
+from vindeby.store.format.record import Attribute
+from vindeby.store.format.root import Addition
+from vindeby.store.format.rows import Schema, Segment
+from vindeby.store.format.seal import SealedFile
+
+if TYPE_CHECKING:
+    import h5py
+
+SAMPLE = 64
+"""How many records are read through the HDF5 library to check a new file."""
+
+_LIBVER = ("earliest", "v110")
+"""The oldest structures that can hold what is written: every HDF5 library from 1.8 on reads them."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a new database is to hold: every schema and width is known before the first row is written."""
+
+    count: int
+    schemas: tuple[Schema, ...]
+    widths: Mapping[str, int]
+    root: Mapping[str, Attribute]
+    segments: Iterable[Segment]
+    carry: Callable[[], Sequence[Addition]] = tuple
+    """Called when the HDF5 part of the file is closed and not sealed yet: copies what others added, and returns it."""
+
+
+@dataclass(frozen=True)
+class Others:
+    """What others added, where it shows among the records: objects at the root, and records that hold more."""
+
+    objects: Collection[str] = frozenset()
+    records: Collection[str] = frozenset()
+
+
+class FileFormat(ABC):
+    """One form of the database file; the root attribute ``layout`` names it."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def write(self, path: Path, content: Content) -> None:
+        """Write a new sealed file and force it to the disk; on an error nothing is left at ``path``."""
+
+    @abstractmethod
+    def look(self, path: Path, count: int, others: Others | None = None) -> None:
+        """Check a new file through the HDF5 library, as its readers will; StorageError when it differs."""
+
+    @abstractmethod
+    def chunk_count(self, directory: Mapping[str, Any]) -> int:
+        """How many chunks of records a file with this directory has."""
+
+    @abstractmethod
+    def read_keys(self, file: SealedFile, number: int) -> NDArray[np.bytes_]:
+        """The keys of one chunk."""
+
+    @abstractmethod
+    def read_chunk(
+        self, file: SealedFile, number: int, fields: Collection[str] | None = None
+    ) -> list[Segment]:
+        """The records of one chunk, not yet compared with their checksums.
+
+        Where ``fields`` names those that the caller needs, the rows may lack others; all bytes are verified even so.
+        """
+
+
+@contextlib.contextmanager
+def removed_on_error(path: Path) -> Iterator[None]:
+    """A new file: whatever goes wrong, nothing is left of it."""
+    if path.exists():
+        raise FileExistsError(f"{path}: there is a file already")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def new_file(path: Path, root: Mapping[str, Attribute]) -> Iterator[h5py.File]:
+    """A new HDF5 file with these root attributes; an error of the disk is raised at the end of the block."""
+    import h5py  # not needed to read what is sealed, and loading it takes as long as reading thousands of records
+
+    target = CarefulFile(path)
+    try:
+        with target, h5py.File(target, "w", libver=_LIBVER) as file:
+            for name, value in root.items():
+                file.attrs[name] = value
+            yield file
+            file.flush()
+            target.check()
+    except (RuntimeError, ValueError) as error:
+        target.check()  # what the library read back was never written
+        raise StorageError(f"{path}: HDF5 cannot write it: {error}; nothing was changed") from error
+
+
+def directory_of(
+    file_format: FileFormat, content: Content, additions: Sequence[Addition], rest: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The directory of a database's seal."""
+    carried = {"additions": [one.to_json() for one in additions]} if additions else {}
+    return {
+        "kind": "database",
+        "layout": file_format.name,
+        "format_version": content.root["format_version"],
+        "count": content.count,
+        "root": dict(content.root),
+        "schemas": [schema.to_json() for schema in content.schemas],
+        **carried,
+        **rest,
+    }

@@ -1,0 +1,168 @@
+"""Objects of an HDF5 file that lie in the file itself; anything that leads to another file is refused by name.
+
+An HDF5 file can name other files: external links, external storage of a dataset, virtual datasets. The library
+follows them without a word, so that a file from a stranger could have any file of this machine read, or have a
+reader wait for ever on a named pipe. So every link is looked at before it is followed, and every dataset before
+anything is read from it; and while a file is read, this process cannot open another one at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import h5py
+import numpy as np
+
+from vindeby.store.format.record import Attribute
+from vindeby.store.read.inspect import Finding, Verdict
+
+LIBRARY_ERRORS = (
+    OSError,
+    RuntimeError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+)
+
+
+def reason(error: BaseException) -> str:
+    """An error of the library in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def plain(value: Any) -> Attribute:
+    """An attribute as h5py gives it, as a plain value; what is no scalar becomes JSON text."""
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, h5py.Empty) and value.dtype.kind in "SO":
+        return ""  # how PyTables writes a text of no length
+    if isinstance(value, np.ndarray):
+        value = value.item() if value.size == 1 else json.dumps(value.tolist(), default=str)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes):
+        return value.decode()
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+_SHORTEST = 64
+_LONGEST_TEXT = 1000
+
+
+class SpentError(Exception):
+    """A file gives more than it may; what was read so far counts."""
+
+
+@dataclass
+class Budget:
+    """Counts down the bytes of results, and collects findings up to a number."""
+
+    result_bytes: int
+    most_findings: int
+    findings: list[Finding] = field(default_factory=list)
+    left_out: int = 0
+    _spent: int = 0
+
+    def spend(self, size: int) -> None:
+        """So many bytes are about to be read or sent; SpentError when there are not as many left."""
+        self._spent += size + _SHORTEST
+        if self._spent > self.result_bytes:
+            raise SpentError
+
+    def note_spent(self) -> None:
+        """Say that the file gives more than it may."""
+        what = f"it gives more than {self.result_bytes} bytes of results, too many for its size"
+        self.note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
+
+    def note(self, verdict: Verdict, detail: str = "", key: str = "") -> None:
+        """One finding; beyond a number they are only counted."""
+        if len(self.findings) < self.most_findings:
+            self.findings.append(Finding(verdict, detail[:_LONGEST_TEXT], key[:_LONGEST_TEXT]))
+        else:
+            self.left_out += 1
+
+    def close(self) -> list[dict[str, str]]:
+        """The findings, and how many more there were."""
+        if self.left_out:
+            rest = Finding(Verdict.INCOMPLETE, f"{self.left_out} more findings are not listed")
+            return [finding.to_json() for finding in [*self.findings, rest]]
+        return [finding.to_json() for finding in self.findings]
+
+
+_MOST_LINKS = 16
+
+
+class UnusableError(Exception):
+    """A record that cannot be used, with the verdict."""
+
+    def __init__(self, verdict: Verdict, detail: str = "") -> None:
+        super().__init__(detail)
+        self.verdict = verdict
+        self.detail = detail
+        self.group: h5py.Group | None = None
+        """The group of the record, where it was read to its end."""
+
+
+@contextlib.contextmanager
+def no_more_files() -> Iterator[None]:
+    """This process cannot open a file; those that are open can be read. A second line, should a check miss one."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def member(group: h5py.Group, name: str, followed: int = 0) -> Any:
+    """The object of this name, if its data lie in this file; a soft link is followed as long as it stays here."""
+    kind = group.id.links.get_info(name.encode(errors="surrogateescape")).type
+    if kind == h5py.h5l.TYPE_SOFT:
+        return _target(group, name, str(group.get(name, getlink=True).path), followed + 1)
+    if kind == h5py.h5l.TYPE_EXTERNAL:
+        file = group.get(name, getlink=True).filename
+        raise UnusableError(Verdict.ELSEWHERE, f"{name} is an external link to {file}")
+    if kind != h5py.h5l.TYPE_HARD:
+        raise UnusableError(Verdict.ELSEWHERE, f"{name} is a link of an unknown kind")
+    found = group[name]
+    if isinstance(found, h5py.Dataset):
+        _check_dataset(name, found)
+    return found
+
+
+def reach(group: h5py.Group, path: str, followed: int = 0) -> Any:
+    """The object at the end of a path with several steps."""
+    found: Any = group.file["/"] if path.startswith("/") else group
+    for step in (part for part in path.split("/") if part not in {"", "."}):
+        if not isinstance(found, h5py.Group):
+            raise KeyError(path)
+        found = member(found, step, followed)
+    return found
+
+
+def _target(group: h5py.Group, name: str, path: str, followed: int) -> Any:
+    if followed > _MOST_LINKS:
+        raise UnusableError(Verdict.FOREIGN, f"{name} is a soft link that leads in circles")
+    try:
+        return reach(group, path, followed)
+    except UnusableError as error:
+        detail = f"{name} is a soft link to {path}: {error.detail}"
+        raise UnusableError(error.verdict, detail[:1000]) from None
+
+
+def _check_dataset(name: str, dataset: h5py.Dataset) -> None:
+    """Before its shape is asked for: that alone makes the library open the sources of a virtual dataset."""
+    made = dataset.id.get_create_plist()
+    if made.get_layout() == h5py.h5d.VIRTUAL:
+        raise UnusableError(Verdict.ELSEWHERE, f"{name} is a virtual dataset")
+    if made.get_external_count():
+        file = made.get_external(0)[0].decode(errors="replace")
+        raise UnusableError(Verdict.ELSEWHERE, f"{name} has its data in {file} (external storage)")
