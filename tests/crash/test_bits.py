@@ -177,7 +177,8 @@ def test_a_damaged_number_inside_a_database_costs_only_its_record(
     else:
         (chunk,) = directory["chunks"]
         stored = stored_type(Schema.from_json(directory["schemas"][0]), chunk["widths"])
-        before = sum(stored[name].itemsize for name in stored.names[: stored.names.index("array:layout")])
+        names = stored.names or ()
+        before = sum(stored[name].itemsize for name in names[: names.index("array:layout")])
         at = chunk["offset"] + 2 * before + 8 + 6
     set_byte(run.output, at, 0x7F)
     with Database(run.output) as database:
