@@ -51,6 +51,7 @@ lint: .venv/stamp
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/check_english.py
 
 format: .venv/stamp
 	$(BIN)/ruff format .

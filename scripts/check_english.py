@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 PATTERNS = {
-    r"\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|other\b|better\b|worse\b|larger\b|smaller\b|"
+    r"(?<![Tt]here )\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|other\b|better\b|worse\b|larger\b|smaller\b|"
     r"slower\b|faster\b|farther\b|further\b|different\b|matter\b|such\b|room\b)": 'write "is not a"',
     r"\bis not said\b": 'write "the file does not say", or "is missing"',
-    r"\d[\w ,.]* a second\b| a second[.,;:)|]": 'write "per second"',
-    r"\btold\b": 'write "reported" or "said"; in code, name what it holds',
+    r"\d[\w ,.]* a second\b|(?<!once) a second[.,;:)|]": 'write "per second"',
+    r"\btold\b(?! apart)": 'write "reported" or "said"; in code, name what it holds',
 }
 """By pattern, what to write instead."""
 

@@ -213,7 +213,7 @@ class CampaignCheck:
         return None if numbers is None else self._cells.get(numbers[:2])
 
     def energy_gwh(self, record: Record) -> float | None:
-        """What the layout gives with the campaign's engine; None where it is no good layout of the campaign."""
+        """What the layout gives with the campaign's engine; None where it is not a feasible layout of the campaign."""
         cell, layout = self.cell_of(record.key), layout_of(record)
         if cell is None or layout is None:
             return None

@@ -6,7 +6,7 @@ knows, which hands in what it found ``invalid`` (``vindeby.assembly.done``).
 
 ``expected`` maps every key of the campaign to its fingerprint. A record whose fingerprint differs answers
 another question than the campaign now asks: it is stale. A record without a fingerprint (from an older
-script, or salvaged) is foreign: what it answers cannot be told, and it is accepted when it is possible.
+script, or salvaged) is foreign: which task it answers is unknown, and it is accepted when it is plausible.
 """
 
 from __future__ import annotations

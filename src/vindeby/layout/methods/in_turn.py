@@ -29,7 +29,7 @@ class InTurn(Method):
     """Methods one after the other, for each zone in turn, ``rounds`` times.
 
     From the second round on, methods that need no start (smart-start, random-start, lattice) are left out, unless there
-    are no others; a zone keeps its layout unless the farm gains.
+    are the only one; a zone keeps its layout unless the farm gains.
     """
 
     steps: Sequence[Method]
@@ -53,7 +53,7 @@ class InTurn(Method):
 
         def run(seed: int, start: Layout | None = None) -> Result:
             layouts = [NOTHING] * len(problem.zones) if start is None else _by_zone(problem, start)
-            # A start that breaks the rules is no measure of what is found.
+            # A start that breaks the rules cannot be compared with what is found.
             good = start is not None and problem.is_feasible(start)
             aep_gwh, evaluations = problem.aep(start) if good and start is not None else 0.0, 0
             notes: dict[str, str | int | float | bool] = {}

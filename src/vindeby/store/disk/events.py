@@ -3,7 +3,7 @@
 A file is only ever appended to, a line at a time, so after a crash every line but perhaps the last is whole; a reader
 skips what is not. Texts are cut at 64 KiB when they are written, and a line that is far longer is skipped when it is
 read. What must not be forgotten (a task that failed for good) is forced to the disk. When the disk is full, lines wait
-in memory: the log of a run is no reason to end it.
+in memory: a failing log does not end the run.
 
 Beside it stands ``NAME.now.json``, replaced as a whole about once a second: what each worker is doing.
 """

@@ -151,14 +151,14 @@ class Lock:
                 self._remove_earlier(deadline)
                 continue
             first = state.token if first is None else first
-            told = self._take_over and state.token == first
-            if not state.token or self._may_take(state, watch, deadline, told=told):
+            asked = self._take_over and state.token == first
+            if not state.token or self._may_take(state, watch, deadline, asked=asked):
                 if swap(state):
                     return
             else:
                 time.sleep(_POLL_S)
 
-    def _may_take(self, state: LockState, watch: Watch, deadline: float, *, told: bool) -> bool:
+    def _may_take(self, state: LockState, watch: Watch, deadline: float, *, asked: bool) -> bool:
         """May it be taken from its owner? BusyError when it may not and there is no more time."""
         owner = self._owner(state)
         if owner.process.is_dead:
@@ -166,7 +166,7 @@ class Lock:
         if owner.is_unknown and read_state(self.path) != state:
             return False  # it was given back just now
         sign = Sign.ALIVE if owner.process.is_alive else watch.look(state)
-        if told or sign is Sign.STALE:
+        if asked or sign is Sign.STALE:
             self._say(f"{self.path}: {owner.describe(self.path, self.purpose)}; it is taken over")
             return True
         if sign is Sign.ALIVE and time.monotonic() >= deadline:

@@ -176,7 +176,7 @@ class Watch:
 
 
 def heartbeat_age(path: Path) -> float | None:
-    """Seconds since a lock's state last changed, by the clock of the file system; None when it cannot be told."""
+    """Seconds since a lock's state last changed, by the clock of the file system; None when it is unknown."""
     try:
         with tempfile.TemporaryFile(dir=path.parent) as probe:
             probe.write(b"now")

@@ -338,7 +338,7 @@ class SealedFile:
 
     @classmethod
     def open(cls, path: Path, *, verify: bool = True) -> SealedFile | None:
-        """Open a file for verified reading; None when it has no seal, OSError when it is no file."""
+        """Open a file for verified reading; None when it has no seal, OSError when it is not a file."""
         descriptor = open_regular(path)
 
         def read(length: int, offset: int) -> bytes:

@@ -39,7 +39,7 @@ def reason(error: BaseException) -> str:
 
 
 def plain(value: Any) -> Attribute:
-    """An attribute as h5py gives it, as a plain value; what is no scalar becomes JSON text."""
+    """An attribute as h5py gives it, as a plain value; anything but a scalar becomes JSON text."""
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, h5py.Empty) and value.dtype.kind in "SO":

@@ -381,7 +381,7 @@ def _add_arrays(variables: dict[str, Any], segments: Sequence[Segment], grid: _G
 
 
 def _padded_with_nan(values: NDArray[Any], segments: Sequence[Segment], name: str) -> NDArray[np.float64]:
-    """Integers of different shapes as floats, so that what is no value does not read as 0."""
+    """Integers of different shapes as floats, so that a missing value does not read as 0."""
     result = np.full(values.shape, np.nan)
     start = 0
     for segment in segments:

@@ -143,7 +143,7 @@ class GroupReader:
         yield from later
 
     def _is_plain_record(self, file: h5py.File, name: str) -> bool:
-        """Is this a group under one name only, with a mark of ours? What cannot be told counts as one."""
+        """Is this a group under one name only, with a mark of ours? Counts as one when in doubt."""
         try:
             if not isinstance(file.get(name, getlink=True), h5py.HardLink):
                 return False
@@ -154,7 +154,7 @@ class GroupReader:
             return True
 
     def _group(self, file: h5py.File, name: str) -> h5py.Group | None:
-        """The group of a record; None for what others added to a file of ours, and for what is no group."""
+        """The group of a record; None for what others added to a file of ours, and for anything but a group."""
         if self._ours and not isinstance(file.get(name, getlink=True), h5py.HardLink):
             return None
         item = file[name] if self._ours else member(file, name)

@@ -56,7 +56,7 @@ class Reading:
         return sum(len(segment) for segment in self.segments)
 
     def marked(self, segment: Segment) -> Segment:
-        """Whatever vouches for its bytes: a record without the success mark is no result."""
+        """Whatever vouches for its bytes: a record without the success mark is not a result."""
         marked = segment.marked()
         if marked.all():
             return segment

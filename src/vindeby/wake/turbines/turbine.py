@@ -239,7 +239,7 @@ def _refuse_unknown(name: str, outside: str) -> None:
 
 
 def _check_thrust(name: str, speed: FloatArray, thrust: FloatArray) -> None:
-    """Refuse what is no table of thrust coefficients."""
+    """Refuse anything but a table of thrust coefficients."""
     if speed.ndim != 1 or speed.shape != thrust.shape or len(speed) < 1:
         raise ArgumentError(
             f"turbine {name}: thrust_coefficient must have one value per wind speed, "
