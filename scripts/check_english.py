@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 PATTERNS = {
-    r"(?<![Tt]here )\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|other\b|better\b|worse\b|larger\b|smaller\b|"
-    r"slower\b|faster\b|farther\b|further\b|different\b|matter\b|such\b|room\b)": 'write "is not a"',
+    r"(?<![Tt]here )\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|other\b|better\b|worse\b|larger\b|"
+    r"smaller\b|slower\b|faster\b|farther\b|further\b|different\b|matter\b|such\b|room\b)": 'write "is not a"',
     r"\bis not said\b": 'write "the file does not say", or "is missing"',
     r"\d[\w ,.]* a second\b|(?<!once) a second[.,;:)|]": 'write "per second"',
     r"\btold\b(?! apart)": 'write "reported" or "said"; in code, name what it holds',

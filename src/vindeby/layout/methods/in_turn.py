@@ -28,8 +28,8 @@ NOTHING = Layout.of([], [])
 class InTurn(Method):
     """Methods one after the other, for each zone in turn, ``rounds`` times.
 
-    From the second round on, methods that need no start (smart-start, random-start, lattice) are left out, unless there
-    are the only one; a zone keeps its layout unless the farm gains.
+    From the second round on, methods that need no start (smart-start, random-start, lattice) are left out, unless they
+    are the only ones; a zone keeps its layout unless the farm gains.
     """
 
     steps: Sequence[Method]
