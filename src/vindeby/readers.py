@@ -1,7 +1,7 @@
-"""The readers of files that a campaign file may name and that need HDF5 or libraries of other formats.
+"""What a campaign file may name and what needs HDF5 or the libraries of other tools: files, and engines.
 
 ``vindeby`` provides this module to ``vindeby.campaign``, which imports nothing of the parts that read such files. Each
-of them is imported when the first file of its kind is read.
+of them is imported when it is first needed.
 """
 
 from __future__ import annotations
@@ -57,3 +57,17 @@ def windio_document(path: Path, overrides: Sequence[str]) -> Document:
     from vindeby.interop.windio.system import windio_document
 
     return windio_document(path, overrides)
+
+
+def load_engine(engine: Any) -> None:
+    """Import the engine that ``wake`` names; InputError where it cannot be used."""
+    from vindeby.interop import engines
+
+    engines.load(engine)
+
+
+def engine_farm(engine: Any, site: Any, turbines: Any, neighbours: Any) -> Any:
+    """A wind farm that the engine computes."""
+    from vindeby.interop import engines
+
+    return engines.engine_farm(engine, site, turbines, neighbours)

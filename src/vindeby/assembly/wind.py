@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +14,7 @@ from vindeby.assembly.foreign_farm import ForeignFarm
 from vindeby.assembly.stored_turbines import Around, around
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import imported
+from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.sections.local_wind import AXES, LocalWind
 from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
@@ -300,7 +299,7 @@ def foreign_farm(
     neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
     if not with_engine:
         return ForeignFarm(site, turbines, None, given.title, neighbours=neighbours)
-    made: ForeignFarm = _engines().engine_farm(given, site, turbines, neighbours)
+    made: ForeignFarm = readers().engine_farm(given, site, turbines, neighbours)
     return made
 
 
@@ -309,9 +308,4 @@ def load_engine(campaign: Campaign) -> None:
     if campaign.wake.python is not None:
         wake_model_of(campaign.wake)
     elif campaign.wake.engine is not None:
-        _engines().load(campaign.wake.engine)
-
-
-def _engines() -> Any:
-    """The engines stand above this part, so that imports go one way."""
-    return importlib.import_module("vindeby.interop.engines")
+        readers().load_engine(campaign.wake.engine)

@@ -1,6 +1,6 @@
-"""Readers of files that a campaign file may name and that need more than text: HDF5, or libraries of other formats.
+"""What a campaign file may name and what needs HDF5 or libraries of other tools: files, and PyWake or FLORIS as engine.
 
-Imports go one way, and reading most campaigns must not load such libraries. So these readers stand in the parts above,
+Imports go one way, and reading most campaigns must not load such libraries. So the code stands in the parts above,
 ``vindeby.readers`` has one function for each, and ``vindeby`` hands them over when it is imported (``provide``).
 """
 
@@ -51,7 +51,7 @@ class GriddedFile(Protocol):
 
 
 class Readers(Protocol):
-    """One reader for each kind of file; each raises VindebyError."""
+    """One reader for each kind of file, and the engines; each raises VindebyError."""
 
     def gridded_file(self, path: Path, wanted: tuple[str, ...]) -> GriddedFile:
         """The variables of a netCDF-4 file that are wanted."""
@@ -70,6 +70,12 @@ class Readers(Protocol):
 
     def windio_document(self, path: Path, overrides: Sequence[str]) -> Document:
         """A windIO system as the data of a campaign; CampaignError where it says too little."""
+
+    def load_engine(self, engine: Any) -> None:
+        """Import the engine that ``wake`` names; InputError where it cannot be used."""
+
+    def engine_farm(self, engine: Any, site: Any, turbines: Any, neighbours: Any) -> Any:
+        """A wind farm that the engine computes."""
 
 
 _provided: list[Readers] = []
