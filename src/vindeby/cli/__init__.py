@@ -26,7 +26,7 @@ COMMANDS = {
     "salvage": "Save results from damaged or foreign files.",
     "adopt": "Take over the run of an older script, and check it.",
     "show": "Draw layouts, or the campaign.",
-    "evaluate": "Evaluate stored layouts in other wind, with other wakes or neighbours.",
+    "evaluate": "Evaluate stored layouts in other wind or among neighbours.",
     "report": "Write one HTML page about a campaign.",
     "board": "Show a campaign in the browser while it runs.",
     "export": "Write results in a format that other tools read.",

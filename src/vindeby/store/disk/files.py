@@ -419,15 +419,20 @@ def resolve_output(path: Path) -> Path:
     return Path(os.path.realpath(path)) if os.path.islink(path) else path  # noqa: PTH114 - it raises for long names
 
 
-def check_output(output: Path) -> Path:
-    """The same, for a database that is to be written; ArgumentError when there cannot be one."""
-    _check_encoding(output)
+def check_output(output: Path, *, database: bool = True) -> Path:
+    """The same, for a file that is to be written; ArgumentError when there cannot be one.
+
+    The name of a ``database`` must be valid UTF-8, because logs and reports state it.
+    """
+    if database:
+        _check_encoding(output)
     _check_length(output)
     path = resolve_output(output)
     shown = str(output) if path == output else f"{output} (a symbolic link to {path})"
     if path.is_symlink():
         raise ArgumentError(f"{output}: is a symbolic link that leads to itself; name another file with -o")
-    _check_encoding(path)
+    if database:
+        _check_encoding(path)
     _check_length(path)
     kind = _kind(path)
     if kind == "a folder":

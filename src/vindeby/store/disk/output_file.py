@@ -35,7 +35,7 @@ def new_file(path: Path, *, replace: bool, database: Path | None = None) -> Iter
 
     ``database`` is the one that an export is made from, which is never replaced.
     """
-    path = check_output(path)
+    path = check_output(path, database=False)
     _refuse_database(path, database)
     if not replace:
         refuse_existing(path, _REMOVE if database is None else _FORCE)
