@@ -123,6 +123,48 @@ def test_a_task_that_kills_its_worker_again_and_again_is_set_aside_after_its_bud
     assert of_kind(out, Finish) == [Finish(Outcome.COMPLETE)]
 
 
+def doubt(it: Plan, task: int, *, founded: bool) -> list[Instruction]:
+    """Worker 0 hands a task back that it was given; the fresh one tries it; what it is given after that."""
+    assert StartWorker(0) in it.handle(Died(0, task, RAISED, by_itself=True), 0)
+    assert it.handle(WantsWork(0), 0) == [Assign(0, (task,), careful=True)]
+    it.handle(Done(0, [task]) if founded else Failed(0, task, RAISED), 0)
+    return it.handle(WantsWork(0), 0)
+
+
+def test_a_task_that_raised_among_others_is_tried_first_by_a_fresh_worker() -> None:
+    it = plan([list(range(9))], workers=1)
+    it.begin()
+    it.handle(WantsWork(0), 0)
+    assert doubt(it, 0, founded=True) == [Assign(0, (1,))]
+    assert doubt(it, 1, founded=False) == [Assign(0, (2,))]
+    assert (it.done, it.set_aside) == (1, 1)
+
+
+def test_exceptions_count_at_once_when_three_tasks_failed_again_and_none_succeeded_in_a_fresh_process() -> (
+    None
+):
+    it = plan([list(range(9))], workers=1)
+    it.begin()
+    it.handle(WantsWork(0), 0)
+    for task in range(2):
+        assert doubt(it, task, founded=False) == [Assign(0, (task + 1,))]
+    assert doubt(it, 2, founded=False) == [Assign(0, (3,), trusted=True)]
+    assert doubt(it, 3, founded=True) == [Assign(0, (4,))]
+
+
+def test_a_suspect_waits_for_a_fresh_worker_that_starts_instead_of_ending_an_idle_one() -> None:
+    it = plan([[0, 1, 2]], workers=3)
+    it.begin()
+    for worker in range(3):
+        it.handle(WantsWork(worker), 0)
+    it.handle(Done(0, [0]), 0)
+    it.handle(WantsWork(0), 0)
+    assert StartWorker(1) in it.handle(Died(1, 1, KILLED), 0)
+    assert it.handle(Done(2, [2]), 0) == []
+    assert it.handle(WantsWork(2), 0) == []
+    assert it.handle(WantsWork(1), 0) == [Assign(1, (1,), careful=True)]
+
+
 def test_an_exception_is_not_tried_again() -> None:
     it = plan([[0, 1]], workers=1)
     it.begin()

@@ -77,6 +77,16 @@ def test_tasks_that_leave_their_process_broken_harm_no_other(
     assert layouts(results(output)) == {key: layout for key, layout in clean.items() if key not in failed}
 
 
+def test_the_first_task_of_a_process_that_breaks_it_and_fails_harms_no_other(
+    clean: dict[str, object], tmp_path: Path
+) -> None:
+    output = tmp_path / "out.h5"
+    summary = run(campaign_of("spoiling", 8, {"spoilers": {"0": "numpy and failure"}}, workers=1), output)
+    assert set(summary.failed) == {"farm0_t0_s0"}
+    expected = {f"farm0_t0_s{seed}": clean[f"farm0_t0_s{seed}"] for seed in range(1, 8)}
+    assert layouts(results(output)) == expected
+
+
 def test_a_forked_child_that_leaves_the_function_does_not_go_on_as_a_second_worker(
     clean: dict[str, object], tmp_path: Path
 ) -> None:

@@ -5,6 +5,9 @@ assigned to it and are not yet settled. A task is settled once: done, or set asi
 moment who holds what, so when a worker dies, only the task it was on is suspected, and its other tasks are
 assigned again. A suspect is then tried by itself in a fresh process, when everything else is assigned. One that ran out
 of memory is tried while nothing else runs on its machine.
+
+A task that raised in a process which had run others may have failed because of them: its worker retires, and the fresh
+one tries the task first. When that has shown often enough that tasks fail by themselves, exceptions count at once.
 """
 
 from __future__ import annotations
@@ -44,6 +47,8 @@ FRUITLESS_DEATHS = 25
 
 Three for each slot where there are more slots than that: a node that is lost takes all its workers at once.
 """
+UNFOUNDED_DOUBTS = 3
+"""So many tasks must fail again in a fresh process, and none succeed there, before exceptions count at once."""
 CROWD = 100
 """With more workers than this, each is given more at once, so that the coordinator hears no more often."""
 _NOW_S = 3.0
@@ -85,6 +90,11 @@ class _WorkerState:
     fruitful: bool = False
     """A task of it was settled."""
 
+    @property
+    def is_fresh(self) -> bool:
+        """Was it never given a task?"""
+        return self.group is None and not self.tasks
+
 
 class Plan:
     """The state of a run."""
@@ -95,6 +105,12 @@ class Plan:
         self.open = sum(map(len, self._pending.values()))
         self._suspects: deque[tuple[int, int]] = deque()
         self._outsized: deque[tuple[int, int]] = deque()
+        self._doubted: deque[tuple[int, int]] = deque()
+        """Tasks that raised in a process which had run others."""
+        self._tried_fresh: set[int] = set()
+        """Those that a fresh process has been given."""
+        self._unfounded_doubts = 0
+        self._doubts_founded = False
         self._reserved: set[str] = set()
         """Machines on which a task runs alone."""
         self._hands: dict[int, _WorkerState] = {}
@@ -169,6 +185,7 @@ class Plan:
         if hand is None:
             return
         settled = sum(hand.tasks.pop(task, None) is not None for task in tasks)
+        self._doubts_founded |= not self._tried_fresh.isdisjoint(tasks)
         self.open -= settled
         self.done += settled
         if settled:
@@ -182,6 +199,8 @@ class Plan:
         group = hand.tasks.pop(task)
         self._fruitless, hand.fruitful = 0, True
         self._relax(hand)
+        self._unfounded_doubts += task in self._tried_fresh
+        self._tried_fresh.discard(task)
         self._blame(task, group, failure, now, out)
 
     def _died(self, event: Died, now: float, out: list[Instruction]) -> None:
@@ -196,7 +215,7 @@ class Plan:
             group = held.pop(event.suspect)
             self._fruitless = 0
             if event.by_itself:  # it failed in a process that had run others
-                self._suspects.append((event.suspect, group))
+                self._doubted.append((event.suspect, group))
             else:
                 self._blame(event.suspect, group, _cause(hand, event), now, out)
         elif not event.by_itself or (held and not hand.fruitful):
@@ -300,24 +319,34 @@ class Plan:
             out.append(Finish(self._ending, self._reason))
 
     def _assign(self, out: list[Instruction]) -> None:
-        if not (self._pending or self._suspects or self._outsized):
+        if not (self._pending or self._doubted or self._suspects or self._outsized):
             return
+        fresh = {number for number, hand in self._hands.items() if hand.is_fresh}
         for worker in list(self._asking):
             hand = self._hands[worker]
             if hand.delicate or hand.killed or hand.node in self._reserved:
                 continue
-            if self._pending:
+            if self._doubted and worker in fresh:
+                self._tried_fresh.add(self._doubted[0][0])
+                self._give(worker, hand, self._doubted.popleft(), out, alone=False)
+            elif self._pending:
                 tasks = self._take(worker, hand)
-                out.append(Assign(worker, tasks))
+                out.append(Assign(worker, tasks, trusted=self._trusts_exceptions))
             elif hand.tasks:
                 continue
-            elif self._suspects:
+            elif self._suspects and (
+                worker in fresh or not fresh
+            ):  # one that is not fresh would retire for it
                 self._give(worker, hand, self._suspects.popleft(), out, alone=False)
             elif self._outsized and self._machine_is_free(worker):
                 self._give(worker, hand, self._outsized.popleft(), out, alone=True)
             else:
                 continue
             del self._asking[worker]
+
+    @property
+    def _trusts_exceptions(self) -> bool:
+        return self._unfounded_doubts >= UNFOUNDED_DOUBTS and not self._doubts_founded
 
     def _give(
         self,

@@ -54,7 +54,8 @@ class Work:
 
     ``careful``: run in a fresh process, and publish the result at once. ``alone``: no other task of the run runs
     meanwhile, and ``memory_limit`` (bytes; None for no limit) is that of the worker for these tasks.
-    ``publish_at_end``: publish when the last of them is finished, without waiting for more results.
+    ``publish_at_end``: publish when the last of them is finished, without waiting for more results. ``trusted``: an
+    exception counts against its task also in a process that has run other tasks.
     """
 
     tasks: tuple[tuple[int, Task], ...]
@@ -62,6 +63,7 @@ class Work:
     alone: bool = False
     memory_limit: int | None = None
     publish_at_end: bool = False
+    trusted: bool = False
 
 
 @dataclass(frozen=True)

@@ -233,6 +233,7 @@ class Assign:
     tasks: tuple[int, ...]
     careful: bool = False
     alone: bool = False
+    trusted: bool = False
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,9 @@ class Supervisor:
     def _send(self, send: protocol.Assign) -> None:
         limit = self._plan.policy.memory_limit_alone if send.alone else None
         tasks = tuple((number, self._space.task(number)) for number in send.tasks)
-        self._pool.assign(send.worker, pools.Work(tasks, send.careful, send.alone, limit))
+        self._pool.assign(
+            send.worker, pools.Work(tasks, send.careful, send.alone, limit, trusted=send.trusted)
+        )
 
     def _note(self, event: str, task: int, failure: Failure, *, durable: bool = False, **more: Any) -> None:
         known = self._space.task(task)

@@ -236,6 +236,10 @@ class Slot:
             self._memory[first : first + len(text)] = text
             self._put(_NOTED, len(text))
 
+    def stop_clock(self) -> None:
+        """The task is over, although the slot still names it."""
+        self._put(_STARTED, 0)
+
     def end(self) -> None:
         """The worker is on no task."""
         self._put(_TASK, NO_TASK)

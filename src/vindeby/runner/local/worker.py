@@ -93,7 +93,7 @@ class Worker(ExecutorHooks):
         self._seconds: float | None = None
         self._looked = 0.0
         self._pid = os.getpid()
-        self._begun = self._succeeded = False
+        self._begun = False
         """Whether a task has succeeded in this process, so that a failure may be due to what that one left behind."""
         self._retire_at = float("inf")
         """Bytes of memory in use at which it retires."""
@@ -184,7 +184,7 @@ class Worker(ExecutorHooks):
                 break
             if message.alone:
                 limit_data(message.memory_limit)
-            self._do(number, task)
+            self._do(number, task, trusted=message.trusted)
             if message.careful or (message.publish_at_end and not self.queue):
                 self.publisher.hurry()
             if message.alone:
@@ -220,25 +220,25 @@ class Worker(ExecutorHooks):
             self._asked = True
             self.channel.send(WantsWork(self.number, self._seconds))
 
-    def _do(self, number: int, task: Task) -> None:
+    def _do(self, number: int, task: Task, *, trusted: bool) -> None:
         """One task, whatever comes of it."""
+        first, self._begun = not self._begun, True
         size = self.output.begin(task.key)
         self.slot.begin(number, size)
         self._stage = ""
         self.progress("set-up")
-        self._begun = True
         attempt = self.executor.attempt(task)
         spent = attempt.seconds
         self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
         self.output.end(size)
         if attempt.failure is None:
-            self._succeeded = True
             self.slot.end()
             self.executor.publish(number, attempt)
             return
         self.output.key = task.key
-        if attempt.in_doubt and self._succeeded:
+        if attempt.in_doubt and not first and not trusted:
             # Its slot still names the task, by which the coordinator knows what to try in a fresh process.
+            self.slot.stop_clock()
             self._worn = f"{task.key} failed after others had run in this process: {attempt.failure}"
             self.output.line(f"handed back, to be tried in a fresh process: {attempt.failure}")
         else:
