@@ -195,3 +195,16 @@ def test_any_text_ends_in_vertices_or_in_one_clear_error(text: str) -> None:
     except CampaignError as error:
         problems = error.problems
     assert len(problems) <= 1
+
+
+def test_vertices_above_a_later_header_are_not_dropped(tmp_path: Path) -> None:
+    text = "Farm A\n1000,2000\n3000,4000\n5000,2000\nx,y\n7000,1000\n9000,1000\n9000,5000\n"
+    assert "a.csv:1: " in refused(tmp_path, text)
+
+
+@pytest.mark.parametrize("above", ["# a note\n" * 120, "# y,x\n"])
+def test_comments_do_not_hide_the_header(tmp_path: Path, above: str) -> None:
+    plain = load_with_boundary_file(tmp_path, "a.csv", table("xy", header="x,y"))
+    assert polygon_of(load_with_boundary_file(tmp_path, "b.csv", above + table("xy", header="x,y"))) == (
+        polygon_of(plain)
+    )

@@ -83,6 +83,20 @@ def test_broken_tables_are_refused(tmp_path: Path, text: str, words: str) -> Non
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('speed,power,ct\n3,"1,200",0.8\n4,"2,000",0.8\n', "may be a decimal comma or separate thousands"),
+        ("speed;power;ct\n3,5;1.200;0,8\n4,5;2.000;0,8\n", "decimal commas and decimal points are mixed"),
+        ("speed,power,ct\n3,5,100,0,8\n", "has 5 columns, but the header has 3"),
+        ("speed,power,ct\n3,1_0,0.8\n", "the power is not a number"),
+    ],
+)
+def test_numbers_that_can_be_read_in_two_ways_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(CampaignError, match=words):
+        curve_of(tmp_path, text.replace("speed", "wind_speed").replace("power", "power_kw"))
+
+
 REFERENCE = """\
 Wind Speed [m/s],Power [kW],Cp [-],Thrust [kN],Ct [-],,
 3,40,0.48,22.6,0.82,,

@@ -109,6 +109,17 @@ def test_a_wrong_slope_is_refused_with_its_size(folder: Path, right: str, wrong:
         wake_model_of(campaign({"python": "mymodel:fixed"}).wake)
 
 
+def test_a_function_that_raises_is_refused_with_its_error(folder: Path) -> None:
+    Path("mymodel.py").write_text(
+        MODEL.replace("def slopes(data, pair)", "def slopes(data, downwind, crosswind)")
+    )
+    with pytest.raises(
+        InputError,
+        match=r"wake.python: mymodel:fixed: its functions raised Typ.*required argument.*\(data, pair\)",
+    ):
+        wake_model_of(campaign({"python": "mymodel:fixed"}).wake)
+
+
 def test_a_run_with_a_wrong_slope_ends_before_the_first_task(folder: Path) -> None:
     Path("mymodel.py").write_text(MODEL.replace("depth / pair.thrust, 0.0", "2 * depth / pair.thrust, 0.0"))
     Path("campaign.yaml").write_text(campaign({"python": "mymodel:cone"}).dumps())

@@ -218,7 +218,15 @@ def _named_model(given: PythonModel) -> wake.WakeModel:
         raise InputError(f"{at}({shown}) raised {type(error).__name__}: {error}") from error
     if not isinstance(found, wake.WakeModel):
         raise InputError(f"{at} gives a {type(found).__name__}, not a vindeby.WakeModel")
-    if wrong := _wrong_slope(found):
+    try:
+        wrong = _wrong_slope(found)
+    except Exception as error:  # code of the user's may raise anything
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"{at}: its functions raised {type(error).__name__}: {reason}; "
+            "they take (data, pair), see docs/wake-models.md"
+        ) from error
+    if wrong:
         raise InputError(f"{at}: {wrong}")
     return found
 

@@ -99,7 +99,7 @@ def _neighbours(campaign: Campaign) -> list[tuple[str, str]]:
 
 def _middles(campaign: Campaign) -> list[tuple[float, float]]:
     """Latitude and longitude of the middle of each farm; none where the system is not known or pyproj is missing."""
-    if campaign.crs is None:
+    if campaign.crs is None or not campaign.farms:
         return []
     import numpy as np
 

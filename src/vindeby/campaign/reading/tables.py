@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, NoReturn
 
@@ -108,7 +107,7 @@ class TableReader:
 
     def find_header(self, text: str, fit: Callable[[Sequence[str]], int]) -> Header:
         """Of the first rows, the one with the best ``fit``, the first of them where several have it."""
-        lines = list(itertools.islice(io.StringIO(text, newline=None), _LONGEST_PREAMBLE))
+        lines = _first_lines(text)
         said = _SEPARATOR_LINE.fullmatch(
             lines[0].strip(" \n") if lines else ""
         )  # as spreadsheets may write it
@@ -147,8 +146,8 @@ class TableReader:
             self.refuse(line, "cannot be split into columns", "is it the right file?")
         return rows
 
-    def refuse_doubtful_commas(self, cells: Iterable[tuple[int, str]]) -> bool:
-        """Whether commas stand for decimal points in cells; refuses commas that may separate thousands."""
+    def refuse_doubtful_commas(self, cells: Sequence[tuple[int, str]]) -> bool:
+        """Whether commas stand for decimal points in the cells of a file; refuses what may separate thousands."""
         found = [(line, cell) for line, cell in cells if "," in cell]
         remedy = "write decimal points, and no separators of thousands"
         for line, cell in found:
@@ -157,6 +156,8 @@ class TableReader:
         if found and not any(_is_surely_decimal(cell) for _, cell in found):
             message = "a comma before three digits may be a decimal comma or separate thousands"
             self.refuse(found[0][0], message, remedy)
+        if found and any("." in cell for _, cell in cells):
+            self.refuse(found[0][0], "decimal commas and decimal points are mixed in one file", remedy)
         return bool(found)
 
     def header(self, text: str, wanted: Mapping[str, Column], required: Sequence[str]) -> Header:
@@ -190,8 +191,9 @@ class TableReader:
         ]
         rows = self._without_gaps(rows, places)
         numbers = [place for quantity, place in places.items() if quantity not in as_text]
-        if header.separator != ",":
-            self.refuse_doubtful_commas((row.line, row.cell(place)) for row in rows for place in numbers)
+        if header.separator == ",":
+            self.refuse_longer_rows(rows, len(header.cells))
+        self.refuse_doubtful_commas([(row.line, row.cell(place)) for row in rows for place in numbers])
         columns: dict[str, list[float]] = {}
         for quantity, place in places.items():
             if quantity in as_text:
@@ -205,10 +207,20 @@ class TableReader:
         texts = {name: [row.cell(places[name]) for row in rows] for name in as_text if name in places}
         return NumberTable(columns, texts, [row.line for row in rows], header.line)
 
+    def refuse_longer_rows(self, rows: Sequence[TableLine], width: int) -> None:
+        """Refuse rows with more cells than the header, as decimal commas between commas make them."""
+        for row in rows:
+            if len(row.cells) > width:
+                self.refuse(
+                    row.line,
+                    f"has {len(row.cells)} columns, but the header has {width}",
+                    "give one value for each name; with decimal commas, separate columns by semicolons",
+                )
+
     def _column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:
         try:
             numbers = [float(row.cells[place]) for row in rows]
-            if math.isfinite(math.fsum(numbers)):
+            if math.isfinite(math.fsum(numbers)) and not any("_" in row.cells[place] for row in rows):
                 return numbers
         except (ValueError, OverflowError):
             pass  # some cell is not a plain number: look at each
@@ -308,10 +320,11 @@ class _Positions:
         self.rows: list[TableLine] = []
         if not text.strip():
             return
-        named = reader.find_header(text, lambda cells: names_a_pair(_without_mark(cells)))
+        named = reader.find_header(text, _names_a_pair)
         first = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
         has_pair = names_a_pair(_without_mark(named.cells))
-        if has_pair and (named.line <= first.line or not any(map(_is_number, first.cells))):
+        above = [row for row in reader.rows(text, named._replace(line=0)) if row.line < named.line]
+        if has_pair and not any(_is_number(cell) for row in above for cell in row.cells):
             first = named
         self.rows = reader.rows(text, first)
         if (first is named and has_pair) or self._is_header(first):
@@ -344,10 +357,6 @@ class _Positions:
         pairs = [self._cells(row) for row in self.rows]
         cells = [(row.line, cell) for row, pair in zip(self.rows, pairs, strict=True) for cell in pair]
         commas = self.reader.refuse_doubtful_commas(cells)
-        if commas and any("." in cell for _, cell in cells):
-            line = next(line for line, cell in cells if "," in cell)
-            remedy = "write decimal points, and no separators of thousands"
-            self.reader.refuse(line, "decimal commas and decimal points are mixed in one file", remedy)
         values = [[_value(cell, commas) for cell in pair] for pair in pairs]
         self._refuse_words(values)
         self._refuse_degrees(values)
@@ -369,12 +378,7 @@ class _Positions:
         """The cells of x and y."""
         if self.pair is _TWO_COLUMNS:
             return row.cells
-        if len(row.cells) > self.pair.width:
-            self.reader.refuse(
-                row.line,
-                f"has {len(row.cells)} columns, but the header has {self.pair.width}",
-                "give one value for each name; with decimal commas, separate columns by semicolons",
-            )
+        self.reader.refuse_longer_rows([row], self.pair.width)
         found = [row.cell(self.pair.x), row.cell(self.pair.y)]
         if not all(found):
             self.reader.refuse(row.line, "has no value for x or y", "give both on each line")
@@ -413,6 +417,25 @@ class _Positions:
             )
 
 
+def _first_lines(text: str) -> list[str]:
+    """The lines among which a header is looked for; comments are not counted."""
+    lines: list[str] = []
+    counted = 0
+    for line in io.StringIO(text, newline=None):
+        lines.append(line)
+        counted += not line.lstrip().startswith("#")
+        if counted == _LONGEST_PREAMBLE:
+            break
+    return lines
+
+
+def _names_a_pair(cells: Sequence[str]) -> int:
+    """How well a row names x and y: a comment only where no other row does."""
+    if not names_a_pair(_without_mark(cells)):
+        return 0
+    return 1 if cells[0].startswith("#") else 2
+
+
 def _without_mark(cells: Sequence[str]) -> list[str]:
     """The names in a header, which may be a comment: NumPy's ``savetxt`` writes ``# x,y``."""
     return [cell.lstrip("# ") for cell in cells]
@@ -436,6 +459,8 @@ def _is_number(cell: str) -> bool:
 
 def _parsed(cell: str) -> float | None:
     """A number, perhaps with a decimal comma; None for anything else."""
+    if "_" in cell:
+        return None
     try:
         return float(cell)
     except ValueError:
