@@ -156,11 +156,11 @@ def test_an_error_half_way_leaves_what_stood_there(
 def test_a_kill_leaves_no_half_file_under_the_name(results: ResultSet, tmp_path: Path) -> None:
     code = (
         "import os, signal\nfrom pathlib import Path\nimport vindeby\n"
-        "from vindeby.interop.export import csv_file, exporting\n"
+        "from vindeby.interop.export import columns, exporting\n"
         "def write(path, columns):\n"
         "    path.write_text('half')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "csv_file.write_csv = write\n"
+        "columns.write_csv = write\n"
         f"exporting.export(vindeby.ResultSet({str(results.path)!r}), 'csv', Path('out.csv'))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=120, check=False)
@@ -244,6 +244,8 @@ def test_a_missing_library_is_named_with_its_extra(
             raise ImportError(name)
         return there(name)
 
+    for loaded in ("vindeby.interop.geo.crs", "vindeby.interop.export.geojson"):
+        monkeypatch.delitem(sys.modules, loaded, raising=False)
     monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(InputError, match=rf"needs {module}.*pip install 'vindeby\[{extra}\]'"):
         export(results, file_format, tmp_path / "out", ONE, CRS)

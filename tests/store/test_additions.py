@@ -296,3 +296,21 @@ def test_a_column_of_a_user_stays_beside_its_rows(run: RunDirectory) -> None:
         merge(path, MergeOptions(asked={KEY: "f" * 64}))
     with pytest.raises(DataError, match="rank"):
         merge(path, MergeOptions(file_format="classic"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_addition_that_was_damaged_is_not_sealed_as_if_it_were_right(run: RunDirectory, form: str) -> None:
+    path = merged(run, file_format=form)
+    with h5py.File(path, "r+") as file:
+        file["ranking"] = np.arange(40.0) + 0.125
+    publish(run, [record(6)])
+    merge(path)
+    assert is_sealed(path)
+    data = bytearray(path.read_bytes())
+    at = data.index((np.arange(40.0) + 0.125).tobytes())
+    data[at + 7] ^= 1
+    path.write_bytes(data)
+    publish(run, [record(7)])
+    with pytest.raises(BadFilesError, match="checksum mismatch"):
+        merge(path)
+    assert path.read_bytes() == bytes(data)

@@ -165,10 +165,12 @@ class Publisher:
         return []
 
     def _not_published(self, batch: list[Finished], error: Exception) -> list[Finished]:
-        cause = error.__cause__ or error.__context__
-        if isinstance(cause, OSError) and cause.errno in _NO_DESCRIPTOR:  # a task may hold them for a while
-            self.blocked = f"results cannot be published: {cause.strerror}"
-            return batch
+        for cause in (error, error.__cause__, error.__context__):
+            if (
+                isinstance(cause, OSError) and cause.errno in _NO_DESCRIPTOR
+            ):  # a task may hold them for a while
+                self.blocked = f"results cannot be published: {cause.strerror}"
+                return batch
         if isinstance(error, StorageError):
             self.trouble = str(error)
             self._on_disk_trouble(self.trouble)

@@ -118,12 +118,13 @@ class _EnergyRanges:
 
     def __init__(self, campaign: Campaign, judge: Judge) -> None:
         self._names, self._checks = [farm.name for farm in campaign.farms], judge.checks
+        self._farms = range(len(self._names))
         self.by_farm: dict[str, tuple[float, float]] = {}
 
     def __call__(self, record: Record) -> list[str]:
         problems = [problem for check in self._checks for problem in check(record)]
         farm, aep = record.attributes.get("farm_idx"), record.arrays.get("aep")
-        if not problems and aep is not None and isinstance(farm, int) and 0 <= farm < len(self._names):
+        if not problems and aep is not None and aep.size and isinstance(farm, int) and farm in self._farms:
             low, high = self.by_farm.get(self._names[farm], (math.inf, -math.inf))
             self.by_farm[self._names[farm]] = min(low, float(aep.min())), max(high, float(aep.max()))
         return problems

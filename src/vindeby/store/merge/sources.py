@@ -98,11 +98,13 @@ def _scan_database(file: SealedFile, entry: FileEntry) -> Source | None:
     """A standing database, chunk by chunk; None when something is wrong and it must be read with care."""
     try:
         source = _collect(file.path, entry, _checked(file))
+        source.additions = sealed_additions(file)
+        if source.additions:
+            file.prove_rest()  # they stand in blocks that no record is in, and are copied by HDF5
     except SealError:
         return None
     entry.digest, entry.found = file.seal.digest, len(source.keys)
     source.root = dict(file.seal.directory["root"])
-    source.additions = sealed_additions(file)
     return source
 
 

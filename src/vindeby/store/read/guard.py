@@ -4,7 +4,7 @@ The HDF5 library can crash, run in circles or ask for all memory on bad bytes. A
 does one request after another (starting Python for each file would cost more than reading it) and reports as
 it goes. When the child dies or is silent too long, that is the verdict on what it was doing; the next request
 gets a new child. The child only reads, and hands results back over a pipe; the one file that it may write to is
-the new one of a merge, which is compared with what it was made from before anything relies on it.
+the new one of a merge, whose records are compared with the merged ones before anything relies on it.
 """
 
 from __future__ import annotations
