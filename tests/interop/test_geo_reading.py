@@ -274,7 +274,7 @@ def test_only_the_features_that_are_used_are_judged(tmp_path: Path) -> None:
     assert loaded(tmp_path, {"file": "a.geojson", "feature": {"NAME": "north"}}).farms[0].name == "a"
     for wanted, words in (
         ("tie", "self-intersection"),
-        ("metres", "no longitude and latitude"),
+        ("metres", "not a longitude and latitude"),
         ("odd", "a position that is not two numbers"),
     ):
         assert words in refused(tmp_path, {"file": "a.geojson", "feature": {"NAME": wanted}})

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,12 +27,6 @@ from vindeby.interop.geo.features import Named
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer
 
-try:
-    import pyproj
-    from pyproj.exceptions import CRSError, ProjError
-except ImportError:  # pragma: no cover  (the extra is installed where tests run)
-    library("pyproj", "geo", "a coordinate reference system")
-
 LONGITUDE_LATITUDE = "OGC:CRS84"
 _NAME = re.compile(r"(?:[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}|urn:ogc:def:crs:[A-Za-z]+:[0-9.]*:[0-9A-Za-z]+)")
 _WKT = re.compile(r"\s*[A-Za-z]{3,20}\s*\[")
@@ -40,6 +34,10 @@ _LONGEST_WKT = 20_000
 _STEP_DEGREES = 1e-3
 _TRUE_TO_SCALE = 0.01
 """A system whose lengths are wrong by more than this is not taken for metres: Web Mercator, for example."""
+
+
+def _pyproj() -> Any:
+    return library("pyproj", "geo", "a coordinate reference system")
 
 
 def crs_from_text(text: str) -> CRS | None:
@@ -50,9 +48,9 @@ def crs_from_text(text: str) -> CRS | None:
     if not (_NAME.fullmatch(text) or (len(text) <= _LONGEST_WKT and _WKT.match(text))):
         return None
     try:
-        crs = pyproj.CRS.from_user_input(text)
+        crs = _pyproj().CRS.from_user_input(text)
         return _known(crs.to_2d() if len(crs.axis_info) > 2 or crs.is_compound else crs)
-    except (CRSError, ProjError):
+    except (_pyproj().exceptions.CRSError, _pyproj().exceptions.ProjError):
         return None
 
 
@@ -62,7 +60,7 @@ def _known(crs: CRS) -> CRS | None:
     if not (crs.is_geographic or crs.is_projected):
         return None
     code = crs.to_epsg()
-    return crs if code is None else pyproj.CRS.from_epsg(code)
+    return crs if code is None else _pyproj().CRS.from_epsg(code)
 
 
 def stated_crs(named: Named) -> CRS | None:
@@ -131,15 +129,15 @@ def is_in_metres(crs: CRS) -> bool:
 def between(source: CRS, target: CRS) -> Transformer:
     """The best known way from one system to another, x before y."""
     try:
-        return pyproj.Transformer.from_crs(source, target, always_xy=True, allow_ballpark=False)
-    except ProjError:
+        return _pyproj().Transformer.from_crs(source, target, always_xy=True, allow_ballpark=False)
+    except _pyproj().exceptions.ProjError:
         message = f"pyproj knows no transformation from {name_of(source)} to {name_of(target)}"
         raise ArgumentError(f"{message}; convert the file with QGIS first") from None
 
 
 def to_degrees(crs: CRS) -> Transformer:
     """From a system to longitude and latitude on WGS 84."""
-    return between(crs, pyproj.CRS.from_user_input(LONGITUDE_LATITUDE))
+    return between(crs, _pyproj().CRS.from_user_input(LONGITUDE_LATITUDE))
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ class LocalFrame:
 
 def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
     """By projecting four points around the place, and measuring them on the ellipsoid."""
-    project = between(pyproj.CRS.from_user_input(LONGITUDE_LATITUDE), crs)
+    project = between(_pyproj().CRS.from_user_input(LONGITUDE_LATITUDE), crs)
     x, y = project.transform(
         [longitude, longitude, longitude - _STEP_DEGREES, longitude + _STEP_DEGREES],
         [latitude - _STEP_DEGREES, latitude + _STEP_DEGREES, latitude, latitude],
@@ -167,7 +165,7 @@ def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
     if not all(map(math.isfinite, (*x, *y))):
         message = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
         raise ArgumentError(f"{message}; use the UTM zone there")
-    ellipsoid = pyproj.Geod(ellps="WGS84")
+    ellipsoid = _pyproj().Geod(ellps="WGS84")
     north = ellipsoid.inv(longitude, latitude - _STEP_DEGREES, longitude, latitude + _STEP_DEGREES)[2]
     east = ellipsoid.inv(longitude - _STEP_DEGREES, latitude, longitude + _STEP_DEGREES, latitude)[2]
     scale = math.hypot(x[1] - x[0], y[1] - y[0]) / north, math.hypot(x[3] - x[2], y[3] - y[2]) / east
@@ -180,7 +178,7 @@ def utm_zone(longitude: float, latitude: float) -> CRS | None:
     if not -80.0 <= latitude <= 84.0:
         return None
     zone = math.floor(((longitude + 180.0) % 360.0) / 6.0) + 1
-    return pyproj.CRS.from_epsg((32600 if latitude >= 0.0 else 32700) + zone)
+    return _pyproj().CRS.from_epsg((32600 if latitude >= 0.0 else 32700) + zone)
 
 
 TOLERANCE_M = 1.0
@@ -397,11 +395,11 @@ class Projection:
 
     @cached_property
     def _crs(self) -> CRS:
-        return pyproj.CRS.from_user_input(self.name)
+        return _pyproj().CRS.from_user_input(self.name)
 
     @cached_property
     def _transformer(self) -> Transformer:
-        return pyproj.Transformer.from_crs(self._crs, LONGITUDE_LATITUDE, always_xy=True)
+        return _pyproj().Transformer.from_crs(self._crs, LONGITUDE_LATITUDE, always_xy=True)
 
     def proj_string(self) -> str:
         """The system as PROJ writes it, for formats that ask for that."""
