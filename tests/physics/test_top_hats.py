@@ -13,6 +13,7 @@ from tests.physics.test_pywake import pywake_turbines, site, turbines
 from vindeby.errors import ArgumentError
 from vindeby.wake import TimeSeriesSite, UniformSite, WindFarm
 from vindeby.wake.models import jensen, turbopark_2020
+from vindeby.wake.models.contract import Pair
 
 pytestmark = pytest.mark.oracle
 
@@ -67,7 +68,7 @@ def test_a_thrust_above_1_counts_as_1_in_momentum_theory() -> None:
     model = jensen(0.05, "momentum", "centre")
     data = WindFarm(UniformSite((1.0,), 9.0), smooth_turbine(), model).data
     at = {
-        thrust: model.deficit_with_slopes(data, 500.0, 0.0, 0.0, 0.0, 100.0, 100.0, thrust, 0.0)
+        thrust: model.deficit_with_slopes(data, Pair(500.0, 0.0, 0.0, 0.0, 100.0, 100.0, thrust, 0.0))
         for thrust in (0.999999, 1.0, 1.2)
     }
     assert at[1.2][0] == at[1.0][0] == pytest.approx((50.0 / 75.0) ** 2)
