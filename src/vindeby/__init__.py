@@ -17,7 +17,6 @@ from vindeby.campaign.reading.readers import provide
 if TYPE_CHECKING:
     from vindeby import errors as errors
     from vindeby import plots as plots
-    from vindeby.assembly import wind_farm_of as wind_farm_of
     from vindeby.campaign import Campaign as Campaign
     from vindeby.errors import VindebyError as VindebyError
     from vindeby.evaluation import evaluate as evaluate
@@ -101,7 +100,6 @@ _HOMES = {
     "plots": ("vindeby.plots", None),
     "run": ("vindeby.runner", "run"),
     "wake_models": (_WAKE, "MODELS"),
-    "wind_farm_of": ("vindeby.assembly", "wind_farm_of"),
 }
 """By name, the module and the name in it; no name for a module itself."""
 
@@ -146,7 +144,6 @@ __all__ = [
     "plots",
     "run",
     "wake_models",
-    "wind_farm_of",
 ]
 
 

@@ -1,4 +1,4 @@
-"""What a campaign file may name and what needs HDF5 or the libraries of other tools: files, and engines.
+"""What a campaign file may name and what stands in parts above it: files of other tools, engines, wind farms.
 
 ``vindeby`` provides this module to ``vindeby.campaign``, which imports nothing of the parts that read such files. Each
 of them is imported when it is first needed.
@@ -57,6 +57,27 @@ def windio_document(path: Path, overrides: Sequence[str]) -> Document:
     from vindeby.interop.windio.system import windio_document
 
     return windio_document(path, overrides)
+
+
+def wind_of(site: Any) -> Any:
+    """The site of ``vindeby.wake`` that a section describes."""
+    from vindeby.assembly import wind
+
+    return wind.wind_of(site)
+
+
+def turbine_of(turbine: Any) -> Any:
+    """The ``vindeby.Turbine`` that a section describes."""
+    from vindeby.assembly import wind
+
+    return wind.turbine_of(turbine)
+
+
+def wind_farm_of(campaign: Any, farm: str | int, turbine: str | int) -> Any:
+    """The ``vindeby.WindFarm`` of a farm and a turbine type of a campaign."""
+    from vindeby.assembly import wind
+
+    return wind.wind_farm_of(campaign, farm, turbine)
 
 
 def load_engine(engine: Any) -> None:

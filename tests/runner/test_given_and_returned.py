@@ -22,7 +22,7 @@ from vindeby.store.validate import validate
 def climbing(task: CallTask) -> dict[str, Any]:
     """An optimiser of the user's own: vindeby's random start, then one step along vindeby's gradient, if it helps."""
     start = vindeby.RandomStart().run(task.problem, seed=task.seed)
-    same = vindeby.WindFarm(task.wind_farm.site, task.wind_farm.turbines, wake="nygaard-2022")
+    same = vindeby.WindFarm(task.site, task.turbine, wake="nygaard-2022")
     aep_gwh, east, north = task.wind_farm.aep_and_gradient(start.x, start.y)
     assert aep_gwh == start.aep_gwh == same.aep(start.x, start.y)
     assert east.any()
@@ -37,7 +37,7 @@ def test_an_optimiser_of_the_users_own_reaches_the_engine(tmp_path: Path) -> Non
     assert run(campaign, tmp_path / "out.h5", workers=1).complete
     (record,) = results(tmp_path / "out.h5").values()
     farm, kind = campaign.farms[0].name, campaign.turbines[0].name
-    for by in (vindeby.wind_farm_of(campaign, farm, kind), vindeby.wind_farm_of(campaign)):
+    for by in (campaign.wind_farm(farm, kind), campaign.wind_farm(0, 0)):
         assert by.aep(*record.layout) == float(record.aep)
     assert record.attributes["aep_engine"] == float(record.aep)
 
@@ -45,9 +45,9 @@ def test_an_optimiser_of_the_users_own_reaches_the_engine(tmp_path: Path) -> Non
 def test_a_campaigns_wind_farm_is_asked_for_by_names_that_there_are() -> None:
     campaign = one_cell(calling("good", 1))
     with pytest.raises(ArgumentError, match="the campaign has no farm 'nowhere'; it has: "):
-        vindeby.wind_farm_of(campaign, "nowhere", 0)
+        campaign.wind_farm("nowhere", 0)
     with pytest.raises(ArgumentError, match="the campaign has no turbine type 7; it has: five"):
-        vindeby.wind_farm_of(campaign, "north", 7)
+        campaign.wind_farm("north", 7)
     with pytest.raises(ArgumentError, match="only a task that vindeby made"):
         _ = CallTask("a", "b", *[None] * 7).wind_farm  # type: ignore[arg-type]
 

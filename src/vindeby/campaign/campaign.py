@@ -14,6 +14,7 @@ from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.refusals import (
     refuse_bad_neighbours,
@@ -144,6 +145,13 @@ class Campaign(CampaignFields):
         """The wake model, where there is wind, and the search steps: ``wake jensen; search smart-start``."""
         search = "search " + " -> ".join(step.chosen[0] for step in self.method)
         return f"wake {self.wake.title}; {search}" if self.is_about_wind else search
+
+    def wind_farm(self, farm: str | int = 0, turbine: str | int = 0) -> Any:
+        """What layouts of a farm are worth, in the campaign's wind, wakes and neighbours: a ``vindeby.WindFarm``.
+
+        Farm and turbine type are named, or numbered from 0; a farm that mixes types has those of its mix.
+        """
+        return readers().wind_farm_of(self, farm, turbine)
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r}: {self.counts}; {self.search_in_words}>"

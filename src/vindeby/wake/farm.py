@@ -6,10 +6,11 @@ and hands plain arrays to the compiled loops. Positions are metres east (x) and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +70,17 @@ class FlowMap:
         )
 
 
+class Described(Protocol):
+    """A site or turbine that a campaign, or a task of it, describes."""
+
+    def for_wind_farm(self) -> Any:
+        """The object of ``wake`` that computes with it."""
+
+
+def _computed(given: Any) -> Any:
+    return given.for_wind_farm() if hasattr(given, "for_wind_farm") else given
+
+
 class WindFarm:
     """What layouts are worth on a site.
 
@@ -82,8 +94,8 @@ class WindFarm:
 
     def __init__(
         self,
-        site: Site,
-        turbine: Turbine | Sequence[Turbine],
+        site: Site | Described,
+        turbine: Turbine | Described | Sequence[Turbine | Described],
         wake: str | WakeModel = "nygaard-2022",
         *,
         directions: npt.ArrayLike | None = None,
@@ -92,8 +104,10 @@ class WindFarm:
         threads: int = 1,
         tabulate: bool = True,
     ) -> None:
-        self.site = site
-        self.turbines: tuple[Turbine, ...] = (turbine,) if isinstance(turbine, Turbine) else tuple(turbine)
+        self.site: Site = _computed(site)
+        several = isinstance(turbine, Iterable) and not hasattr(turbine, "for_wind_farm")
+        given: Any = turbine if several else [turbine]
+        self.turbines: tuple[Turbine, ...] = tuple(map(_computed, given))
         if not self.turbines or not all(isinstance(t, Turbine) for t in self.turbines):
             raise ArgumentError("turbine must be a Turbine or a non-empty list of them")
         if threads < 1:

@@ -1,4 +1,4 @@
-"""What a campaign file may name and what needs HDF5 or libraries of other tools: files, and PyWake or FLORIS as engine.
+"""What a campaign file may name and what stands in parts above: files of other tools, engines, wind farms.
 
 Imports go one way, and reading most campaigns must not load such libraries. So the code stands in the parts above,
 ``vindeby.readers`` has one function for each, and ``vindeby`` hands them over when it is imported (``provide``).
@@ -73,6 +73,15 @@ class Readers(Protocol):
 
     def load_engine(self, engine: Any) -> None:
         """Import the engine that ``wake`` names; InputError where it cannot be used."""
+
+    def wind_of(self, site: Any) -> Any:
+        """The site of ``vindeby.wake`` that a section describes."""
+
+    def turbine_of(self, turbine: Any) -> Any:
+        """The ``vindeby.Turbine`` that a section describes."""
+
+    def wind_farm_of(self, campaign: Any, farm: str | int, turbine: str | int) -> Any:
+        """The ``vindeby.WindFarm`` of a farm and a turbine type of a campaign."""
 
     def engine_farm(self, engine: Any, site: Any, turbines: Any, neighbours: Any) -> Any:
         """A wind farm that the engine computes."""

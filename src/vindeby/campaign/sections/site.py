@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.time_series import (
@@ -274,6 +275,10 @@ class Site(OneOf):
         own = ", as XRSite.load reads a file" if (self.source.format, how) == ("xrsite", "nearest") else ""
         other = "linear" if how == "nearest" else "nearest"
         return f"interpolation {how}{over}{own} (`interpolation: {other}` beside `file` changes it)"
+
+    def for_wind_farm(self) -> Any:
+        """The same wind as an object that ``vindeby.WindFarm`` computes with; it takes either."""
+        return readers().wind_of(self.stated)
 
     @property
     def is_searched_coarsely(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from vindeby import units
+from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.sections.values import (
     FileSource,
     Fraction,
@@ -225,6 +226,10 @@ class Turbine(OneOf):
     cubic: Cubic | None = None
     source: FileSource | None = None
     """The file of another tool that the turbine was read from, if any."""
+
+    def for_wind_farm(self) -> Any:
+        """The same type as a ``vindeby.Turbine``; ``vindeby.WindFarm`` takes either."""
+        return readers().turbine_of(self)
 
     @property
     def description(self) -> Generic | Table | Cubic:
