@@ -129,7 +129,10 @@ def is_in_metres(crs: CRS) -> bool:
 def between(source: CRS, target: CRS) -> Transformer:
     """The best known way from one system to another, x before y."""
     try:
-        return _pyproj().Transformer.from_crs(source, target, always_xy=True, allow_ballpark=False)
+        made: Transformer = _pyproj().Transformer.from_crs(
+            source, target, always_xy=True, allow_ballpark=False
+        )
+        return made
     except _pyproj().exceptions.ProjError:
         message = f"pyproj knows no transformation from {name_of(source)} to {name_of(target)}"
         raise ArgumentError(f"{message}; convert the file with QGIS first") from None
@@ -178,7 +181,8 @@ def utm_zone(longitude: float, latitude: float) -> CRS | None:
     if not -80.0 <= latitude <= 84.0:
         return None
     zone = math.floor(((longitude + 180.0) % 360.0) / 6.0) + 1
-    return _pyproj().CRS.from_epsg((32600 if latitude >= 0.0 else 32700) + zone)
+    crs: CRS = _pyproj().CRS.from_epsg((32600 if latitude >= 0.0 else 32700) + zone)
+    return crs
 
 
 TOLERANCE_M = 1.0
@@ -395,11 +399,13 @@ class Projection:
 
     @cached_property
     def _crs(self) -> CRS:
-        return _pyproj().CRS.from_user_input(self.name)
+        crs: CRS = _pyproj().CRS.from_user_input(self.name)
+        return crs
 
     @cached_property
     def _transformer(self) -> Transformer:
-        return _pyproj().Transformer.from_crs(self._crs, LONGITUDE_LATITUDE, always_xy=True)
+        made: Transformer = _pyproj().Transformer.from_crs(self._crs, LONGITUDE_LATITUDE, always_xy=True)
+        return made
 
     def proj_string(self) -> str:
         """The system as PROJ writes it, for formats that ask for that."""
