@@ -15,6 +15,8 @@ from tests import command
 from tests.campaign.examples import SMALL
 from tests.command import Server, vindeby
 
+pytestmark = pytest.mark.slow
+
 TELLS = """#!{python}
 import os, sys
 print(os.getcwd(), sys.argv, sys.path[0], __name__)

@@ -87,11 +87,13 @@ def test_what_a_page_shows_is_true(page: Path, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.core
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.core
 def test_the_campaign_file_reference_names_every_key() -> None:
     text = (ROOT / "docs" / "campaign-file.md").read_text()
     assert [key for key in _keys(Campaign.model_json_schema()) if f"`{key}`" not in text] == []
@@ -104,10 +106,12 @@ def _keys(schema: dict[str, Any]) -> set[str]:
     return found
 
 
+@pytest.mark.core
 def test_the_changelog_has_the_version() -> None:
     assert f"\n## {__import__('vindeby').__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
+@pytest.mark.core
 def test_the_readme_installs_the_command_before_it_calls_it_and_names_every_extra() -> None:
     text = (ROOT / "README.md").read_text()
     install = text[text.index("## Install") : text.index("## A campaign")]

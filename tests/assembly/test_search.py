@@ -18,6 +18,8 @@ from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.layout import Gradient
 from vindeby.store.format.record import Record
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_search_of_a_campaign_finds_a_layout_that_passes_its_checks() -> None:
     data = changed("method", {"smart-start": {"grid_size": 12, "random_pct": 20}})

@@ -17,6 +17,8 @@ from vindeby.runner.methods.method_protocol import checked_record
 from vindeby.runner.methods.search import SearchMethod
 from vindeby.store.format.record import Record
 
+pytestmark = pytest.mark.slow
+
 CAMPAIGN = Campaign.loads(ZONED)
 
 

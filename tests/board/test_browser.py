@@ -114,6 +114,7 @@ def test_the_board_follows_a_real_campaign(tmp_path: Path, watched: Watched) -> 
     }
 
 
+@pytest.mark.core
 def test_the_board_works_on_a_phone_in_the_dark_and_by_keyboard(tmp_path: Path, browser: Browser) -> None:
     run = finished(tmp_path / "o.h5", campaign())
     events(run, [set_aside("farm0_t0_s0")])

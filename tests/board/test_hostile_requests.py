@@ -14,6 +14,8 @@ from tests.command import vindeby
 from tests.results.examples import campaign, events, publish, set_aside
 from vindeby.board.access import COOKIE
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "a-token for;tests"
 
 

@@ -9,6 +9,8 @@ from tests.campaign.broken import BROKEN
 from tests.campaign.examples import SMALL
 from tests.command import vindeby
 
+pytestmark = pytest.mark.slow
+
 
 def check(path: Path) -> subprocess.CompletedProcess[str]:
     return vindeby(path.parent, "check", path.name, timeout_s=60.0)

@@ -13,6 +13,8 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.errors import CampaignError
 
+pytestmark = pytest.mark.slow
+
 xarray = pytest.importorskip("xarray", reason="xarray writes the files of these tests")
 pytest.importorskip("h5netcdf", reason="h5netcdf writes the files of these tests")
 

@@ -3,11 +3,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.campaign.strategies import campaigns
 from vindeby.campaign import Campaign
+
+pytestmark = pytest.mark.slow
 
 relaxed = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 

@@ -16,6 +16,8 @@ from vindeby.errors import InputError
 from vindeby.runner import run
 from vindeby.store.disk.run_directory import RunDirectory
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,8 @@ from vindeby.campaign import Campaign
 from vindeby.runner import run
 from vindeby.store.read.database import open_database as vindeby_open
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:

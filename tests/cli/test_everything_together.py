@@ -18,6 +18,8 @@ from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 
+pytestmark = pytest.mark.slow
+
 
 def _type(name: str, rated: float, rotor: float, hub: float) -> dict[str, Any]:
     return {

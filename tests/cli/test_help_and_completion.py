@@ -17,6 +17,8 @@ from vindeby.cli import COMMANDS
 from vindeby.cli.app import build
 from vindeby.cli.options import campaigns
 
+pytestmark = pytest.mark.slow
+
 HEAVY = ("h5py", "matplotlib", "numba", "numpy", "shapely", "starlette", "yaml", "vindeby.runner")
 
 

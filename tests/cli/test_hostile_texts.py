@@ -18,6 +18,8 @@ from tests.results.examples import campaign, events, finished, publish, set_asid
 from vindeby import cli
 from vindeby.printable import one_line, printable
 
+pytestmark = pytest.mark.slow
+
 FORGED = "vindeby: FORGED"
 EVIL = f"a\x1b]0;owned\x07\x1b[31m\x9b2J\u202eb\r\x0b\x85\u2028\n{FORGED}\x7f"
 """Retitles the terminal, colours and clears it, turns the direction, begins lines of its own."""

@@ -12,6 +12,8 @@ from vindeby import __version__
 from vindeby.campaign import presets
 from vindeby.cli import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 
 def test_init_then_check_of_the_energy_island(tmp_path: Path) -> None:
     written = vindeby(tmp_path, "init", "energy-island", "c.yaml")

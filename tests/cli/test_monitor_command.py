@@ -15,6 +15,8 @@ from tests.results.examples import EVIL, campaign, events, finished, publish, re
 from vindeby.cli import COMMANDS
 from vindeby.store.format.shard import ShardWriter
 
+pytestmark = pytest.mark.slow
+
 
 def test_monitor_prints_counts_a_matrix_and_failures(tmp_path: Path) -> None:
     run = publish(tmp_path / "o.h5", campaign(), lambda task: task.farm_idx == 0 or task.seed == 1)

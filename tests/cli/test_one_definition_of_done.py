@@ -29,6 +29,8 @@ from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 NAMING = KEY_OF_ATTRIBUTES
 
 

@@ -12,6 +12,8 @@ from tests.runner.campaigns import ROOT, calling, one_cell
 from tests.store.locks import held_by
 from vindeby.store.disk.run_directory import RunDirectory
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:

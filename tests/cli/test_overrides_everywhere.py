@@ -12,6 +12,8 @@ from tests.results.examples import campaign, finished
 from tests.store.examples import foreign_file
 from vindeby.cli.app import build
 
+pytestmark = pytest.mark.slow
+
 
 def say(*words: str) -> tuple[int, str]:
     done = CliRunner().invoke(build(), list(words))

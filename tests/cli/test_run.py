@@ -22,6 +22,8 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.missing import fingerprints
 from vindeby.store.read.database import Database
 
+pytestmark = pytest.mark.slow
+
 
 def campaign(folder: Path, seeds: int = 3, **parameters: float | str) -> None:
     asked = one_cell(calling("versatile", seeds, parameters))
@@ -33,6 +35,7 @@ def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
+@pytest.mark.core
 def test_a_campaign_is_run_into_layouts_h5_of_the_current_folder(tmp_path: Path) -> None:
     campaign(tmp_path)
     done = vindeby(tmp_path, "run", "c.yaml")
@@ -45,6 +48,7 @@ def test_a_campaign_is_run_into_layouts_h5_of_the_current_folder(tmp_path: Path)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
+@pytest.mark.core
 def test_what_fails_is_said_with_what_to_do_and_exits_1(tmp_path: Path) -> None:
     campaign(tmp_path, seeds=4, bad=2, mended=str(tmp_path / "mended"))
     done = vindeby(tmp_path, "run", "c.yaml", "-o", "out.h5")
@@ -150,6 +154,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1]
 
 
 @pytest.mark.parametrize("number", SIGNALS if FULL else SIGNALS[:1])
+@pytest.mark.core
 def test_a_signal_lets_running_tasks_finish_and_the_same_command_goes_on(
     number: signal.Signals, tmp_path: Path
 ) -> None:

@@ -27,6 +27,8 @@ from vindeby.campaign.reading.yaml_text import read
 from vindeby.cli.app import build
 from vindeby.errors import ArgumentError, CampaignError
 
+pytestmark = pytest.mark.slow
+
 jsonschema = pytest.importorskip("jsonschema")
 
 

@@ -17,6 +17,8 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
 
+pytestmark = pytest.mark.slow
+
 
 def result(campaign: Campaign, number: int, **changes: object) -> Record:
     """A possible result of the campaign's task."""

@@ -24,6 +24,8 @@ from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 
+pytestmark = pytest.mark.slow
+
 COSTS = {"three": 7.0, "five": 15}
 
 

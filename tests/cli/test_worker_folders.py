@@ -14,6 +14,8 @@ from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell
 from vindeby.runner import run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,7 @@ def test_tasks_that_failed_are_left_out_until_they_are_to_be_tried_again(tmp_pat
         (["-o", "nowhere/out.h5"], "there is no folder"),
     ],
 )
+@pytest.mark.core
 def test_mistakes_have_status_2_and_words(
     words: list[str],
     message: str,

@@ -225,6 +225,7 @@ def test_workers_that_do_not_see_the_run_directory_return_their_results(tmp_path
     }
 
 
+@pytest.mark.core
 def test_other_versions_on_the_workers_are_refused_and_both_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

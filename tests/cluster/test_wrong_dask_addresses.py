@@ -26,6 +26,7 @@ def no_client(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_client")
 @pytest.mark.parametrize("address", ["foo://bar:1", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:port"])
+@pytest.mark.core
 def test_an_address_that_cannot_be_one_is_refused(tmp_path: Path, address: str) -> None:
     with (
         pytest.raises(ArgumentError, match="is not the address of a scheduler"),

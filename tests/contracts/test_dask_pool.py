@@ -19,6 +19,8 @@ from vindeby.runner.local.messages import Setup
 from vindeby.runner.pool import WorkerPool
 from vindeby.store.disk.run_directory import RunDirectory
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")
 

@@ -19,6 +19,8 @@ from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import checksum_of, segments_of
 from vindeby.store.format.seal import FORMAT_VERSION, SealError, open_sealed
 
+pytestmark = pytest.mark.slow
+
 ROOT: dict[str, Attribute] = {
     "format_version": FORMAT_VERSION,
     "campaign": "name: x\n" * 20_000,
@@ -56,6 +58,7 @@ def file_format(request: pytest.FixtureRequest) -> FileFormat:
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 33, 1500, 3000])
+@pytest.mark.core
 def test_it_gives_back_what_was_written(file_format: FileFormat, count: int, tmp_path: Path) -> None:
     batch = records(count)
     file_format.write(tmp_path / "a.h5", content(batch))

@@ -29,6 +29,8 @@ from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import ShardWriter
 
+pytestmark = pytest.mark.slow
+
 LONGEST_S = 120.0
 OPTIONS = ExecutorOptions(flush_s=0.05)
 Kindred = TypeVar("Kindred")

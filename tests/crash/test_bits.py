@@ -160,6 +160,7 @@ def test_a_damaged_block_costs_only_the_records_in_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("turbines", [2, 6000], ids=["small", "large"])
 @pytest.mark.parametrize("file_format", ["classic", "table"])
+@pytest.mark.core
 def test_a_damaged_number_inside_a_database_costs_only_its_record(
     file_format: str, turbines: int, tmp_path: Path
 ) -> None:

@@ -192,6 +192,7 @@ def test_the_sweep_reaches_the_calls_that_matter(
         assert calls["ftruncate"] >= 1
 
 
+@pytest.mark.core
 def test_a_kill_does_kill(publish_calls: dict[str, int], tmp_path: Path) -> None:
     arguments = command("publish", tmp_path / "out.h5")
     done = traced("rename", "signal=SIGKILL:when=2", arguments, tmp_path / "log")

@@ -141,6 +141,7 @@ def choices(doubtful: list[int], generator: random.Random) -> Iterator[frozenset
         yield frozenset(number for number in doubtful if generator.random() < 0.5)
 
 
+@pytest.mark.core
 def test_what_was_acknowledged_survives_any_power_cut(
     recording: tuple[Path, list[Step], dict[int, dict[str, str]]], tmp_path: Path
 ) -> None:

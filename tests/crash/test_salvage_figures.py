@@ -119,6 +119,7 @@ def test_files_left_marked_as_open_are_saved(cut: float, tmp_path: Path) -> None
     assert len(there) == RECORDS or cut < 1
 
 
+@pytest.mark.core
 def test_a_file_whose_signature_is_gone_is_saved_too(tmp_path: Path) -> None:
     path = tmp_path / "a.h5"
     foreign_file(path, range(RECORDS))

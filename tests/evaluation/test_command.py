@@ -23,6 +23,8 @@ from vindeby.evaluation.running import evaluate, study_campaign
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
 
+pytestmark = pytest.mark.slow
+
 NEIGHBOURS = [{"farm": f"farm {name}", "type": "small"} for name in "bcdefg"]
 STUDY = {
     "name": "study",
@@ -111,6 +113,7 @@ def test_a_source_that_has_changed_is_refused_until_it_is_said(tmp_path: Path) -
         evaluate(made, study, tmp_path / "s.h5")
 
 
+@pytest.mark.core
 def test_results_are_read_over_combinations(source: Path, tmp_path: Path) -> None:
     study = {
         **STUDY,

@@ -17,6 +17,8 @@ from vindeby.evaluation.energies import Energies
 from vindeby.evaluation.running import study_campaign
 from vindeby.evaluation.stored_layouts import Layout
 
+pytestmark = pytest.mark.slow
+
 ONE = {"layouts": {"farms": "farm a", "types": "small", "seeds": 0}}
 NEXT: dict[str, Any] = {"farm": "farm b", "type": "small", "seed": 0}
 WAKES = sorted(wake_models) if FULL else ["cumulative-curl", "niayifar-2016", "nygaard-2022"]

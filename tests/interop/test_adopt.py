@@ -25,6 +25,8 @@ from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 
 class Undisturbed(NamedTuple):
     """A campaign, and what vindeby computes for it when nothing goes wrong."""

@@ -20,6 +20,8 @@ from vindeby.interop.adopt import adopt
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:

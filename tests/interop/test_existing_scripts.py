@@ -24,6 +24,8 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import merge
 
+pytestmark = pytest.mark.slow
+
 ANALYSIS = """
 import json, sys, h5py, numpy as np
 found = {}

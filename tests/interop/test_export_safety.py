@@ -27,6 +27,8 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
 
+pytestmark = pytest.mark.slow
+
 CRS = Options(crs="EPSG:32631")
 FORCE = Options(crs="EPSG:32631", force=True)
 ONE = Selection(keys=("farm0_t0_s0",))

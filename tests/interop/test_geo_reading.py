@@ -31,6 +31,8 @@ from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
 from vindeby.interop.geo.crs import TOLERANCE_M, utm_zone
 
+pytestmark = pytest.mark.slow
+
 FORMATS = ("a.geojson", "a.json", "a.shp", "a.zip", "a.gpkg", "a.kml", "a.gdb")
 UTM_32 = pyproj.Transformer.from_crs("EPSG:4326", "EPSG:32632", always_xy=True)
 

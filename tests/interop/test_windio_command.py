@@ -13,6 +13,8 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.reading.source import is_windio
 from vindeby.cli.app import build
 
+pytestmark = pytest.mark.slow
+
 
 def in_process(*words: str) -> Result:
     return CliRunner().invoke(build(), list(words))

@@ -22,6 +22,8 @@ from vindeby.errors import CampaignError
 from vindeby.interop.windio import read_system, read_turbine
 from vindeby.interop.windio.nodes import MOST_INCLUDES
 
+pytestmark = pytest.mark.slow
+
 POLYGON = "site.boundaries.polygons.0"
 WIND = "site.energy_resource.wind_resource"
 

@@ -14,6 +14,8 @@ from vindeby.errors import CampaignError
 from vindeby.interop.windio import Notes, System, read_boundary, read_system, read_turbine
 from vindeby.interop.windio.campaign_text import campaign_files
 
+pytestmark = pytest.mark.slow
+
 
 def system_of(folder: Path, data: dict[str, Any], *, check_schema: bool = False) -> System:
     return read_system(write(folder / "system.yaml", data), check_schema=check_schema)

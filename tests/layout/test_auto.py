@@ -25,6 +25,8 @@ from vindeby.layout.portfolio.contest import Climbs, Contest, Race
 from vindeby.layout.portfolio.starts import GRADIENT, starts_for
 from vindeby.wake import Turbine, WeibullSite, WindFarm, WindStates
 
+pytestmark = pytest.mark.slow
+
 FloatArray = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 CURVE = ("curve_seconds", "curve_evaluations", "curve_aep_gwh")
 
@@ -111,6 +113,7 @@ def test_every_kind_of_problem_gets_a_feasible_layout_within_the_budget(kind: st
 
 
 @pytest.mark.parametrize("evaluations", [1, 2, 3, 5, 10, 30])
+@pytest.mark.core
 def test_a_tiny_budget_is_kept_and_gives_a_layout(evaluations: int) -> None:
     problem = round_farm()
     result = Auto(evaluations=evaluations).run(problem, 1)

@@ -34,6 +34,8 @@ from vindeby.wake import (
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.models import model_named
 
+pytestmark = pytest.mark.slow
+
 # Compiling the loops for a model takes long; these two put wakes together in different ways, and of the second, whose
 # wakes grow with turbulence, deficits are fractions of the free wind of the turbine that is in the wake.
 WAYS = [

@@ -23,6 +23,8 @@ from vindeby.wake import Neighbours, TableSite, Turbine, WindFarm
 from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.models import model_named
 
+pytestmark = pytest.mark.slow
+
 # Compiling the loops for a model takes long; these two put wakes together in different ways.
 WAYS = [
     ("bastankhah-2014", "linear", "source"),

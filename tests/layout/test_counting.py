@@ -31,6 +31,8 @@ from vindeby.layout.counting import changes, searches
 from vindeby.layout.counting.changes import TypeChanges
 from vindeby.wake import Neighbours, WindFarm
 
+pytestmark = pytest.mark.slow
+
 STEPS = [RandomStart(), Gradient(60)]
 LOW, HIGH = 2, 9
 

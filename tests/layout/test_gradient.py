@@ -12,6 +12,8 @@ from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.simplified_farm import widened
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE_M = 1e-6
 
 
@@ -94,6 +96,7 @@ def test_wide_wakes_first_lead_to_better_optima() -> None:
     assert wide > 1.01 * plain
 
 
+@pytest.mark.core
 def test_the_same_start_and_seed_give_the_same_layout_to_the_bit_whatever_ran_before() -> None:
     problem = mixed()
     start, other = RandomStart().run(problem, 1).layout, RandomStart().run(problem, 2).layout
@@ -168,6 +171,7 @@ FIRST = {
 
 
 @pytest.mark.parametrize(("name", "iterations", "widening"), FIRST)
+@pytest.mark.core
 def test_all_wind_states_without_a_memory_give_the_results_of_the_first_version(
     name: str, iterations: int, widening: float
 ) -> None:

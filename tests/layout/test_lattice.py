@@ -38,6 +38,8 @@ from vindeby.wake import (
     iea37_335mw,
 )
 
+pytestmark = pytest.mark.slow
+
 ANY = lattices(250.0, 900.0)
 
 
@@ -122,6 +124,7 @@ def test_rows_have_no_gaps_that_the_area_does_not_have(seed: int) -> None:
     rows=st.booleans(),
     quick=st.booleans(),
 )
+@pytest.mark.core
 def test_dropping_ends_at_the_count_with_points_of_the_lattice(
     lattice: PlaneLattice, spare: int, rows: bool, quick: bool
 ) -> None:

@@ -15,6 +15,8 @@ from tests.layout.lattice_cases import AREA, HOLE, Ring, lattices, problem_in
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.points import Ground, PlaneLattice, reduced
 
+pytestmark = pytest.mark.slow
+
 Turn = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 ANY = lattices(250.0, 900.0)

@@ -33,6 +33,8 @@ from vindeby.layout import (
 )
 from vindeby.layout.problem import Report
 
+pytestmark = pytest.mark.slow
+
 METHODS: dict[str, Method] = {
     "smart-start": SmartStart(9, 20.0),
     "random-start": RandomStart(),

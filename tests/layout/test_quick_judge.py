@@ -38,6 +38,8 @@ from vindeby.wake import (
     iea37_335mw,
 )
 
+pytestmark = pytest.mark.slow
+
 CHANGING = WindFarm(
     WeibullSite([0.1, 0.3, 0.4, 0.2], [9.0, 10.0, 9.5, 8.0], [2.0, 2.2, 2.1, 1.9], 0.07),
     Turbine.generic("5 MW", 5.0, 130.0, 90.0),

@@ -20,6 +20,8 @@ from vindeby.layout.moves.walk import Walk, walk
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, TableSite, UniformSite, WindFarm, iea37_10mw, iea37_335mw
 
+pytestmark = pytest.mark.slow
+
 # Compiling the loops for a model takes long; these two put wakes together in different ways.
 MODELS = ("iea37", "bastankhah-2014", *(("jensen", "nygaard-2022") if os.environ.get("VINDEBY_FULL") else ()))
 SEARCHES: tuple[Method, ...] = (RandomSearch(150), Annealing(150), Hopping(2, 5))

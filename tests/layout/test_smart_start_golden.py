@@ -13,6 +13,8 @@ from tests.layout.cases import CASES, CIRCLE, FREQUENCY, SHAPES, TURBINES, WEIBU
 from vindeby.layout import Boundary, Problem, SmartStart
 from vindeby.wake import MODELS, Neighbours, Turbine, WeibullSite, WindFarm
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = json.loads(Path(__file__).with_name("golden.json").read_text())
 
 
@@ -42,6 +44,7 @@ WITHOUT_TOPFARM = {"bastankhah-2016", "cumulative-curl", "turbopark-2020"}
 
 
 @pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.name)
+@pytest.mark.core
 def test_smart_start_chooses_the_points_that_topfarm_chose(case: Case) -> None:
     expected = GOLDEN[case.name]
     result = method_of(case).run(problem_of(case), case.seed)

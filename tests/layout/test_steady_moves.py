@@ -20,6 +20,8 @@ from vindeby.layout.moves.steady_moves import SteadyMoves
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, UniformSite, WindFarm, iea37_10mw, iea37_335mw
 
+pytestmark = pytest.mark.slow
+
 SQUARES = [[(x, y), (x + 900.0, y), (x + 900.0, y + 900.0), (x, y + 900.0)] for x, y in ((0, 0), (1500, 400))]
 BESIDE = Neighbours([-400.0, -400.0], [500.0, 1500.0])
 

@@ -15,6 +15,8 @@ from vindeby.layout.methods import stochastic_gradient
 from vindeby.layout.methods.stochastic_gradient import _push_apart
 from vindeby.wake import TimeSeriesSite, Turbine, WindFarm
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE_M = 1e-6
 
 

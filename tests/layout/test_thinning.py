@@ -22,6 +22,8 @@ from vindeby.wake import (
     WindStates,
 )
 
+pytestmark = pytest.mark.slow
+
 TURBINE = Turbine.generic("t", 8.0, 160.0, 110.0)
 SITE = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9])
 AREA = Boundary([((0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0))])

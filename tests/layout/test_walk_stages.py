@@ -21,6 +21,8 @@ from vindeby.layout.moves.walk import Stage, Walk, stages_of, walk
 from vindeby.layout.portfolio.starts import trial_work
 from vindeby.wake import TableSite, TimeSeriesSite, Turbine, WeibullSite, WindFarm, iea37_335mw
 
+pytestmark = pytest.mark.slow
+
 FloatArray = npt.NDArray[np.float64]
 ROSE = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9])
 DEGREES = np.arange(0.0, 360.0, 1.0)

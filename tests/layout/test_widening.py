@@ -12,6 +12,8 @@ from vindeby.layout import Gradient, Problem, RandomStart
 from vindeby.layout.climbing.simplified_farm import stages, widened
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 
+pytestmark = pytest.mark.slow
+
 
 def with_model(model: WakeModel) -> Problem:
     problem = circle()

@@ -39,6 +39,8 @@ from vindeby.layout import (
 from vindeby.layout.method import Result
 from vindeby.layout.moves import walk_loop
 
+pytestmark = pytest.mark.slow
+
 SPEEDS = {"three zones": (9.0, 9.8)}
 
 

@@ -11,6 +11,8 @@ import pytest
 from tests.physics.oracle import FREQUENCY, WEIBULL_A, WEIBULL_K, spread_out
 from vindeby.wake import MODELS, Neighbours, TimeSeriesSite, Turbine, WeibullSite, WindFarm, iea37_10mw
 
+pytestmark = pytest.mark.slow
+
 SITE = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K)
 DIRECTIONS = np.arange(0, 360, 30.0)
 WITH_GRADIENT = sorted(set(MODELS) - {"cumulative-curl"})  # it refuses, which test_cumulative_curl.py checks
@@ -61,6 +63,7 @@ def test_gradient_equals_central_differences(model: str, tabulate: bool) -> None
 
 
 @pytest.mark.parametrize("model", ["nygaard-2022", "niayifar-2016", "bastankhah-2014"])
+@pytest.mark.core
 def test_what_is_left_of_a_taylor_series_shrinks_with_the_square(model: str) -> None:
     farm = WindFarm(SITE, smooth_turbine(), model, directions=DIRECTIONS)
     x, y = (v - v.mean() for v in spread_out(12, 15, 700, 6000))

@@ -12,6 +12,8 @@ from vindeby.errors import ArgumentError
 from vindeby.wake import MODELS, GriddedSite, Turbine, UniformSite, WindFarm, WindGrid, model_named
 from vindeby.wake.models.contract import wrong_slope
 
+pytestmark = pytest.mark.slow
+
 TURBINE = Turbine.tabulated("linear", 178.0, 119.0, *TABLE)
 
 

@@ -99,6 +99,7 @@ def test_power_and_wind_speed_of_every_state_agree_with_pywake() -> None:
 
 
 @pytest.mark.parametrize("model", ["nygaard-2022", "niayifar-2016", "jensen"])
+@pytest.mark.core
 def test_a_time_series_with_its_own_turbulence_agrees_with_pywake(model: str) -> None:
     rng = np.random.default_rng(4)
     speed, direction = rng.uniform(4, 16, 50), rng.choice(np.arange(0, 360, 9.0), 50)
@@ -113,6 +114,7 @@ def test_a_time_series_with_its_own_turbulence_agrees_with_pywake(model: str) ->
 
 
 @pytest.mark.parametrize("model", ["nygaard-2022", "bastankhah-2014"])
+@pytest.mark.core
 def test_neighbours_cast_wakes_and_are_not_counted(model: str) -> None:
     directions = np.arange(0, 360, 20.0)
     x, y = spread_out(6, 14, 700, 5000)

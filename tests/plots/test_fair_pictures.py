@@ -23,6 +23,8 @@ from vindeby.plots.layout import prepare
 from vindeby.plots.style import FAINT, contrast, greys, paper, ramp, shades, strong, style, text_on
 from vindeby.results.result_set import ResultSet
 
+pytestmark = pytest.mark.slow
+
 
 def asked(capacity_mw: float) -> Campaign:
     """The small campaign with types of 5 and 2 MW, so that 30 MW fit both and 31 MW fit neither."""

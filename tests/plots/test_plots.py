@@ -26,6 +26,8 @@ from vindeby.plots.style import as_bytes, shades, size_in_inches, style
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.shard import ShardWriter
 
+pytestmark = pytest.mark.slow
+
 CREATED = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 

@@ -25,6 +25,8 @@ from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read import reading
 from vindeby.store.read.reading import read_guarded
 
+pytestmark = pytest.mark.slow
+
 
 class Page(HTMLParser):
     """The elements of a page, with their text."""

@@ -16,6 +16,8 @@ from vindeby.report.page import ResultLink, best_key, campaign_facts, table
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -13,6 +13,8 @@ from vindeby.runner.protocol import Kind
 from vindeby.store.disk.events import event_files, read_events
 from vindeby.store.disk.run_directory import RunDirectory
 
+pytestmark = pytest.mark.slow
+
 
 def finished(output: Path, function: str, seeds: int, **parameters: float) -> Summary:
     campaign = campaign_of(function, seeds, {"limit": 256, **parameters}, flush_s=0.3)

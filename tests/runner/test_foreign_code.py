@@ -15,6 +15,8 @@ from vindeby.campaign.reading.code_files import file_of
 from vindeby.cli.app import build
 from vindeby.runner.methods.call import warning
 
+pytestmark = pytest.mark.slow
+
 CODE = """
 import pathlib
 pathlib.Path(__file__).with_name("executed").touch()

@@ -18,6 +18,8 @@ from vindeby.runner.protocol import Kind
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 
 def climbing(task: CallTask) -> dict[str, Any]:
     """An optimiser of the user's own: vindeby's random start, then one step along vindeby's gradient, if it helps."""

@@ -23,6 +23,8 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, _Merge, merge
 
+pytestmark = pytest.mark.slow
+
 COORDINATOR = """
 import sys
 from vindeby.campaign import Campaign

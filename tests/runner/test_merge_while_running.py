@@ -28,6 +28,8 @@ from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import merge
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 SEEDS, FREE = 60, 20
 
 

@@ -15,6 +15,8 @@ from vindeby.assembly import wake_model_of, wind_farm_of
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 MODEL = """
 from math import exp
 from pathlib import Path

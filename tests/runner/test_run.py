@@ -24,8 +24,11 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
+@pytest.mark.core
 def test_a_campaign_becomes_a_valid_database(method: str, tmp_path: Path) -> None:
     campaign = calling("good", 5, start_method=method)
     summary = vindeby.run(campaign, tmp_path / "out.h5", workers=2)
@@ -232,6 +235,7 @@ def test_a_bad_file_stops_a_run_before_anything_happens(tmp_path: Path) -> None:
     assert RunDirectory(output).shard_paths() == [shard]
 
 
+@pytest.mark.core
 def test_with_rerun_what_is_bad_is_kept_in_quarantine_and_computed_again(tmp_path: Path) -> None:
     output, shard = damaged(tmp_path)
     bad = shard.read_bytes()

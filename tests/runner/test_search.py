@@ -28,6 +28,8 @@ from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 from vindeby.wake import WeibullSite, WindFarm
 
+pytestmark = pytest.mark.slow
+
 
 def campaign(grid_size: int, seeds: int = 3, **run_options: object) -> Campaign:
     data = small()

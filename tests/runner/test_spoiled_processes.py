@@ -16,6 +16,8 @@ from vindeby.store.disk.events import event_files, read_events
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 40
 SPOILERS = (
     "stdout",

@@ -29,6 +29,8 @@ from vindeby.store.format.seal import SealedFile
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 
 def add_everywhere(path: Path) -> None:
     add_to_root(path)

@@ -24,6 +24,8 @@ from vindeby.store.merge.merge import merge
 from vindeby.store.read.guard import Guard
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 
 def checksums(path: Path) -> dict[str, str]:
     return {key: checksum_of(one) for key, one in contents(path).items()}

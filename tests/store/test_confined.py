@@ -19,6 +19,8 @@ from vindeby.store.read.reading import read_any
 from vindeby.store.salvage import salvage
 from vindeby.store.salvage.attempts import rescue
 
+pytestmark = pytest.mark.slow
+
 SECRET = b"0123456789abcdef" * 8
 
 

@@ -26,7 +26,7 @@ from vindeby.store.read.reading import iterate_sealed
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
-pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200 if FULL else 1200)]
 
 VALUES: list[Any] = [
     *(None, True, -1, 0, 1, 2**31, 2**40, 10**30, 1.5, "x", "O", "S99999999999", "<f8", "table"),

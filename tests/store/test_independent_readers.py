@@ -24,6 +24,8 @@ from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 KEY = "farm0_t1_s1"
 ROOT: dict[str, Attribute] = {"campaign": "name: Thor øst\n" * 100, "grid_size": 18, "random_pct": 30.0}
 BATCH = [

@@ -26,6 +26,8 @@ from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.merge.sources import Selection, Source
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 FILE_FORMAT_NAMES = ["classic", "table"]
 
 

@@ -24,6 +24,8 @@ from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import read_any
 from vindeby.store.validate import repeated, validate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def guard() -> Iterator[Guard]:

@@ -22,6 +22,8 @@ from vindeby.store.salvage import salvage
 from vindeby.store.salvage.attempts import rescue
 from vindeby.store.validate import validate
 
+pytestmark = pytest.mark.slow
+
 BATCH = [record(seed, 30) for seed in range(1, 7)]
 
 

@@ -16,6 +16,8 @@ from vindeby.store.format.rows import batches, segments_of
 from vindeby.store.read.guard import Limits
 from vindeby.store.salvage import salvage
 
+pytestmark = pytest.mark.slow
+
 
 def large_file(path: Path, count: int, values: int) -> None:
     with h5py.File(path, "w") as file:

@@ -20,6 +20,8 @@ from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import checksum_of, segments_of
 from vindeby.store.format.seal import FORMAT_VERSION
 
+pytestmark = pytest.mark.slow
+
 ABOUT = {"aep": {"units": "GWh/year"}, "layout": {"units": "m", "long_name": "positions, x then y"}}
 ROOT: dict[str, Attribute] = {
     "format_version": FORMAT_VERSION,

@@ -9,6 +9,8 @@ import pytest
 
 from tests.wake.test_compiled import run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("mode", "kept"), [(0o700, True), (0o755, True), (0o770, False), (0o777, False)])
 def test_a_folder_that_others_may_write_to_is_not_used(mode: int, kept: bool, tmp_path: Path) -> None:

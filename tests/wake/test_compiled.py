@@ -16,6 +16,8 @@ import vindeby
 from vindeby.wake.compiling import compiled
 from vindeby.wake.compiling.compiled import kernel, scalar
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import numpy as np
 from vindeby.wake.models import overlap

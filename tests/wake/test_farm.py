@@ -24,6 +24,8 @@ from vindeby.wake import (
 )
 from vindeby.wake.compiling.compiled import scalar
 
+pytestmark = pytest.mark.slow
+
 SITE = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K)
 TURBINE = Turbine.generic("generic", 15, 240, 150)
 DIRECTIONS = np.arange(0, 360, 10.0)

@@ -27,6 +27,8 @@ from vindeby.wake.loops.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind_access import Locality
 from vindeby.wake.models.contract import Pair, without_slopes
 
+pytestmark = pytest.mark.slow
+
 LOCALITIES: tuple[Locality, ...] = ("local", "turned")
 DEPTH = 0.1
 TABLE = np.array([0.1])

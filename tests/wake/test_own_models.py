@@ -14,6 +14,8 @@ import pytest
 
 from vindeby.wake import Turbine, UniformSite
 
+pytestmark = pytest.mark.slow
+
 MODELS = """
 import numba
 from vindeby.wake.compiling.compiled import scalar

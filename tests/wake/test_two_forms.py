@@ -17,6 +17,8 @@ from numba.core.runtime import _nrt_python, rtsys
 
 from vindeby.wake.compiling.compiled import kernel, scalar, uncounted
 
+pytestmark = pytest.mark.slow
+
 FloatArray = npt.NDArray[np.float64]
 
 MEASURE = """
