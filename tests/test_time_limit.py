@@ -25,6 +25,7 @@ def test_after():
 """
 
 
+@pytest.mark.slow
 def test_a_test_that_hits_its_time_limit_fails_itself_and_the_next_one_passes(tmp_path: Path) -> None:
     (tmp_path / "test_hanging.py").write_text(HANGING)
     done = subprocess.run(

@@ -14,6 +14,8 @@ from vindeby.layout.method import Method
 from vindeby.plots.wind import prevailing
 from vindeby.store.format.record import Record
 
+pytestmark = pytest.mark.slow
+
 SERIES = {
     "wind_direction": [240.0, 243.5, 60.0, 0.0, 241.0, 180.0],
     "wind_speed": [7.0, 8.0, 9.0, 10.0, 8.5, 9.5],

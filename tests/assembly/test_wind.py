@@ -53,6 +53,7 @@ def test_a_wake_model_by_its_bare_name_has_the_constants_of_the_engine(name: str
         {"jensen": {"k": 0.05}},
     ],
 )
+@pytest.mark.slow
 def test_every_parameter_of_a_wake_model_reaches_the_engine(given: dict[str, Any]) -> None:
     plain = Campaign.from_data(changed("wake", next(iter(given))))
     other = Campaign.from_data(changed("wake", given))

@@ -20,6 +20,8 @@ from vindeby.layout.placing.choosing import (
 )
 from vindeby.layout.placing.construction import Construction, best_worth
 
+pytestmark = pytest.mark.slow
+
 METHOD = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0))
 
 

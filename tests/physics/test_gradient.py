@@ -63,7 +63,6 @@ def test_gradient_equals_central_differences(model: str, tabulate: bool) -> None
 
 
 @pytest.mark.parametrize("model", ["nygaard-2022", "niayifar-2016", "bastankhah-2014"])
-@pytest.mark.core
 def test_what_is_left_of_a_taylor_series_shrinks_with_the_square(model: str) -> None:
     farm = WindFarm(SITE, smooth_turbine(), model, directions=DIRECTIONS)
     x, y = (v - v.mean() for v in spread_out(12, 15, 700, 6000))

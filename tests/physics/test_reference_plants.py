@@ -18,6 +18,8 @@ from vindeby.assembly.search import problem_of
 from vindeby.campaign import Campaign
 from vindeby.layout import Layout
 
+pytestmark = pytest.mark.slow
+
 PLANTS: dict[str, Any] = json.loads(Path(__file__).with_name("reference_plants.json").read_text())
 TOLERANCE = {"iea-740-10": 1e-9, "iea-2200-22": 1e-6}
 

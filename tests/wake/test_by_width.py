@@ -18,6 +18,8 @@ from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.width_steps import LARGEST_T, means, means_with_slopes
 from vindeby.wake.models.nygaard_2022 import SMALLEST_Y, growth, growth_with_slope
 
+pytestmark = pytest.mark.slow
+
 FloatArray = npt.NDArray[np.float64]
 SPEEDS = np.array([4.0, 7.0, 8.5, 10.0, 12.0, 14.0, 18.0, 24.0])
 
