@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.runner.campaigns import ROOT
 
 HANGING = """
