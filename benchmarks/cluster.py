@@ -159,7 +159,7 @@ def main() -> None:
         os.environ["PYTHONPATH"] = f"{folder}:{os.environ.get('PYTHONPATH', '')}"
         sys.path.insert(0, str(folder))
         with (
-            distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+            distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
         ):
             words = [sys.executable, __file__, "--host", client.scheduler.address]

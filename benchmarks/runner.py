@@ -163,7 +163,7 @@ def with_dask(tasks: int, folder: Path) -> tuple[float, str]:
 
     began = time.perf_counter()
     with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
         h5py.File(folder / "dask.h5", "w") as file,
     ):

@@ -236,7 +236,7 @@ def test_other_versions_on_the_workers_are_refused_and_both_are_named(
     ours["packages"]["numba"] = "0.0.1"
     monkeypatch.setattr(connect, "here", lambda: ours)
     with (
-        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
         pytest.raises(ArgumentError, match=r"Numba is \d+\.\d+\.\d+ there and 0\.0\.1 here"),
     ):

@@ -54,7 +54,7 @@ import dask, distributed
 from vindeby.campaign import RunOptions
 from vindeby.runner.cluster.connect import connected
 
-with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
+with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster:
     def tell_a_worker_that_is_gone():
         gone, message = ["tcp://127.0.0.1:9"], {"op": "identity"}
         with dask.config.set({"distributed.comm.timeouts.connect": "100ms"}):

@@ -72,7 +72,7 @@ def _connection(
                 distributed.LocalCluster(
                     n_workers=count,
                     threads_per_worker=1,
-                    dashboard_address=None,
+                    dashboard_address=":0",
                     silence_logs=logging.CRITICAL,
                 )
             )
