@@ -101,9 +101,9 @@ def _rowp740(home: Path, file: str, expected: dict[str, Any]) -> Iterator[Check]
         file, "the bathymetry is left", ["Bathymetry.nc"], [line.split()[0] for line in system.notes.left]
     )
     yield same(
-        file, "the schema's complaints are told", True, any("layouts" in line for line in system.notes.schema)
+        file, "the schema's complaints are reported", True, any("layouts" in line for line in system.notes.schema)
     )
-    yield same(file, "tilt is told as ignored", True, any("tilt" in line for line in system.notes.ignored))
+    yield same(file, "tilt is reported as ignored", True, any("tilt" in line for line in system.notes.ignored))
 
 
 def _rowp2200(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
@@ -218,7 +218,7 @@ def _simple_wind_rose(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
     )
     yield same(file, "sectors", 12, len(site["weibull"]["sectors"]))
     said = next((line for line in notes.chosen if "0 and 360" in line), "")
-    yield same(file, "sums are told", True, "1.03597152" in said and "1.00000000" in said)
+    yield same(file, "sums are reported", True, "1.03597152" in said and "1.00000000" in said)
     farms = windio.read_wind_farm(part / "plant_wind_farm/FLOW_toy_study_wind_farm.yaml")
     (layout,) = farms.first_layouts()
     farm = wind_farm(_campaign(site, farms.turbines, "bastankhah-2014"), 0)
@@ -242,7 +242,7 @@ def _ard(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
         (*np.shape(intensity["values"]), set(np.ravel(intensity["values"]))),
     )
     yield same(
-        file, "the key turbine is told", True, any("'turbine'" in line for line in system.notes.doubtful)
+        file, "the key turbine is reported", True, any("'turbine'" in line for line in system.notes.doubtful)
     )
     (layout,) = system.layouts
     campaign = Campaign.from_data({**system.data, "wake": "bastankhah-2014"})

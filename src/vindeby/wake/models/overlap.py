@@ -80,7 +80,6 @@ def slope_weights(t: float) -> tuple[float, float, float, float]:
 PER_SIGMA = 32.0
 LARGEST_RHO = 8.0
 LARGEST_KAPPA = 16.0
-OVERLAP_END = LARGEST_KAPPA
 
 
 @scalar
