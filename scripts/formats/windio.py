@@ -101,9 +101,14 @@ def _rowp740(home: Path, file: str, expected: dict[str, Any]) -> Iterator[Check]
         file, "the bathymetry is left", ["Bathymetry.nc"], [line.split()[0] for line in system.notes.left]
     )
     yield same(
-        file, "the schema's complaints are reported", True, any("layouts" in line for line in system.notes.schema)
+        file,
+        "the schema's complaints are reported",
+        True,
+        any("layouts" in line for line in system.notes.schema),
     )
-    yield same(file, "tilt is reported as ignored", True, any("tilt" in line for line in system.notes.ignored))
+    yield same(
+        file, "tilt is reported as ignored", True, any("tilt" in line for line in system.notes.ignored)
+    )
 
 
 def _rowp2200(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
