@@ -5,9 +5,9 @@ coordinator is gone, the process ends itself and everything it started; should i
 does that (Linux), and the spawner in any case.
 
 One rule guards tasks against what others do to their process: an exception counts against a task only if it is the
-first of its process, or if the plan trusts exceptions. Otherwise the task is handed back, to be tried in a fresh process,
-and the worker makes room for one. So it does when much of its memory or many of its file descriptors are in use, or when
-it cannot publish; what it has finished is published first.
+first of its process, or if the plan trusts exceptions. Otherwise the task is handed back, to be tried in a fresh
+process, and the worker makes room for one. So it does when much of its memory or many of its file descriptors are in
+use, or when it cannot publish; what it has finished is published first.
 """
 
 from __future__ import annotations
