@@ -23,8 +23,8 @@ import numpy as np
 
 from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomStart
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
-from vindeby.layout.moves.carried_moves import CarriedMoves
+from vindeby.layout.moves.carried_state import CarriedMoves
+from vindeby.layout.moves.estimate import EVERY, REFUSED, SEEN
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.walk import Walk, draws
 from vindeby.layout.moves.walk_loop import allowed, temperature
@@ -67,9 +67,7 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     """Print what the trials of a walk would have been, evaluated in full; in shares of the mean energy of a turbine."""
     limits, many = Limits(problem, start.types), problem.n_turbines
     farm, place = problem.farm, np.stack([start.x, start.y]) - limits.origin[:, None]
-    moves, kernels, _ = mover_of(
-        farm, place[0], place[1], start.types, problem.counted, trials, limits.origin
-    )
+    moves, kernels, _ = mover_of(farm, *place, start.types, problem.counted, trials, limits.origin)
     assert isinstance(moves, CarriedMoves)
     common = farm.data, farm.machines, farm.wind_near(limits.origin), moves
     energy = kernels.settle(*common)
@@ -89,7 +87,7 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
             done += 1
             needed = chance * temperature(hot, cold, done, trials)
             before = learnt.copy()
-            learnt[SEEN] = 0  # whatever its estimate
+            learnt[SEEN] = EVERY - 1  # whatever its estimate
             rough = kernels.gained(*common, *move, 1e8)
             learnt[:] = before
             found = kernels.gained(*common, *move, needed)
@@ -118,7 +116,7 @@ def reached(problem: Problem, layout: Layout) -> float:
     if not isinstance(moves, CarriedMoves):
         return np.nan
     kernels.settle(problem.farm.data, problem.farm.machines, problem.farm.wind_near(limits.origin), moves)
-    return float(moves.settled.target_count.mean())
+    return float(moves.reached.sum(axis=2).mean())
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from vindeby.layout.area.boundary import is_inside
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.moves.one_move import MoveKernels
+from vindeby.layout.moves.carried_state import MoveKernels
 from vindeby.layout.problem import Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
 
@@ -141,7 +141,7 @@ def _note(moves, best, best_types):
 @cache
 def walk_kernel(
     kernels: MoveKernels, identity: str, swapping: bool
-) -> Callable[..., tuple[int, int, float, float]]:
+) -> Callable[..., tuple[int, float, float]]:
     """The walk of a farm; only in one of several types turbines swap types."""
     settle, gained, keep = kernels
     identity = f"{identity} swapping" if swapping else identity
@@ -165,13 +165,12 @@ def walk_kernel(
         budget,
         best,
         best_types,
-        kept,
         energy,
         most,
     ):
         """Try all moves drawn, or until the budget is spent.
 
-        Returns the trials so far, the moves kept since sums were last made anew, the energy and the most of it (W).
+        Returns the trials so far, the energy and the most of it (W).
         """
         for t in range(draws.shape[0]):
             i = int(draws[t, 0])
@@ -198,13 +197,12 @@ def walk_kernel(
             trials += 1
             if gain > slack:
                 keep(data, machines, wind, moves, i, px, py)
-                kept += 1
                 energy += gain
                 if energy > most:
                     most = energy
                     _note(moves, best, best_types)
             if trials == budget:
                 break
-        return trials, kept, energy, most
+        return trials, energy, most
 
     return try_all
