@@ -134,7 +134,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "wtg with entities in UTF-16": ("t.wtg", "UTF-16", "a document type or entities"),
     "FLORIS 3": ("t.yaml", FLORIS + "generator_efficiency: 0.94\n", "turbine of FLORIS 3"),
     "FLORIS in several dimensions": ("t.yaml", FLORIS + "multi_dimensional_cp_ct: true\n", "more than wind speed"),
-    "FLORIS without a table": ("t.yaml", FLORIS.replace("power_thrust_table", "table"), "power_thrust_table is missing"),
+    "FLORIS without a table": ("t.yaml", FLORIS.replace("power_thrust_table", "table"), "_table is missing"),
     "FLORIS with another length": ("t.yaml", FLORIS.replace("[40.5, ", "["), "t.yaml:13: power_thrust_table.power"),
     "FLORIS with falling speeds": ("t.yaml", FLORIS.replace("3.0, 4.0,", "3.0, 2.0,"), "must increase"),
     "FLORIS with a word": ("t.yaml", FLORIS.replace("177.0", "many"), "power[1]: must be a number"),
