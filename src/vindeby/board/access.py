@@ -12,7 +12,7 @@ import secrets
 from urllib.parse import urlencode
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -83,8 +83,9 @@ class Access:
             answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
             answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", path="/")
             return answer
+        cookies = map(cookie_parser, asking.headers.get("cookie", "").split(";"))
         header = asking.headers.get("authorization", "").removeprefix("Bearer ")
-        if self._is_token(asking.cookies.get(COOKIE, "")) or self._is_token(header):
+        if any(self._is_token(given) for given in (header, *(one.get(COOKIE, "") for one in cookies))):
             return None
         return PlainTextResponse("open the address that `vindeby board` printed: it holds the token\n", 401)
 

@@ -126,7 +126,9 @@ class Feed:
     def _best_of_farms(self) -> list[str]:
         """The best result of each farm by energy or objective, the farm with the most first."""
         results, best = self._observer.results, dict[int, tuple[float, str]]()
-        found = zip(results.rows["farm_idx"].tolist(), results.worths().tolist(), strict=True)
+        found = zip(
+            results.rows["farm_idx"].tolist(), results.worths(self._observer.campaign).tolist(), strict=True
+        )
         for (farm, worth), key in zip(found, results.rows["key"].tolist(), strict=True):
             if not np.isnan(worth) and (farm not in best or worth > best[farm][0]):
                 best[farm] = worth, key.decode(errors="replace")

@@ -81,12 +81,14 @@ class ResultColumns:
             self._rows = None
             self.version += 1
 
-    def worths(self) -> NDArray[np.float64]:
+    def worths(self, campaign: Campaign | None) -> NDArray[np.float64]:
         """What each result is worth where results of its farm and type are compared: its objective, or its energy.
 
         A result has an objective where the search chose how many turbines there are, or of which types.
         """
-        aep, objective = self.rows["aep"], self.rows["objective"]
+        aep, objective = np.array(self.rows["aep"]), self.rows["objective"]
+        if campaign is None or campaign.objective is None:
+            return aep
         return np.where(np.isnan(aep) | np.isnan(objective), aep, objective)
 
     @property

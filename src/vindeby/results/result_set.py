@@ -172,7 +172,7 @@ class ResultSet:
 
     def worths(self) -> FloatArray:
         """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
-        return self.results.worths()
+        return self.results.worths(self.campaign)
 
     def _types_in_campaign(self, row: Any, cell: Cell) -> NDArray[np.int64] | None:
         """The numbers of the types of a mixed farm's turbines; None for any other, or where they are unknown."""
