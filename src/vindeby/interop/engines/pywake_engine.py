@@ -51,7 +51,7 @@ class PyWake:
         for part, arguments in self._calls(states):
             found = self._model(x, y, type=types, return_simulationResult=False, **arguments)
             for array, values in ((watts, found[2]), (speed, found[0])):
-                array[:, part] = _flat(values, len(x), part.stop - part.start, arguments)
+                array[:, part] = _flat(values, len(x), arguments)
         refuse_nan(self.title, "py_wake", watts)
         return watts, speed
 
@@ -68,7 +68,7 @@ class PyWake:
             chosen = {} if "time" in arguments else {"wd": arguments["wd"], "ws": arguments["ws"]}
             points = Points(x, y, np.full(len(x), height_m))
             found = result.flow_map(points, memory_GB=_POINTS_GB, **chosen)
-            out[:, part] = _flat(found.WS_eff.ilk(), len(x), part.stop - part.start, arguments)
+            out[:, part] = _flat(found.WS_eff.ilk(), len(x), arguments)
         refuse_nan(self.title, "py_wake", out)
         return out
 
@@ -82,7 +82,7 @@ class PyWake:
         x, y, types = layout
         many, total, slopes = len(x), 0.0, np.zeros(2 * len(x))
         for part, arguments in self._calls(states):
-            weights = _as_ilk(states.probability[part], arguments)
+            weights = states.probability[part].reshape(_shape(1, arguments))
 
             def mean_power(places: Any, arguments: dict[str, Any] = arguments, weights: Any = weights) -> Any:
                 found = self._model(
@@ -113,13 +113,11 @@ class PyWake:
             yield part, self._angles | wind_arguments(self._rose, states, part)
 
 
-def _flat(values: Any, rows: int, states: int, arguments: dict[str, Any]) -> FloatArray:
+def _shape(rows: int, arguments: dict[str, Any]) -> tuple[int, int, int]:
+    """That of PyWake's arrays: rows, directions (or steps), speeds."""
+    return rows, len(arguments["wd"]), 1 if "time" in arguments else len(arguments["ws"])
+
+
+def _flat(values: Any, rows: int, arguments: dict[str, Any]) -> FloatArray:
     """(rows, directions, speeds) as (rows, states)."""
-    shape = (rows, states, 1) if "time" in arguments else (rows, len(arguments["wd"]), len(arguments["ws"]))
-    return np.asarray(np.broadcast_to(np.asarray(values), shape)).reshape(rows, -1)
-
-
-def _as_ilk(weights: FloatArray, arguments: dict[str, Any]) -> FloatArray:
-    if "time" in arguments:
-        return weights[None, :, None]
-    return weights.reshape(1, len(arguments["wd"]), len(arguments["ws"]))
+    return np.asarray(np.broadcast_to(np.asarray(values), _shape(rows, arguments))).reshape(rows, -1)
