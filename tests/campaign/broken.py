@@ -156,7 +156,7 @@ BROKEN: dict[str, Broken] = {
         "[4000, 3000]", "[4000, north]", "farms[0].boundary[2][1]", "number", "got 'north'"
     ),
     "vertex at infinity": _with(
-        "[4000, 3000]", "[4000, 3e9]", "farms[0].boundary[2]", "vertex 2", "in metres"
+        "[4000, 3000]", "[4000, 3e9]", "farms[0].boundary[2][1]", "farther than 1e+08 m", "in metres"
     ),
     "polygon and circle": _with(
         "      polygons:",
@@ -215,7 +215,7 @@ BROKEN: dict[str, Broken] = {
         SMALL[: SMALL.index("site:")]
         + "site: {table: {turbulence_intensity: .1, wind_directions: [0, 180], wind_speeds: [8, 9], "
         "probability: [[.5, .2], [.3]]}}\n" + SMALL[SMALL.index("wake:") :],
-        ("site.table.probability[1]", "row 1 has 1 entries", "one entry for each speed"),
+        ("site.table.probability[1]", "has 1 entries, but wind_speeds has 2", "one for each"),
     ),
     "table of uneven directions": Broken(
         SMALL[: SMALL.index("site:")]
