@@ -149,7 +149,7 @@ BROKEN: dict[str, Broken] = {
         "make the two equal",
     ),
     "flat polygon": _with(
-        _SQUARE, "[[0, 0], [1, 1], [3, 3]]", "no area", "vertex 0 to vertex 2", "got [3.0, 3.0]"
+        _SQUARE, "[[0, 0], [1, 1], [3, 3]]", "no area", "vertex 0 to vertex 2", "got [3, 3]"
     ),
     "vertex with three numbers": _with("[4000, 3000]", "[4000, 3000, 7]", "farms[0].boundary[2]", "2"),
     "vertex with text": _with(
@@ -188,7 +188,7 @@ BROKEN: dict[str, Broken] = {
         "power_kw: [0, 70, 700,", "power_kw: [0, 70,", "table.power_kw", "4 entries", "has 5"
     ),
     "unsorted curve": _with(
-        "[3, 4, 8, 12, 25]", "[3, 8, 4, 12, 25]", "table.wind_speed[2]", "must increase", "got 4.0"
+        "[3, 4, 8, 12, 25]", "[3, 8, 4, 12, 25]", "table.wind_speed[2]", "must increase", "got 4"
     ),
     "power of zero": _with(
         "[0, 70, 700, 2000, 2000]", "[0, 0, 0, 0, 0]", "table.power_kw", "never gives power"

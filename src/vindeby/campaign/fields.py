@@ -36,10 +36,10 @@ _Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
 def _count_is_a_range(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         remedy = f"give 1 to {MAX_TASKS:,}, or a list of seeds"
-        require(1 <= value <= MAX_TASKS, "is not a number of seeds", remedy, value=value)
+        require(1 <= value <= MAX_TASKS, "is not a number of seeds", remedy)
         return tuple(range(value))
     is_list = isinstance(value, list | tuple)
-    require(is_list, "is neither a number nor a list", "write e.g. 50, or [0, 7, 12]", value=value)
+    require(is_list, "is neither a number nor a list", "write e.g. 50, or [0, 7, 12]")
     return value
 
 

@@ -43,7 +43,6 @@ def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
         f"the polygon is open by {gap or 0.0:.3g} m: vertex {last} almost meets vertex 0",
         "make the two equal, or leave the last one out",
         last,
-        value=list(kept[-1]),
     )
     hull = shapely.MultiPoint(kept).convex_hull  # the ring itself may cross, and then its area says nothing
     far = max(range(len(kept)), key=lambda index: math.dist(kept[0], kept[index]))
@@ -52,7 +51,6 @@ def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
         f"the polygon has no area: all its vertices lie on the line from vertex 0 to vertex {far}",
         "correct the vertices",
         far,
-        value=list(kept[far]),
     )
     if not shapely.Polygon(kept).is_valid:
         _refuse_crossing(kept)
@@ -81,7 +79,6 @@ def _refuse_crossing(ring: Sequence[Vertex]) -> None:
             f"edge from vertex {other} to {(other + 1) % count} at ({x:.6g}, {y:.6g})",
             "put the vertices in order around the area",
             other,
-            value=list(ring[other]),
         )
 
 

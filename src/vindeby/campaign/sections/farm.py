@@ -50,7 +50,7 @@ class CountRange(Section):
 
 def _not_none(value: int | CountRange) -> int | CountRange:
     fewest = value.fewest if isinstance(value, CountRange) else value
-    require(fewest, "a farm has at least one turbine", "begin with 1", "from", value=0)
+    require(fewest, "a farm has at least one turbine", "begin with 1", "from")
     return value
 
 
@@ -182,7 +182,7 @@ class Objective(Section):
     def _bare_name(cls, data: Any) -> Any:
         if isinstance(data, dict | cls):
             return data
-        require(data in _WORDS, "is not an objective", f"write aep, {WAYS}", value=data)
+        require(data in _WORDS, "is not an objective", f"write aep, {WAYS}")
         return {"maximise": data}
 
     @model_validator(mode="after")

@@ -66,7 +66,6 @@ class GridValues(Section):
             "are not axes in the order of a grid",
             f"list some of {', '.join(AXES)} in this order, x and y together",
             "axes",
-            value=list(self.axes),
         )
         return self
 

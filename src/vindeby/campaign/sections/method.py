@@ -133,8 +133,8 @@ def _names_of_arrays(names: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse names that no array of a result can have."""
     for index, name in enumerate(names):
         usable = "/" not in name and name not in _RESERVED
-        require(usable, "cannot be the name of an array", "choose another", index, value=name)
-        require(name not in names[:index], "is listed twice", "list each array once", index, value=name)
+        require(usable, "cannot be the name of an array", "choose another", index)
+        require(name not in names[:index], "is listed twice", "list each array once", index)
     return names
 
 
@@ -200,7 +200,7 @@ def begins_with_a_start(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Refuse a pipeline whose first step improves a layout, when there is none yet."""
     first = steps[0].chosen[0]
     wrong = f"begins with {first}, which needs a layout to start from"
-    require(first in STARTS, wrong, "put smart-start, random-start or lattice before it", 0, value=first)
+    require(first in STARTS, wrong, "put smart-start, random-start or lattice before it", 0)
     return steps
 
 

@@ -17,7 +17,7 @@ def _text(pattern: str, wrong: str, remedy: str) -> Any:
         is_right = (
             isinstance(value, str) and value.isprintable() and re.fullmatch(pattern, value, re.IGNORECASE)
         )
-        require(is_right, wrong, remedy, value=value)
+        require(is_right, wrong, remedy)
         return value.strip()
 
     return BeforeValidator(check)
@@ -77,14 +77,14 @@ def _is_count(value: Any, least: int) -> bool:
 
 def _workers(value: Any) -> Any:
     right = value == "auto" or _is_count(value, least=1)
-    require(right, "must be auto or a number of at least 1", "auto means one for each core", value=value)
+    require(right, "must be auto or a number of at least 1", "auto means one for each core")
     return value
 
 
 def _failures(value: Any) -> Any:
     percentage = isinstance(value, str) and re.fullmatch(_PERCENTAGE, value)
     right = value is None or percentage or _is_count(value, least=0)
-    require(right, "is neither a number of tasks nor a percentage", 'write e.g. 20 or "5%"', value=value)
+    require(right, "is neither a number of tasks nor a percentage", 'write e.g. 20 or "5%"')
     return value
 
 

@@ -98,8 +98,7 @@ class Weibull(Section):
     def _adds_up(self) -> Self:
         steps = 360.0 / self.direction_step
         whole = abs(steps - round(steps)) <= 1e-9
-        given = self.direction_step
-        require(whole, "does not divide 360 degrees", "use e.g. 1, 2, 5 or 10", "direction_step", value=given)
+        require(whole, "does not divide 360 degrees", "use e.g. 1, 2, 5 or 10", "direction_step")
         refuse_bad_sum(self.total, "frequencies", "sectors", self.normalise)
         if isinstance(self.turbulence_intensity, TurbulenceTable):
             self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")
@@ -268,6 +267,5 @@ class Site(OneOf):
             "cannot be used where the wind differs from place to place",
             "give directions relative to grid north, and leave it out",
             "grid_convergence_deg",
-            value=self.grid_convergence_deg,
         )
         return self

@@ -226,7 +226,7 @@ def _columns(states: list[Any] | tuple[Any, ...]) -> dict[str, list[Any]]:
     """A list of states as one list for each quantity."""
     for index, state in enumerate(states):
         known = ", ".join(_STATE_KEYS)
-        require(isinstance(state, Mapping), "must be a mapping", f"give {known}", index, value=state)
+        require(isinstance(state, Mapping), "must be a mapping", f"give {known}", index)
         for key in (*state, *_STATE_KEYS):
             require(key in _STATE_KEYS, "is not a known key", f"known here: {known}", index, key)
             require(key in state, "is missing", f"add it: {key} of state {index}", index, key)

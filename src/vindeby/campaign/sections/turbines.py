@@ -106,7 +106,7 @@ class Table(Section):
         both = self.power_kw is not None and self.cp is not None
         require(not both, "excludes power_kw, which is given too", "give one of them", "cp")
         unused = "has a meaning only with cp: power_kw is taken as it is"
-        require(self.cp or density is None, unused, "leave it out", "air_density_kg_m3", value=density)
+        require(self.cp or density is None, unused, "leave it out", "air_density_kg_m3")
         _refuse_curve(self, power, "wind_speed")
         _refuse_curve(self, "ct", "wind_speed" if self.ct_wind_speed is None else "ct_wind_speed")
         require(max(self.power_w) > 0.0, "the turbine never gives power", "give power in kW", power)
@@ -118,7 +118,6 @@ class Table(Section):
             f"is far from the largest power of the curve, {largest:.6g} MW",
             "give rated_power_mw in MW and power_kw in kW, of the same turbine",
             "rated_power_mw",
-            value=rated,
         )
         return self
 

@@ -122,10 +122,10 @@ def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -
     return PydanticCustomError("refused", "{message}", context)
 
 
-def require(holds: object, message: str, remedy: str, *at: str | int, value: object = None) -> None:
+def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
     """Refuse what is at the path ``at``, from the validated value on, unless a condition holds."""
     if not holds:
-        raise refusal(message, remedy=remedy, at=at, value=value)
+        raise refusal(message, remedy=remedy, at=at)
 
 
 def require_length(count: int, axis: str, wanted: int, *at: str | int) -> None:
@@ -152,9 +152,7 @@ def _names_differ(parts: tuple[_Named, ...]) -> tuple[_Named, ...]:
     first: dict[str, int] = {}
     for index, name in enumerate(part.name for part in parts):
         same = first.setdefault(name, index)
-        require(
-            same == index, f"entry {same} has the same name", "names must differ", index, "name", value=name
-        )
+        require(same == index, f"entry {same} has the same name", "names must differ", index, "name")
     return parts
 
 
@@ -165,7 +163,6 @@ def _increasing(values: tuple[float, ...]) -> tuple[float, ...]:
             f"must increase, but {value:.10g} follows {before:.10g}",
             "sort it and remove duplicates",
             index,
-            value=value,
         )
     return values
 
@@ -184,7 +181,6 @@ def evenly_around(directions: tuple[float, ...], *inner: str) -> tuple[float, ..
             "list the sectors from north clockwise, at even distances",
             index,
             *inner,
-            value=direction,
         )
     return directions
 
@@ -267,7 +263,7 @@ _WELL_KNOWN_TEXT = re.compile(r"[A-Za-z]{3,20}\[.*\]")
 
 def _a_system(text: str) -> str:
     known = _NAME.fullmatch(text) or _WELL_KNOWN_TEXT.fullmatch(text)
-    require(known, "is not the name of a coordinate reference system", "write e.g. EPSG:32631", value=text)
+    require(known, "is not the name of a coordinate reference system", "write e.g. EPSG:32631")
     return text
 
 

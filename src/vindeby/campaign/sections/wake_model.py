@@ -103,7 +103,6 @@ class FlorisEngine(Section):
             not isinstance(data, str),
             "names a file, and here files are not read",
             "load the campaign from a file, or give the content under configuration",
-            value=data,
         )
         if isinstance(data, dict) and isinstance(data.get("configuration"), dict):
             data = dict(data)
@@ -137,7 +136,6 @@ class FlorisEngine(Section):
             "convert it with FLORIS' own script (floris.convert_floris_input_v3_to_v4)",
             "configuration",
             "floris_version",
-            value=version,
         )
         return self
 
@@ -162,7 +160,7 @@ def with_options(data: Any) -> Any:
     options, given = data["options"], {key: value for key, value in data.items() if key != "options"}
     require(engine, "goes with pywake, floris or python only", "leave it out", "options")
     is_mapping = isinstance(options, dict)
-    require(is_mapping, "must be a mapping", "write it like {k: 0.04}", "options", value=options)
+    require(is_mapping, "must be a mapping", "write it like {k: 0.04}", "options")
     inner = (
         {"model": given[engine]} if engine != "floris" and isinstance(given[engine], str) else given[engine]
     )
@@ -340,6 +338,5 @@ class WakeModel(NamedOneOf):
                 "has a meaning only with vindeby's own wake models",
                 "leave it out, and use a PyWake model with blockage",
                 "blockage",
-                value=blockage,
             )
         return data
