@@ -54,8 +54,13 @@ def refuse_unreachable(path: Path) -> None:
         refuse_option("file", f"cannot be read: {message}", "check the path")
 
 
-def as_float(value: float) -> float:
-    """The number; an integer of hundreds of digits is infinite, which every check of a range refuses."""
+def given_number(options: Options, name: str) -> float | None:
+    """An option that is a number, infinite where it has hundreds of digits; None where it is not given."""
+    value = options.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        refuse_option(name, "must be a number", "write a number, without quotes", value)
     try:
         return float(value)
     except OverflowError:
