@@ -161,18 +161,18 @@ def changed(**more: Any) -> XRSite:
         (lambda: UniformWeibullSite([1.0], [9.0], [2.0], 0.1, shear=PowerShear(70, 0.1)), "it has a shear"),
         (
             lambda: UniformWeibullSite([1.0], [9.0], [2.0]),
-            "no turbulence intensity; give turbulence_intensity=0.1",
+            "turbulence_intensity is missing",
         ),
         (lambda: changed(Air_density=1.2), "it holds Air_density"),
         (
             lambda: gridded(elevation=[0.0, 300.0, 100.0], distance=TerrainFollowingDistance()),
             r"distances by TerrainFollowingDistance; .*make the site with distance=StraightDistance\(\)",
         ),
-        (lambda: changed(TI=("i", [0.1, 0.2])), "TI depends on 'i'"),
-        (lambda: changed(Speedup=("h", [1.0, 1.1])), "depends on height or y, but not on x"),
+        (lambda: changed(TI=("i", [0.1, 0.2])), "values by the number of a turbine"),
+        (lambda: changed(Speedup=("h", [1.0, 1.1])), "depends on height, but not on x"),
         (
             lambda: XRSite(xr.Dataset({"P": ("wd", [1.0]), "TI": 0.1}, {"wd": [0.0]})),
-            "default_ws has several",
+            "wind_speeds must be one",
         ),
     ],
 )

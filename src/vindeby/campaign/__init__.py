@@ -4,7 +4,7 @@ A campaign is described completely by one YAML file and is checked completely be
 imports nothing of vindeby but ``errors`` and ``units``; every part but ``wake`` and ``layout`` may import it. It knows
 the names and parameters of wake models and search methods, not what they do.
 
-Names are loaded when first used: who only wants ``tasks`` or ``outline`` does not wait for pydantic and shapely.
+Names are loaded when first used: who only wants ``tasks`` does not wait for pydantic and shapely.
 """
 
 from __future__ import annotations

@@ -137,6 +137,16 @@ class Campaign(CampaignFields):
         return [self.turbines[index] for index in cell.type_indices]
 
     @property
+    def farm_names(self) -> tuple[str, ...]:
+        """The farms that results are counted by; one for a campaign of functions without wind."""
+        return tuple(farm.name for farm in self.farms) or ("all",)
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """The turbine types that results are counted by; one for a campaign of functions without wind."""
+        return tuple(turbine.name for turbine in self.turbines) or ("function",)
+
+    @property
     def counts(self) -> str:
         """For example ``6 tasks = 3 farms x 2 types x 1 seed``; with mixed farms, ``4 tasks = 4 cells x 1 seed``."""
         axes = [plural(len(self.farms), "farm"), plural(len(self.turbines), "type")]

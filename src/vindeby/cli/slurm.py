@@ -94,7 +94,6 @@ def command(
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
     from vindeby.assembly.merging import refuse_another_campaign
-    from vindeby.campaign.outline import write_outline
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
@@ -112,7 +111,7 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     text = campaign.dumps()
     if run.campaign_text() != text:
         _refuse_while_running(run)
-        run.freeze_campaign(text, write_outline(campaign, text))
+        run.freeze_campaign(text)
     return run
 
 

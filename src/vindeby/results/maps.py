@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import shapely
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from vindeby.assembly.stored_turbines import largest_diameter_m, rated_mw
 from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import groups_of
 from vindeby.campaign.tasks import Cell
 from vindeby.results.sources import farm_of, has_neighbours, turbine_of
 from vindeby.store.format.record import Record
-
-if TYPE_CHECKING:
-    from vindeby.campaign import Campaign
 
 FloatArray = NDArray[np.float64]
 Frame = tuple[float, float, float, float]
@@ -130,10 +128,6 @@ def neighbour_groups(campaign: Campaign | None, farm_idx: int) -> dict[str, Floa
     """The positions of every neighbour, x and y in metres, by the label of its group; none without a campaign."""
     if campaign is None or not has_neighbours(campaign, farm_idx):
         return {}
-    from vindeby.campaign.neighbours import (
-        groups_of,  # loads pydantic, which a look by the outline does not need
-    )
-
     groups = groups_of(campaign, farm_idx)
     return {label: np.array([(one.x, one.y) for one in standing]).T for label, standing in groups.items()}
 

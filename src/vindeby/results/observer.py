@@ -12,12 +12,12 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.campaign.outline import Outline
+from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError, InputError
 from vindeby.results.columns import InvalidResults, ResultColumns
 from vindeby.results.snapshot import (
@@ -30,14 +30,11 @@ from vindeby.results.snapshot import (
     WorkerState,
     guessed,
 )
-from vindeby.results.sources import Folder, GivenCampaign, NothingYet, campaign_of, open_source, outline_for
+from vindeby.results.sources import Folder, GivenCampaign, NothingYet, campaign_of, open_source
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, FailedTask, Odd, failed_task, read_now
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError
-
-if TYPE_CHECKING:
-    from vindeby.campaign import Campaign
 
 _SILENT_S = 15.0
 """A coordinator reports about once per second; one that has been silent for this long is dead or cut off."""
@@ -201,8 +198,8 @@ class Observer:
         self.path, self.run = self.source.path, self.source.run
         self.history = RunHistory(self.run)
         self._judging = InvalidResults(self.run)
-        self.outline: Outline | None = None
-        self._campaign: tuple[Outline | None, Campaign | None] = (None, None)
+        self.campaign: Campaign | None = None
+        """That of the last look; the same object until it changes."""
         self._stamp_of_expected: tuple[object, ...] | None = None
         self._expected = Expected((), (), (), None, known=False)
         self._files: set[str] = set()
@@ -246,22 +243,14 @@ class Observer:
         if stamp != self._stamp_of_expected:
             self._stamp_of_expected = stamp
             try:
-                self.outline = outline_for(self.run, self._given, self.source.campaign_text)
+                self.campaign = campaign_of(self.run, self._given, self.source.campaign_text)
             except CampaignError:
                 if self._given is not None:
                     raise
-                self.outline = None
-            self._expected = Expected.of(self.outline) if self.outline else guessed(self.results)
+                self.campaign = None
+            self._expected = Expected.of(self.campaign) if self.campaign else guessed(self.results)
             self._stamp_of_expected = self._stamp()
         return self._expected
-
-    @property
-    def campaign(self) -> Campaign | None:
-        """The campaign of the last look in full, for those who draw; the same object until it changes."""
-        if self._campaign[0] is not self.outline:
-            whole = campaign_of(self.run, self._given, self.source.campaign_text) if self.outline else None
-            self._campaign = self.outline, whole
-        return self._campaign[1]
 
     def _stamp(self) -> tuple[object, ...]:
         try:
@@ -269,7 +258,7 @@ class Observer:
         except OSError:
             frozen = 0
         kept = None if frozen else self.source.campaign_text
-        return frozen, kept, None if self.outline else self.results.version
+        return frozen, kept, None if self.campaign else self.results.version
 
     def _snapshot(self, expected: Expected, now: float) -> Snapshot:
         coordinators, workers = current_workers(self.run, now, self.history.odd)
@@ -293,7 +282,7 @@ class Observer:
         estimates = [one.eta_s for one in coordinators if one.alive]
         return Snapshot(
             path=str(self.path),
-            name=self.outline.name if self.outline else self.path.name,
+            name=self.campaign.name if self.campaign else self.path.name,
             kind=self._kind(),
             time=now,
             expected=total,

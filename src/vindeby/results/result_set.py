@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from vindeby.assembly.stored_turbines import objective_gwh, own_types, rated_mw
 from vindeby.campaign import Campaign
-from vindeby.campaign.outline import outline_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.columns import UNKNOWN, InvalidResults, ResultColumns
@@ -61,8 +60,7 @@ class ResultSet:
     def _repr_html_(self) -> str:
         from vindeby.store.read.export import progress  # only a notebook asks for it
 
-        outline = None if self.campaign is None else outline_of(self.campaign)
-        return progress(self.path.name, self.keys, outline, len(self.source.findings))
+        return progress(self.path.name, self.keys, self.campaign, len(self.source.findings))
 
     @property
     def rows(self) -> NDArray[Any]:

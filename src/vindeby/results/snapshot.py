@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.campaign.outline import Outline
+from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
@@ -51,15 +51,15 @@ class Expected:
     """By farm and type; they know the fingerprints, where a campaign is known."""
 
     @classmethod
-    def of(cls, outline: Outline) -> Expected:
+    def of(cls, campaign: Campaign) -> Expected:
         """What a campaign asks for."""
         return cls(
-            outline.farms,
-            outline.types,
-            outline.seeds,
-            outline.total_configs,
+            campaign.farm_names,
+            campaign.type_names,
+            campaign.seeds,
+            campaign.total_configs,
             known=True,
-            cells=outline.cells,
+            cells=campaign.cells(),
         )
 
     @property

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-from vindeby.campaign.outline import Outline, outline_of, read_outline
+from vindeby.campaign import Campaign, Farm, Turbine
 from vindeby.errors import ArgumentError, DataError, InputError
 from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.format.record import Attribute, Record
@@ -21,9 +21,6 @@ from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding
 from vindeby.store.read.reading import read_any
-
-if TYPE_CHECKING:
-    from vindeby.campaign import Campaign, Farm, Turbine
 
 
 @dataclass(frozen=True)
@@ -40,10 +37,6 @@ GivenCampaign: TypeAlias = "str | ChangedCampaign | None"
 
 def campaign_of(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign | None:
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
-    from vindeby.campaign import (
-        Campaign,  # loads pydantic and shapely, which a look by the outline does not need
-    )
-
     source, overrides = (given.source, given.overrides) if isinstance(given, ChangedCampaign) else (given, ())
     if source is not None:
         return Campaign.load(source, overrides)
@@ -73,17 +66,6 @@ def has_neighbours(campaign: Campaign | None, farm_idx: int) -> bool:
     """Whether turbines stand already around this farm."""
     farm = farm_of(campaign, farm_idx)
     return campaign is not None and bool(campaign.neighbours or (farm is not None and farm.neighbours))
-
-
-def outline_for(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Outline | None:
-    """The outline of the same campaign; quick where one is kept with the frozen campaign."""
-    if given is None:
-        text = run.campaign_text()
-        found = None if text is None else read_outline(run.outline_text(), text)
-        if found is not None:
-            return found
-    campaign = campaign_of(run, given, kept)
-    return None if campaign is None else outline_of(campaign)
 
 
 class ResultSource(Protocol):

@@ -16,7 +16,6 @@ from pathlib import Path
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
-from vindeby.campaign.outline import write_outline
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
@@ -177,9 +176,8 @@ def _prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
 
 
 def _freeze(directory: RunDirectory, space: TaskSpace) -> None:
-    outline = write_outline(space.campaign, space.text)
-    if directory.campaign_text() != space.text or directory.outline_text() != outline:
-        directory.freeze_campaign(space.text, outline)
+    if directory.campaign_text() != space.text:
+        directory.freeze_campaign(space.text)
 
 
 def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:
@@ -313,9 +311,9 @@ class OtherPool:
         say: Callable[[str], None],
     ) -> Iterator[WorkerPool]:
         """Connect to it; what this loads, a run on this machine does not need."""
+        from vindeby.runner.cluster.agent import Session
         from vindeby.runner.cluster.connect import connected
         from vindeby.runner.cluster.dask_pool import DaskPool
-        from vindeby.runner.cluster.orders import Session
 
         with connected(self.where, options, self.workers, directory.logs, say) as connection:
             yield DaskPool(

@@ -18,7 +18,6 @@ from pathlib import Path
 from vindeby.assembly.done import Judge, judged, not_done
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
-from vindeby.campaign.outline import write_outline
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError
 from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
@@ -201,7 +200,7 @@ class _Adoption:
             self._move_foreign_output(files)
             refuse_another_campaign(self._run, self._campaign)
             text = self._campaign.dumps()
-            self._run.freeze_campaign(text, write_outline(self._campaign, text))
+            self._run.freeze_campaign(text)
             state = self._what_is_there()
             self._publish(files, state)
         self._merge(state)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.outline import Outline, outline_of
 from vindeby.campaign.tasks import Cell, task_key
 from vindeby.errors import ArgumentError, DataError, ShortfallError
 from vindeby.results.result_set import ResultSet
@@ -62,11 +61,6 @@ class Chosen:
 
     def __len__(self) -> int:
         return len(self.places)
-
-    @cached_property
-    def outline(self) -> Outline | None:
-        """Names, seeds and cells of the campaign."""
-        return None if self.campaign is None else outline_of(self.campaign)
 
     @cached_property
     def cells(self) -> dict[tuple[int, int], Cell]:

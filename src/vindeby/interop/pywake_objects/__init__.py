@@ -64,14 +64,14 @@ def from_pywake(
     that have none. What a campaign cannot say is refused (ArgumentError), with what and why.
     """
     need_pywake()
-    from vindeby.interop.pywake_objects.sites import site_section
+    from vindeby.interop.pywake_objects.sites import from_xrsite
     from vindeby.interop.pywake_objects.turbines import turbine_sections
 
     if site is None and wind_turbines is None:
         raise ArgumentError("from_pywake needs a site, wind turbines, or both")
     sections: dict[str, Any] = {}
     if site is not None:
-        sections["site"] = site_section(site, turbulence_intensity)
+        sections["site"] = from_xrsite(site, turbulence_intensity)
     if wind_turbines is not None:
         sections["turbines"] = turbine_sections(wind_turbines)
     return sections
