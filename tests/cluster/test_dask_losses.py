@@ -22,7 +22,7 @@ from vindeby.campaign import Campaign
 from vindeby.errors import TaskError
 from vindeby.runner import Summary, run
 from vindeby.runner.cluster import dask_link
-from vindeby.runner.cluster.orders import Session
+from vindeby.runner.cluster.agent import Session
 from vindeby.store.disk.events import read_events
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database

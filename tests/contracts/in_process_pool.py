@@ -13,16 +13,20 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from vindeby.campaign import Campaign, Task
-from vindeby.runner.pool import (
+from vindeby.runner.pool import Work
+from vindeby.runner.protocol import (
     DiskTrouble,
-    PoolAbilities,
+    Failed,
+    Failure,
+    Kind,
+    MethodUnusable,
     PoolEvent,
+    Seen,
     TasksDurable,
-    Work,
+    WantsWork,
     WorkerGone,
     WorkerReady,
 )
-from vindeby.runner.protocol import Failed, Failure, Kind, MethodUnusable, Seen, WantsWork
 from vindeby.runner.publisher import unreported_keys
 from vindeby.runner.task_executor import ExecutorOptions, MethodUnusableError, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
@@ -45,8 +49,6 @@ class _Worker:
 
 class InProcessPool:
     """Each worker is a thread with a TaskExecutor."""
-
-    abilities = PoolAbilities(task_clock=True, suspect=True)
 
     def __init__(self, campaign: Campaign, run: RunDirectory, options: ExecutorOptions) -> None:
         self._campaign, self._run, self._options = campaign, run, options

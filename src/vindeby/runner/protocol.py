@@ -8,10 +8,10 @@ when it has the machine to itself. A task that ran out of time would do so again
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from vindeby.campaign import RunOptions
 from vindeby.printable import one_line
@@ -110,11 +110,13 @@ class WantsWork:
 
 
 @dataclass(frozen=True)
-class Done:
-    """Tasks of a worker are durable."""
+class TasksDurable:
+    """These tasks are on disk, in this shard, and took so many seconds together."""
 
     worker: int
     tasks: Sequence[int]
+    shard: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -127,14 +129,19 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Died:
-    """A worker is gone; the task it was on, and why it went unless we know better."""
+class WorkerGone:
+    """A worker is gone, and its slot is empty."""
 
     worker: int
     suspect: int | None
+    """The task it was on, if any; None too where the pool cannot tell, and then no task is to blame."""
     failure: Failure
+    """Why it went, as far as the pool knows, and the end of its log."""
     by_itself: bool = False
-    """It was asked to end, or retired."""
+    """It was asked to end, or retired: nobody is to blame, and a ``suspect`` is tried in a fresh process."""
+    published: tuple[int, ...] = ()
+    """Tasks assigned to it that are durable although it never reported them (``publisher.unreported_keys``)."""
+    pid: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,10 +178,21 @@ class StopAsked:
 
 
 @dataclass(frozen=True)
-class StorageLost:
-    """A worker cannot publish, and is not to wait."""
+class DiskTrouble:
+    """A worker cannot publish; an empty reason when that is over. ``waits``: it keeps trying until asked to end."""
 
+    worker: int
     reason: str
+    waits: bool = False
+
+
+@dataclass(frozen=True)
+class WorkerRetiring:
+    """A worker takes no more tasks and makes room for a fresh one; why. Its ``WorkerGone`` follows."""
+
+    worker: int
+    reason: str
+    pid: int = 0
 
 
 @dataclass(frozen=True)
@@ -199,11 +217,26 @@ class PoolLost:
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A new worker runs on this machine; one that nothing is known of is on the same as all such."""
+class WorkerReady:
+    """A worker is set up and about to ask for tasks; ``pid`` is 0 where that says nothing, ``log`` may be empty."""
 
     worker: int
-    node: str
+    pid: int = 0
+    log: str = ""
+    node: str = ""
+    """The machine that it runs on."""
+    job: str = ""
+    """The batch job that it belongs to, as SLURM numbers it; empty where there is none."""
+    writer: str = ""
+    """What the names of its directories of shards begin with."""
+
+
+@dataclass(frozen=True)
+class PoolNote:
+    """Something for the log of events that asks for no decision."""
+
+    event: str
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -211,10 +244,13 @@ class Tick:
     """Time has passed."""
 
 
-Event: TypeAlias = (
-    WantsWork | Done | Failed | Died | Seen | StopAsked | StorageLost | MethodUnusable | MoreSlots | PoolLost | Placed
-    | Tick
+PoolEvent: TypeAlias = (
+    WorkerReady | WantsWork | TasksDurable | Failed | WorkerRetiring | WorkerGone | DiskTrouble | MethodUnusable
+    | MoreSlots | PoolLost | PoolNote
 )  # fmt: skip
+"""What a pool reports."""
+Event: TypeAlias = PoolEvent | Seen | StopAsked | Tick
+"""What the plan is given."""
 
 
 @dataclass(frozen=True)

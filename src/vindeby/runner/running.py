@@ -311,9 +311,9 @@ class OtherPool:
         say: Callable[[str], None],
     ) -> Iterator[WorkerPool]:
         """Connect to it; what this loads, a run on this machine does not need."""
+        from vindeby.runner.cluster.agent import Session
         from vindeby.runner.cluster.connect import connected
         from vindeby.runner.cluster.dask_pool import DaskPool
-        from vindeby.runner.cluster.orders import Session
 
         with connected(self.where, options, self.workers, directory.logs, say) as connection:
             yield DaskPool(

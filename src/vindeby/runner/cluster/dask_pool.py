@@ -13,51 +13,37 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
-from vindeby.runner.cluster import agent
+from vindeby.runner.cluster.agent import LaneEvent, Session, Shard
 from vindeby.runner.cluster.dask_link import (
-    Answered,
     DaskLink,
-    Looked,
     NodeOpened,
     NodeRefused,
     Nodes,
     Post,
+    Reported,
     Silence,
 )
 from vindeby.runner.cluster.nodes import Node, Place, Restarts
-from vindeby.runner.cluster.orders import (
-    Attend,
-    EndLane,
-    KillLane,
-    LaneEvent,
-    Order,
-    Session,
-    Shard,
-    StartLane,
-)
-from vindeby.runner.pool import (
-    DiskTrouble,
-    PoolAbilities,
-    PoolEvent,
-    PoolNote,
-    TasksDurable,
-    Work,
-    WorkerGone,
-    WorkerReady,
-)
+from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
+    DiskTrouble,
     Failed,
     Failure,
     Kind,
     MethodUnusable,
     MoreSlots,
+    PoolEvent,
     PoolLost,
+    PoolNote,
     Seen,
-    WantsWork,
+    TasksDurable,
+    WorkerGone,
+    WorkerReady,
 )
 from vindeby.runner.publisher import shard_name, unreported_keys
 from vindeby.store.disk.lock_state import LeasedFiles
@@ -71,10 +57,6 @@ _BLAMED_AFTER = 3
 
 class DaskPool:
     """Processes on Dask workers, through a ``distributed.Client``."""
-
-    abilities = PoolAbilities(
-        memory=True, heartbeat=True, task_clock=True, exit_status=True, suspect=True, starts_workers=False
-    )
 
     def __init__(
         self,
@@ -96,7 +78,6 @@ class DaskPool:
         self._known: dict[str, str] = {}
         """Dask workers that are being opened, are open, or were refused, by address."""
         self._places: dict[int, Place] = {}
-        self._tickets: dict[int, Place] = {}
         self._waiting: deque[int] = deque()
         self._events: list[PoolEvent] = []
         self._vanished: Counter[int] = Counter()
@@ -111,12 +92,10 @@ class DaskPool:
         self._fill()
 
     def assign(self, slot: int, work: Work) -> None:
-        """Send tasks, or keep them until those that it has are settled."""
+        """Send tasks to the process of a slot."""
         if (place := self._places.get(slot)) is not None:
-            place.queue.append(work)
             place.held.update((number, task.key) for number, task in work.tasks)
-            place.owes += 1
-            self._go_on(place)
+            self._order(place, "assign", work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
         """Let a process publish and go."""
@@ -124,18 +103,15 @@ class DaskPool:
             self._waiting.remove(slot)
             self._events.append(WorkerGone(slot, None, Failure(Kind.KILLED, "never started"), by_itself=True))
         elif (place := self._places.get(slot)) is not None:
-            place.end, place.now = True, place.now or now
-            place.queue.clear()
-            self._press(place)
+            place.ending = True
+            self._order(place, "end", now=now)
 
     def kill(self, slot: int, failure: Failure | None = None) -> None:
         """Kill a process."""
         if slot in self._waiting:
             self.end(slot)
         elif (place := self._places.get(slot)) is not None:
-            place.kill, place.failure = True, failure
-            place.queue.clear()
-            self._press(place)
+            self._order(place, "kill", failure)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         """Read the inbox."""
@@ -154,7 +130,7 @@ class DaskPool:
         now, seen = time.monotonic(), []
         for place in self._places.values():
             known = place.node.seen.get(place.lane)
-            if place.ready and known is not None:
+            if known is not None:
                 age = now - place.node.looked
                 on_task = known.task is not None and known.task in place.held
                 seen.append(
@@ -185,10 +161,8 @@ class DaskPool:
                 self._opened(post)
             case NodeRefused():
                 self._refused(post)
-            case Answered():
-                self._answered(post)
-            case Looked():
-                self._looked(post)
+            case Reported():
+                self._reported(post)
 
     def _compare(self, threads: dict[str, int]) -> None:
         """Open Dask workers that came, and give up those that went."""
@@ -198,10 +172,6 @@ class DaskPool:
         for address in threads.keys() - self._known.keys():
             self._known[address] = "opening"
             self._link.open(address)
-        for place in self._places.values():
-            if place.unanswered and not place.ticket:  # Dask lost the answer, the agent has it still
-                place.unanswered = False
-                self._order(place, Attend())
         self._check_patience("there are no Dask workers that can be used", bool(self._nodes))
 
     def _silent(self, silence: Silence) -> None:
@@ -232,7 +202,7 @@ class DaskPool:
             return  # it went meanwhile
         if self._restarts.is_given_up(opened.identity):
             self._known[post.address] = "refused"
-            self._link.tell(post.address, agent.close_session, self._session.token)
+            self._link.refuse(post.address)
             return
         node = Node(post.address, opened.lanes, opened.node, opened.job, post.sees_run, opened.identity)
         self._known[post.address], self._nodes[post.address] = "open", node
@@ -275,118 +245,64 @@ class DaskPool:
             if node is None or not node.free:
                 return
             slot, lane = self._waiting.popleft(), node.free.popleft()
-            place = self._places[slot] = Place(slot, node, lane)
-            self._order(place, StartLane())
+            place = self._places[slot] = node.places[lane] = Place(slot, node, lane)
+            self._order(place, "start")
 
-    def _order(self, place: Place, order: Order) -> None:
-        node = place.node
-        number = node.orders.get(place.lane, 0) if isinstance(order, Attend) else node.next_order(place.lane)
-        seen = node.heard.get(place.lane, 0)
-        place.ticket = self._link.attend(node.address, number, place.lane, order, seen)
-        self._tickets[place.ticket] = place
+    def _order(self, place: Place, method: str, *arguments: Any, **more: Any) -> None:
+        self._link.order(place.node.address, methodcaller(method, place.lane, *arguments, **more))
 
-    def _go_on(self, place: Place) -> None:
-        """Give an idle process what waits for it."""
-        if place.ticket or place.unanswered or not place.ready:
+    def _reported(self, post: Reported) -> None:
+        node = self._nodes.get(post.address)
+        if node is None:
             return
-        if place.queue and not place.end and not place.kill:
-            self._order(place, place.queue.popleft())
-        elif place.kill:
-            self._order(place, KillLane(place.failure))
-        elif place.end:
-            self._order(place, EndLane())
+        for event in post.events:
+            self._event(node, event)
+        if post.agent_gone:  # it ended by itself, for want of news; a new one is opened in the next turn
+            self._known.pop(node.address, None)
+            self._node_lost(node.address)
+        else:
+            node.seen = {seen.worker: seen for seen in post.seen}
+            node.looked = time.monotonic()
 
-    def _press(self, place: Place) -> None:
-        """End or kill a process, whatever it is doing; said again until it is gone."""
-        token, address = self._session.token, place.node.address
-        if not place.ticket:
-            self._go_on(place)
-        elif place.kill:
-            self._link.tell(address, agent.kill_lane, token, place.lane, place.failure)
-        elif place.end:
-            self._link.tell(address, agent.end_lane, token, place.lane, place.now)
-
-    def _answered(self, post: Answered) -> None:
-        place = self._tickets.pop(post.ticket, None)
-        if place is None or self._places.get(place.slot) is not place:
+    def _event(self, node: Node, event: LaneEvent) -> None:
+        """Pass an event on, with the slot of its lane."""
+        if isinstance(event, MethodUnusable | MoreSlots | PoolLost | PoolNote):
+            self._events.append(event)
             return
-        place.ticket = 0
-        answer = post.answer
-        if answer is None:
-            place.unanswered = True
-            return
-        if answer.agent_gone:
-            self._agent_gone(place.node)
-            return
-        for number, event in answer.events:
-            place.node.heard[place.lane] = max(number, place.node.heard.get(place.lane, 0))
-            self._event(place, event)
-        if self._places.get(place.slot) is not place:
-            return
-        if not answer.settled:
-            self._order(place, Attend())
-            return
-        if not place.ready:
-            place.ready, place.owes = True, 1
-        if place.owes and not place.queue:
-            place.owes = 0
-            self._events.append(WantsWork(place.slot, answer.seconds))
-        self._go_on(place)
-
-    def _event(self, place: Place, event: LaneEvent) -> None:
+        place = node.places[event.worker]
+        if isinstance(event, Shard):
+            event = self._publish(place, event)
         match event:
             case WorkerReady():
                 place.writer = event.writer
-            case Shard():
-                event = self._publish(place, event)
+            case TasksDurable():
+                place.shards.add(event.shard)
+                node.fruitful = True
+                for task in event.tasks:
+                    place.held.pop(task, None)
+            case Failed():
+                place.held.pop(event.task, None)
+                node.fruitful = True
             case WorkerGone():
                 self._free(place)
-        if isinstance(event, TasksDurable):
-            place.shards.add(event.shard)
-            place.node.fruitful = True
-            for task in event.tasks:
-                place.held.pop(task, None)
-        elif isinstance(event, Failed):
-            place.held.pop(event.task, None)
-            place.node.fruitful = True
-        self._events.append(_of_slot(event, place.slot))
+        self._events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
 
-    def _publish(self, place: Place, shard: Shard) -> PoolEvent:
+    def _publish(self, place: Place, shard: Shard) -> TasksDurable | DiskTrouble | PoolNote:
         """Publish what a worker could not."""
         try:
             name = self._returned.publish(shard.data, str(place.node))
         except DataError as error:
             return PoolNote("returned results are damaged", {"reason": str(error)})
         except StorageError as error:
-            return DiskTrouble(place.slot, str(error))
-        return TasksDurable(place.slot, shard.tasks, name, shard.seconds)
+            return DiskTrouble(place.lane, str(error))
+        return TasksDurable(place.lane, shard.tasks, name, shard.seconds)
 
     def _free(self, place: Place) -> None:
         """The process of a place is gone; its lane may have another."""
-        del self._places[place.slot]
+        del self._places[place.slot], place.node.places[place.lane]
         place.node.seen.pop(place.lane, None)
         if place.node.address in self._nodes:
             place.node.free.append(place.lane)
-
-    def _looked(self, post: Looked) -> None:
-        node = self._nodes.get(post.address)
-        if node is None:
-            return
-        if post.look.agent_gone:
-            self._agent_gone(node)
-            return
-        node.seen = {seen.worker: seen for seen in post.look.seen}
-        node.looked = time.monotonic()
-        for place in [place for place in self._places.values() if place.node is node]:
-            if place.end or place.kill:
-                self._press(place)  # what was said before may have come too early
-            elif place.lane in post.look.fallen and not place.ticket:
-                self._order(place, Attend())
-
-    def _agent_gone(self, node: Node) -> None:
-        """The agent ended by itself, for want of news; a new one is opened in the next turn."""
-        self._known.pop(node.address, None)
-        self._node_lost(node.address)
 
     def _node_vanished(self, address: str) -> None:
         """The scheduler knows a Dask worker no more; its nanny may bring it back, but not for ever."""
@@ -406,14 +322,13 @@ class DaskPool:
         if node is None:
             return
         self._link.forget(address)
-        gone = [place for place in self._places.values() if place.node is node]
+        gone = list(node.places.values())
         self._events.append(
             PoolNote(
                 "node lost", {"address": address, "node": node.name, "job": node.job, "workers": len(gone)}
             )
         )
         for place in gone:
-            self._tickets.pop(place.ticket, None)
             self._events.append(self._gone_with(node, place))
             self._free(place)
 
@@ -428,7 +343,7 @@ class DaskPool:
             self._vanished[suspect] += 1
         blamed = suspect if suspect is not None and self._vanished[suspect] >= _BLAMED_AFTER else None
         failure = Failure(Kind.KILLED, f"the Dask worker {node} is gone{_after(place, suspect)}")
-        return WorkerGone(place.slot, blamed, failure, place.end, published)
+        return WorkerGone(place.slot, blamed, failure, place.ending, published)
 
 
 def _after(place: Place, task: int | None) -> str:
@@ -439,12 +354,6 @@ def _after(place: Place, task: int | None) -> str:
     seconds = seen.seconds + time.monotonic() - place.node.looked
     hint = "; if that is about the time of the job, raise --time" if place.node.job else ""
     return f", {seconds:,.0f} s after it began this task{hint}"
-
-
-def _of_slot(event: Any, slot: int) -> PoolEvent:
-    """An agent numbers its processes by lane, the pool by slot."""
-    named: PoolEvent = replace(event, worker=slot) if hasattr(event, "worker") else event
-    return named
 
 
 class ReturnedShards:

@@ -11,8 +11,7 @@ import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from vindeby.runner.pool import Work
-from vindeby.runner.protocol import Failure, Seen
+from vindeby.runner.protocol import Seen
 
 
 @dataclass
@@ -29,10 +28,8 @@ class Node:
     fruitful: bool = False
     """A task was settled on it."""
     free: deque[int] = field(default_factory=deque)
-    orders: dict[int, int] = field(default_factory=dict)
-    """By lane, the number of the last order."""
-    heard: dict[int, int] = field(default_factory=dict)
-    """By lane, the number of the last event that was heard."""
+    places: dict[int, Place] = field(default_factory=dict)
+    """The lanes that have a slot of the pool."""
     seen: dict[int, Seen] = field(default_factory=dict)
     looked: float = field(default_factory=time.monotonic)
 
@@ -43,35 +40,20 @@ class Node:
         job = f", job {self.job}" if self.job else ""
         return f"{self.address} on {self.name}{job}"
 
-    def next_order(self, lane: int) -> int:
-        """The number of a new order to a lane."""
-        self.orders[lane] = self.orders.get(lane, 0) + 1
-        return self.orders[lane]
-
 
 @dataclass
 class Place:
-    """A slot that has a lane: what it holds and what is expected of it."""
+    """A slot that has a lane, and what it holds."""
 
     slot: int
     node: Node
     lane: int
-    ticket: int = 0
-    """Of the order that is not answered yet; 0 for none."""
-    queue: deque[Work] = field(default_factory=deque)
     held: dict[int, str] = field(default_factory=dict)
     """Numbers and keys of the tasks that were assigned and not reported since."""
     shards: set[str] = field(default_factory=set)
     writer: str = ""
-    ready: bool = False
-    owes: int = 0
-    """How often it was given tasks and has not asked for more since."""
-    unanswered: bool = False
-    """Dask lost the answer to its last order."""
-    end: bool = False
-    now: bool = False
-    kill: bool = False
-    failure: Failure | None = None
+    ending: bool = False
+    """It was asked to end."""
 
     @property
     def suspect(self) -> int | None:

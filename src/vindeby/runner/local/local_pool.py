@@ -14,18 +14,23 @@ from typing import Any
 
 from vindeby.runner.local.messages import Channel, End, Heartbeats, Message, Ready, Setup
 from vindeby.runner.local.spawner import Spawner
-from vindeby.runner.pool import (
-    PoolAbilities,
+from vindeby.runner.pool import Work
+from vindeby.runner.processes import Timers, memory_of, node_and_job, oom_kills
+from vindeby.runner.protocol import (
+    Failed,
+    Failure,
+    Kind,
+    MethodUnusable,
     PoolEvent,
     PoolNote,
+    Seen,
+    TaskProgress,
     TasksDurable,
-    Work,
     WorkerGone,
     WorkerReady,
     WorkerRetiring,
+    how_it_ended,
 )
-from vindeby.runner.processes import Timers, memory_of, node_and_job, oom_kills
-from vindeby.runner.protocol import Failed, Failure, Kind, MethodUnusable, Seen, TaskProgress, how_it_ended
 from vindeby.runner.publisher import unreported_keys
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -57,10 +62,6 @@ class WorkerHandle:
 
 class LocalPool:
     """Processes of this machine behind the ``WorkerPool`` protocol."""
-
-    abilities = PoolAbilities(
-        memory=True, heartbeat=True, task_clock=True, exit_status=True, suspect=True, starts_workers=True
-    )
 
     def __init__(self, run: RunDirectory, setup: Setup, slots: int, method: str, name: str) -> None:
         self._run = run

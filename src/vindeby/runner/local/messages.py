@@ -25,8 +25,15 @@ from typing import Any, TypeAlias
 
 from vindeby.campaign import Campaign
 from vindeby.runner.local.spawner import FrameBuffer, framed
-from vindeby.runner.pool import DiskTrouble, TasksDurable, Work, WorkerRetiring
-from vindeby.runner.protocol import Failed, MethodUnusable, WantsWork
+from vindeby.runner.pool import Work
+from vindeby.runner.protocol import (
+    DiskTrouble,
+    Failed,
+    MethodUnusable,
+    TasksDurable,
+    WantsWork,
+    WorkerRetiring,
+)
 from vindeby.runner.task_executor import ExecutorOptions
 
 _READ_SIZE = 1 << 18

@@ -27,9 +27,17 @@ from collections import deque
 from vindeby.campaign import Task
 from vindeby.runner.local.messages import Channel, End, Heartbeats, Ready, Setup, Slot
 from vindeby.runner.local.task_output import Output
-from vindeby.runner.pool import DiskTrouble, TasksDurable, Work, WorkerRetiring
+from vindeby.runner.pool import Work
 from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of
-from vindeby.runner.protocol import Failed, Failure, MethodUnusable, WantsWork
+from vindeby.runner.protocol import (
+    DiskTrouble,
+    Failed,
+    Failure,
+    MethodUnusable,
+    TasksDurable,
+    WantsWork,
+    WorkerRetiring,
+)
 from vindeby.runner.task_executor import (
     ExecutorHooks,
     MethodUnusableError,
@@ -185,7 +193,7 @@ class Worker(ExecutorHooks):
             if message.alone:
                 limit_data(message.memory_limit)
             self._do(number, task, trusted=message.trusted)
-            if message.careful or (message.publish_at_end and not self.queue):
+            if message.careful:
                 self.publisher.hurry()
             if message.alone:
                 limit_data(self.setup.memory_limit)
