@@ -51,11 +51,6 @@ def in_queue(jobs: Iterable[str]) -> dict[str, InQueue]:
     return {job: InQueue(job, state, reason) for job, state, reason in lines}
 
 
-def still_there(jobs: Iterable[str]) -> list[str]:
-    """Of these jobs, the numbers of those that wait or run."""
-    return list(in_queue(jobs))
-
-
 def time_limit(job: str) -> str:
     """The time that a job which waits or runs may take, as SLURM writes it, such as 12:00:00."""
     return _command("squeue", "--noheader", "--format=%l", f"--jobs={job}").strip()

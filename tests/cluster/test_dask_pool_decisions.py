@@ -203,7 +203,7 @@ def test_patience_ends_when_nobody_is_there(post: Any, tmp_path: Path) -> None:
 
 
 def test_jobs_in_the_queue_are_waited_for(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, patience_s=0.0, jobs_pending=lambda: True)
+    bench = Bench(tmp_path, patience_s=0.0, no_jobs_reason=lambda: "")
     time.sleep(0.01)
     assert bench.hear(Nodes({})) == []
 

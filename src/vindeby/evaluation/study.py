@@ -73,14 +73,11 @@ class Row(Section):
     since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
 
 
-class TableRow(Section):
+class TableRow(Row):
     """A row of a table: one farm that stands in a combination; without a farm, a combination may be empty."""
 
+    farm: Name | None = None  # type: ignore[assignment]
     combination: Annotated[str, BeforeValidator(_label)]
-    farm: Name | None = None
-    type: Name | None = None
-    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
-    since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
 
     @model_validator(mode="after")
     def _nothing_without_a_farm(self) -> Self:
@@ -89,12 +86,6 @@ class TableRow(Section):
                 "says a type, seed or date of no farm", remedy="name the farm", value=self.combination
             )
         return self
-
-    def row(self) -> Row | None:
-        """The same without the combination; None where nothing stands."""
-        if self.farm is None:
-            return None
-        return Row.model_construct(farm=self.farm, type=self.type, seed=self.seed, since=self.since)
 
 
 Rows = Annotated[tuple[Row, ...], Field(min_length=1)]

@@ -112,11 +112,6 @@ class Publisher:
             self._wait_for_disk = False
             self._change.notify_all()
 
-    @property
-    def closed(self) -> bool:
-        """Is nothing tried any more?"""
-        return self._closed
-
     def close(self) -> bool:
         """Publish the rest, with one attempt where the disk refuses, and end; whether everything is durable."""
         with self._change:

@@ -128,68 +128,53 @@ def compare_with_disk(
     run: RunDirectory, space: TaskSpace, judge_: Judge, *, part: Part | None = None, again: Again
 ) -> ResumeState:
     """Compare what is asked with what is there."""
-    with contextlib.ExitStack() as stack:
-        exists = run.output.exists() or run.shards.exists()
-        database = stack.enter_context(Database(run)) if exists else None
-        resume_state = ResumeState()
+    state = ResumeState()
+    failures, have, every = read_failures(run, state.odd), dict[str, str](), dict[str, str]()
+    exists = run.output.exists() or run.shards.exists()
+    with Database(run) if exists else contextlib.nullcontext() as database:
         if database is not None:
             known = read_verdicts(run, space.text) if judge_.usual else None
-            resume_state.verdicts = judge(database, judge_, known)
-            resume_state.invalid = not_done(database, resume_state.verdicts)
-            resume_state.bad = dict(database.findings)
+            state.verdicts = judge(database, judge_, known)
+            state.bad = dict(database.findings)
+            every, have = not_done(database, state.verdicts), fingerprints(database)
             if space.campaign.wake.engine is not None:
-                resume_state.engines = _engines_in(database, engine_name(space.campaign))
-        _compare(resume_state, database, read_failures(run, resume_state.odd), space, part, again)
-        return resume_state
-
-
-def _compare(
-    resume_state: ResumeState,
-    database: Database | None,
-    failures: dict[str, FailedTask],
-    space: TaskSpace,
-    part: Part | None,
-    again: Again,
-) -> None:
-    have = {} if database is None else fingerprints(database)
-    every, resume_state.invalid = resume_state.invalid, {}
-    for number in _numbers(space, part):
-        resume_state.asked += 1
-        if not have and not failures:
-            resume_state.todo.append(number)
-            continue
-        task = space.task(number)
-        found, failure = have.get(task.key), failures.get(task.key)
-        invalid = task.key in every
-        if invalid:
-            resume_state.invalid[task.key] = every[task.key]
-        answered = found is not None and (
-            answers(found, task.fingerprint)
-            or (database is not None and has_answer(database, task.key, task.fingerprint))
-        )
-        if answered and (not invalid or not again.invalid):
-            resume_state.done += not invalid
-        elif found is not None and not answered and not again.stale:
-            resume_state.stale.append(task.key)
-        elif (
-            failure is not None
-            and failure.fingerprint == task.fingerprint
-            and not (again.failed and _is_of_another_run(failure))
-        ):
-            resume_state.failed[task.key] = failure
-        else:
-            if found is not None and not answered:
-                resume_state.stale.append(task.key)
-            resume_state.todo.append(number)
+                state.engines = _engines_in(database, engine_name(space.campaign))
+        for number in range(len(space)):
+            if part is not None and not part.holds(number):
+                continue
+            state.asked += 1
+            if not have and not failures:
+                state.todo.append(number)
+                continue
+            task = space.task(number)
+            found, failure = have.get(task.key), failures.get(task.key)
+            invalid = task.key in every
+            if invalid:
+                state.invalid[task.key] = every[task.key]
+            answered = found is not None and (
+                answers(found, task.fingerprint)
+                or (database is not None and has_answer(database, task.key, task.fingerprint))
+            )
+            if answered and (not invalid or not again.invalid):
+                state.done += not invalid
+            elif found is not None and not answered and not again.stale:
+                state.stale.append(task.key)
+            elif (
+                failure is not None
+                and failure.fingerprint == task.fingerprint
+                and not (again.failed and _is_of_another_run(failure))
+            ):
+                state.failed[task.key] = failure
+            else:
+                if found is not None and not answered:
+                    state.stale.append(task.key)
+                state.todo.append(number)
+    return state
 
 
 def _is_of_another_run(failure: FailedTask) -> bool:
     """A job that was queued again repeats its command, but not the attempts that it has made."""
     return not failure.job or failure.job != node_and_job()[1]
-
-
-def _numbers(space: TaskSpace, part: Part | None) -> Iterator[int]:
-    return iter(range(len(space))) if part is None else (n for n in range(len(space)) if part.holds(n))
 
 
 def _engines_in(database: Database, default: str) -> Counter[str]:

@@ -7,7 +7,7 @@ looking at what is there.
 
 from __future__ import annotations
 
-import functools
+import sched
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from vindeby.runner import protocol
 from vindeby.runner.plan import Plan
 from vindeby.runner.pool import Work, WorkerPool
-from vindeby.runner.processes import StopSignals, Timers, node_and_job
+from vindeby.runner.processes import StopSignals, node_and_job
 from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress
 from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
@@ -113,7 +113,7 @@ class Supervisor:
         self._plan, self._space, self._pool, self._log, self._watch = the_plan, space, pool, log, watch
         self._standing = standing
         self._meanwhile = meanwhile
-        self._timers = Timers()
+        self._timers = sched.scheduler(time.monotonic)
         self._rate = Rate()
         self._trouble = ""
         self._finish: Finish | None = None
@@ -151,11 +151,11 @@ class Supervisor:
         return self._plan.done + self._plan.set_aside
 
     def _turn(self, signals: StopSignals) -> None:
-        due_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
-        for event in self._pool.wait(self._timers.seconds_left(due_s)):
+        start_s = self._timers.run(blocking=False)
+        look_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
+        for event in self._pool.wait(look_s if start_s is None else min(look_s, start_s)):
             self._received(event)
         self._stop(signals)
-        self._timers.run_due(lambda: self._finish is not None)
         now = time.monotonic()
         if now - self._looked >= _LOOK_S and self._finish is None:
             self._looked = now
@@ -171,7 +171,7 @@ class Supervisor:
         for instruction in instructions:
             match instruction:
                 case protocol.StartWorker(slot, delay_s):
-                    self._timers.after(delay_s, functools.partial(self._start, slot))
+                    self._timers.enter(delay_s, 0, self._start, (slot,))
                 case protocol.Assign():
                     self._send(instruction)
                 case protocol.EndWorker(slot, now):

@@ -19,6 +19,7 @@ from typing import Any
 
 from vindeby.errors import DataError, StorageError
 from vindeby.runner.cluster.agent import LaneEvent, Session, Shard
+from vindeby.runner.cluster.connect import NoJobsReason
 from vindeby.runner.cluster.dask_link import (
     DaskLink,
     NodeOpened,
@@ -66,14 +67,14 @@ class DaskPool:
         *,
         most: int | None = None,
         patience_s: float = 300.0,
-        jobs_pending: Callable[[], bool] = lambda: False,
-        no_jobs_reason: Callable[[], str] = lambda: "",
+        no_jobs_reason: NoJobsReason | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._run, self._session, self._most, self._say = run, session, most, say
-        self._patience_s, self._jobs_pending, self._no_jobs_reason = patience_s, jobs_pending, no_jobs_reason
+        self._patience_s, self._no_jobs_reason = patience_s, no_jobs_reason
         self._link = DaskLink(client, session, run)
-        self._returned = ReturnedShards(run, session.setup.options.lock, session.setup.options.token)
+        lock, token = session.setup.options.lock, session.setup.options.token
+        self._shards = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
         self._nodes: dict[str, Node] = {}
         self._known: dict[str, str] = {}
         """Dask workers that are being opened, are open, or were refused, by address."""
@@ -182,10 +183,11 @@ class DaskPool:
 
     def _check_patience(self, reason: str, present: bool) -> None:
         now = time.monotonic()
-        if not present and (why := self._no_jobs_reason()):
-            self._give_up(why, remedy="")
-        elif present or self._jobs_pending():
+        if present:
             self._alone_since = now
+        elif self._no_jobs_reason is not None:  # as long as jobs are in the queue, workers may come
+            if why := self._no_jobs_reason():
+                self._give_up(why, remedy="")
         elif now - self._alone_since > self._patience_s:
             self._give_up(f"{reason}, for {self._patience_s:.0f} s")
 
@@ -288,9 +290,14 @@ class DaskPool:
         self._events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
 
     def _publish(self, place: Place, shard: Shard) -> TasksDurable | DiskTrouble | PoolNote:
-        """Publish what a worker could not."""
+        """Publish what a worker could not, after a look at whether it was damaged on its way."""
         try:
-            name = self._returned.publish(shard.data, str(place.node))
+            file = SealedFile.of_bytes(shard.data, str(place.node))
+            if file is None:
+                return PoolNote("returned results are not a shard", {"address": place.node.address})
+            with file:
+                records = [record for segment in read_segments(file) for record in segment.records()]
+            name = shard_name(self._shards.publish(records).path)
         except DataError as error:
             return PoolNote("returned results are damaged", {"reason": str(error)})
         except StorageError as error:
@@ -354,22 +361,3 @@ def _after(place: Place, task: int | None) -> str:
     seconds = seen.seconds + time.monotonic() - place.node.looked
     hint = "; if that is about the time of the job, raise --time" if place.node.job else ""
     return f", {seconds:,.0f} s after it began this task{hint}"
-
-
-class ReturnedShards:
-    """Publishes shards that arrive as bytes, under the lock of the run."""
-
-    def __init__(self, run: RunDirectory, lock: str, token: str) -> None:
-        self._writer = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
-
-    def publish(self, data: bytes, origin: str) -> str:
-        """Check a shard and make its records durable here; the name of the new shard.
-
-        DataError when it was damaged on its way, StorageError when the disk refuses.
-        """
-        file = SealedFile.of_bytes(data, origin)
-        if file is None:
-            raise DataError(f"{origin}: what came back is not a shard")
-        with file:
-            records = [record for segment in read_segments(file) for record in segment.records()]
-        return shard_name(self._writer.publish(records).path)

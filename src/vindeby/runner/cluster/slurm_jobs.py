@@ -77,10 +77,6 @@ class JobKeeper:
         self._over.set()
         self._thread.join()
 
-    def jobs_pending(self) -> bool:
-        """Are jobs in the queue, so that waiting for workers makes sense?"""
-        return not self.no_jobs_reason()
-
     def no_jobs_reason(self) -> str:
         """Why no worker will come, and what to do; empty as long as some may."""
         return self._ended or self._stuck

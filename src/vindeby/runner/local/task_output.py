@@ -26,6 +26,7 @@ class Output:
 
     def __init__(self, path: str) -> None:
         self.key = "-"
+        self.name = Path(path).name
         self._descriptor = _opened(path)
         os.dup2(self._descriptor, 1)
         os.dup2(self._descriptor, 2)

@@ -23,12 +23,13 @@ import sys
 import threading
 import time
 from collections import deque
+from dataclasses import replace
 
 from vindeby.campaign import Task
-from vindeby.runner.local.messages import Channel, End, Heartbeats, Ready, Setup, Slot
+from vindeby.runner.local.messages import Channel, End, Heartbeats, Setup, Slot
 from vindeby.runner.local.task_output import Output
 from vindeby.runner.pool import Work
-from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of
+from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of, node_and_job
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
@@ -36,6 +37,7 @@ from vindeby.runner.protocol import (
     MethodUnusable,
     TasksDurable,
     WantsWork,
+    WorkerReady,
     WorkerRetiring,
 )
 from vindeby.runner.task_executor import (
@@ -130,7 +132,9 @@ class Worker(ExecutorHooks):
         if limit is not None:
             fresh = memory_of()
             self._retire_at = _RETIRE_AT * limit if fresh < _RETIRE_AT / 2 * limit else float("inf")
-        self.channel.send(Ready(self.executor.writer))
+        node, job = node_and_job()
+        ready = WorkerReady(self.number, self._pid, self.output.name, node, job, self.executor.writer)
+        self.channel.send(ready)
         for message in early:
             self._received(message)
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
@@ -154,7 +158,7 @@ class Worker(ExecutorHooks):
         )
 
     def _report_failure(self, task: int, failure: Failure) -> None:
-        self.channel.send(Failed(self.number, task, failure))
+        self.channel.send(Failed(self.number, task, replace(failure, log=self.output.name)))
 
     def _listen(self) -> None:
         """Another thread: sends heartbeats and receives messages."""
