@@ -140,7 +140,7 @@ class WorkerGone:
     by_itself: bool = False
     """It was asked to end, or retired: nobody is to blame, and a ``suspect`` is tried in a fresh process."""
     published: tuple[int, ...] = ()
-    """Tasks assigned to it that are durable although it never reported them (``publisher.unreported_keys``)."""
+    """Tasks assigned to it that are durable although it never reported them (``publisher.Unreported``)."""
     pid: int = 0
 
 

@@ -11,24 +11,16 @@ from __future__ import annotations
 import queue
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
-from vindeby.runner.cluster.agent import LaneEvent, Session, Shard
+from vindeby.runner.cluster.agent import LaneEvent, Opened, Report, Session, Shard
 from vindeby.runner.cluster.connect import NoJobsReason
-from vindeby.runner.cluster.dask_link import (
-    DaskLink,
-    NodeOpened,
-    NodeRefused,
-    Nodes,
-    Post,
-    Reported,
-    Silence,
-)
+from vindeby.runner.cluster.dask_link import DaskLink
 from vindeby.runner.cluster.nodes import Node, Place, Restarts
 from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
@@ -44,9 +36,8 @@ from vindeby.runner.protocol import (
     Seen,
     TasksDurable,
     WorkerGone,
-    WorkerReady,
 )
-from vindeby.runner.publisher import shard_name, unreported_keys
+from vindeby.runner.publisher import shard_name
 from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.seal import SealedFile
@@ -72,12 +63,12 @@ class DaskPool:
     ) -> None:
         self._run, self._session, self._most, self._say = run, session, most, say
         self._patience_s, self._no_jobs_reason = patience_s, no_jobs_reason
-        self._link = DaskLink(client, session, run)
+        self._link = DaskLink(client, session, run, self)
         lock, token = session.setup.options.lock, session.setup.options.token
         self._shards = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
         self._nodes: dict[str, Node] = {}
-        self._known: dict[str, str] = {}
-        """Dask workers that are being opened, are open, or were refused, by address."""
+        self._known: set[str] = set()
+        """Addresses of Dask workers that are being opened, are open, or were refused."""
         self._places: dict[int, Place] = {}
         self._waiting: deque[int] = deque()
         self._events: list[PoolEvent] = []
@@ -95,7 +86,7 @@ class DaskPool:
     def assign(self, slot: int, work: Work) -> None:
         """Send tasks to the process of a slot."""
         if (place := self._places.get(slot)) is not None:
-            place.held.update((number, task.key) for number, task in work.tasks)
+            place.unreported.assign(work)
             self._order(place, "assign", work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
@@ -118,9 +109,9 @@ class DaskPool:
         """Read the inbox."""
         if not self._events:
             try:
-                self._received(self._link.inbox.get(timeout=max(timeout_s, 0.001)))
+                self._link.inbox.get(timeout=max(timeout_s, 0.001))()
                 while True:
-                    self._received(self._link.inbox.get_nowait())
+                    self._link.inbox.get_nowait()()
             except queue.Empty:
                 pass
         events, self._events = self._events, []
@@ -133,7 +124,7 @@ class DaskPool:
             known = place.node.seen.get(place.lane)
             if known is not None:
                 age = now - place.node.looked
-                on_task = known.task is not None and known.task in place.held
+                on_task = known.task is not None and known.task in place.unreported.tasks
                 seen.append(
                     replace(
                         known,
@@ -152,34 +143,21 @@ class DaskPool:
         self._places.clear()
         self._nodes.clear()
 
-    def _received(self, post: Post) -> None:
-        match post:
-            case Nodes(threads):
-                self._compare(threads)
-            case Silence():
-                self._silent(post)
-            case NodeOpened():
-                self._opened(post)
-            case NodeRefused():
-                self._refused(post)
-            case Reported():
-                self._reported(post)
-
-    def _compare(self, threads: dict[str, int]) -> None:
+    def present(self, threads: dict[str, int]) -> None:
         """Open Dask workers that came, and give up those that went."""
-        for address in list(self._known.keys() - threads.keys()):
-            del self._known[address]
+        for address in self._known - threads.keys():
             self._node_vanished(address)
-        for address in threads.keys() - self._known.keys():
-            self._known[address] = "opening"
+        for address in threads.keys() - self._known:
             self._link.open(address)
+        self._known = set(threads)
         self._check_patience("there are no Dask workers that can be used", bool(self._nodes))
 
-    def _silent(self, silence: Silence) -> None:
-        if silence.final:
-            self._give_up(silence.reason)
+    def silent(self, reason: str, *, final: bool = False) -> None:
+        """The scheduler gave no answer."""
+        if final:
+            self._give_up(reason)
         else:
-            self._check_patience(silence.reason, present=False)
+            self._check_patience(reason, present=False)
 
     def _check_patience(self, reason: str, present: bool) -> None:
         now = time.monotonic()
@@ -198,47 +176,41 @@ class DaskPool:
                 self._node_lost(address)
             self._events.append(PoolLost(f"{reason}{remedy}"))
 
-    def _opened(self, post: NodeOpened) -> None:
-        opened = post.opened
-        if post.address not in self._known:
+    def opened(self, address: str, opened: Opened, *, sees_run: bool) -> None:
+        """Use a Dask worker on which an agent is there."""
+        if address not in self._known:
             return  # it went meanwhile
         if self._restarts.is_given_up(opened.identity):
-            self._known[post.address] = "refused"
-            self._link.refuse(post.address)
+            self._link.refuse(address)
             return
-        node = Node(post.address, opened.lanes, opened.node, opened.job, post.sees_run, opened.identity)
-        self._known[post.address], self._nodes[post.address] = "open", node
+        node = Node(address, opened, sees_run)
+        self._nodes[address] = node
         self._alone_since = time.monotonic()
-        self._events.append(
-            PoolNote(
-                "node joined",
-                {"address": node.address, "node": node.name, "job": node.job, "workers": node.lanes,
-                 "publishes": node.sees_run},
-            )
-        )  # fmt: skip
+        joined = {"node": opened.node, "job": opened.job, "workers": opened.lanes, "publishes": sees_run}
+        self._events.append(PoolNote("node joined", {"address": address, **joined}))
         if not node.sees_run:
             self._say(
                 f"the Dask worker {node} cannot reach {self._run.path}; its results come back to this process, "
                 "which publishes them"
             )
-        room = sum(one.lanes for one in self._nodes.values())
+        room = sum(one.opened.lanes for one in self._nodes.values())
         room = room if self._most is None else min(room, self._most)
         if room > self._room:
             self._room = room
             self._events.append(MoreSlots(room))
         self._fill()
 
-    def _refused(self, post: NodeRefused) -> None:
-        if post.address not in self._known:
+    def refused(self, address: str, reason: str, *, mismatch: bool = False) -> None:
+        """Do without a Dask worker, or try it again; one with other versions that is the only one ends the run."""
+        if address not in self._known:
             return
-        self._events.append(PoolNote("node refused", {"address": post.address, "reason": post.reason}))
-        self._known[post.address] = "refused"
-        if post.mismatch and not self._nodes:
-            self._events.append(MethodUnusable(post.reason))
-        elif post.mismatch:
-            self._say(f"{post.reason}; it is not used")
+        self._events.append(PoolNote("node refused", {"address": address, "reason": reason}))
+        if mismatch and not self._nodes:
+            self._events.append(MethodUnusable(reason))
+        elif mismatch:
+            self._say(f"{reason}; it is not used")
         else:
-            del self._known[post.address]  # it is tried again
+            self._known.discard(address)  # it is tried again
 
     def _fill(self) -> None:
         """Give the slots that wait the lanes that are free, spread over the Dask workers."""
@@ -253,17 +225,18 @@ class DaskPool:
     def _order(self, place: Place, method: str, *arguments: Any, **more: Any) -> None:
         self._link.order(place.node.address, methodcaller(method, place.lane, *arguments, **more))
 
-    def _reported(self, post: Reported) -> None:
-        node = self._nodes.get(post.address)
+    def reported(self, address: str, events: Sequence[LaneEvent], report: Report) -> None:
+        """Pass on what an agent says."""
+        node = self._nodes.get(address)
         if node is None:
             return
-        for event in post.events:
+        for event in events:
             self._event(node, event)
-        if post.agent_gone:  # it ended by itself, for want of news; a new one is opened in the next turn
-            self._known.pop(node.address, None)
-            self._node_lost(node.address)
+        if report.agent_gone:  # it ended by itself, for want of news; a new one is opened in the next turn
+            self._known.discard(address)
+            self._node_lost(address)
         else:
-            node.seen = {seen.worker: seen for seen in post.seen}
+            node.seen = {seen.worker: seen for seen in report.seen}
             node.looked = time.monotonic()
 
     def _event(self, node: Node, event: LaneEvent) -> None:
@@ -274,19 +247,11 @@ class DaskPool:
         place = node.places[event.worker]
         if isinstance(event, Shard):
             event = self._publish(place, event)
-        match event:
-            case WorkerReady():
-                place.writer = event.writer
-            case TasksDurable():
-                place.shards.add(event.shard)
-                node.fruitful = True
-                for task in event.tasks:
-                    place.held.pop(task, None)
-            case Failed():
-                place.held.pop(event.task, None)
-                node.fruitful = True
-            case WorkerGone():
-                self._free(place)
+        if not isinstance(event, PoolNote):
+            place.unreported.hear(event)
+        node.fruitful |= isinstance(event, TasksDurable | Failed)
+        if isinstance(event, WorkerGone):
+            self._free(place)
         self._events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
 
     def _publish(self, place: Place, shard: Shard) -> TasksDurable | DiskTrouble | PoolNote:
@@ -316,7 +281,7 @@ class DaskPool:
         node = self._nodes.get(address)
         self._node_lost(address)
         if node is not None:
-            alone = all(other.identity == node.identity for other in self._nodes.values())
+            alone = all(other.opened.identity == node.opened.identity for other in self._nodes.values())
             if why := self._restarts.lost(node, alone=alone):
                 self._events.append(PoolNote("node given up", {"address": address, "reason": why}))
                 self._say(why)
@@ -332,7 +297,8 @@ class DaskPool:
         gone = list(node.places.values())
         self._events.append(
             PoolNote(
-                "node lost", {"address": address, "node": node.name, "job": node.job, "workers": len(gone)}
+                "node lost",
+                {"address": address, "node": node.opened.node, "job": node.opened.job, "workers": len(gone)},
             )
         )
         for place in gone:
@@ -340,11 +306,8 @@ class DaskPool:
             self._free(place)
 
     def _gone_with(self, node: Node, place: Place) -> WorkerGone:
-        published: tuple[int, ...] = ()
-        if place.held and node.sees_run:
-            keys = unreported_keys(self._run, place.writer, place.shards)
-            published = tuple(number for number, key in place.held.items() if key in keys)
-            node.fruitful |= bool(published)
+        published = place.unreported.published(self._run) if node.sees_run else ()
+        node.fruitful |= bool(published)
         suspect = place.suspect if place.suspect not in published else None
         if suspect is not None:
             self._vanished[suspect] += 1
@@ -359,5 +322,5 @@ def _after(place: Place, task: int | None) -> str:
     if task is None or seen is None or seen.task != task:
         return ""
     seconds = seen.seconds + time.monotonic() - place.node.looked
-    hint = "; if that is about the time of the job, raise --time" if place.node.job else ""
+    hint = "; if that is about the time of the job, raise --time" if place.node.opened.job else ""
     return f", {seconds:,.0f} s after it began this task{hint}"

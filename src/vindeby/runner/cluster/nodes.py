@@ -11,7 +11,9 @@ import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
+from vindeby.runner.cluster.agent import Opened
 from vindeby.runner.protocol import Seen
+from vindeby.runner.publisher import Unreported
 
 
 @dataclass
@@ -19,12 +21,8 @@ class Node:
     """A Dask worker on which an agent is open."""
 
     address: str
-    lanes: int
-    name: str
-    job: str
+    opened: Opened
     sees_run: bool
-    identity: str = ""
-    """Of the Dask worker, also when it comes back under another address; empty where that is not known."""
     fruitful: bool = False
     """A task was settled on it."""
     free: deque[int] = field(default_factory=deque)
@@ -34,11 +32,11 @@ class Node:
     looked: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.free.extend(range(self.lanes))
+        self.free.extend(range(self.opened.lanes))
 
     def __str__(self) -> str:
-        job = f", job {self.job}" if self.job else ""
-        return f"{self.address} on {self.name}{job}"
+        job = f", job {self.opened.job}" if self.opened.job else ""
+        return f"{self.address} on {self.opened.node}{job}"
 
 
 @dataclass
@@ -48,20 +46,17 @@ class Place:
     slot: int
     node: Node
     lane: int
-    held: dict[int, str] = field(default_factory=dict)
-    """Numbers and keys of the tasks that were assigned and not reported since."""
-    shards: set[str] = field(default_factory=set)
-    writer: str = ""
+    unreported: Unreported = field(default_factory=Unreported)
     ending: bool = False
     """It was asked to end."""
 
     @property
     def suspect(self) -> int | None:
         """The task that it was last seen on, if that is not reported since; else the only one that it has."""
-        seen = self.node.seen.get(self.lane)
-        if seen is not None and seen.task in self.held:
+        seen, tasks = self.node.seen.get(self.lane), self.unreported.tasks
+        if seen is not None and seen.task in tasks:
             return seen.task
-        return next(iter(self.held)) if len(self.held) == 1 else None
+        return next(iter(tasks)) if len(tasks) == 1 else None
 
 
 LOSSES = 3
@@ -77,19 +72,20 @@ class Restarts:
 
     def lost(self, node: Node, *, alone: bool) -> str:
         """Count a loss; why the Dask worker is given up, if it is now."""
-        if not node.identity:
+        identity = node.opened.identity
+        if not identity:
             return ""
         if node.fruitful:
-            del self._fruitless[node.identity]
+            del self._fruitless[identity]
             return ""
-        self._fruitless[node.identity] += 1
-        count = self._fruitless[node.identity]
+        self._fruitless[identity] += 1
+        count = self._fruitless[identity]
         if count < (LOSSES_ALONE if alone else LOSSES):
             return ""
-        self._given_up.add(node.identity)
+        self._given_up.add(identity)
         return (
             f"the Dask worker {node} was lost and came back {count} times in a row without finishing a task "
-            f"({node.identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
+            f"({identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
         )
 
     def is_given_up(self, identity: str) -> bool:

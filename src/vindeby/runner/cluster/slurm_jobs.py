@@ -41,11 +41,10 @@ class SlurmJobs:
         count = self.options.nodes or 1
         with _cluster(self.options, logs) as cluster:
             _check(cluster.job_script())
-            keeper = JobKeeper(cluster, count, say, logs)
             say(
                 f"{count} SLURM jobs are submitted, each for a Dask worker with {self.options.cores or 1} processes"
             )
-            keeper.begin()
+            keeper = JobKeeper(cluster, count, say, logs)
             try:
                 yield keeper
             finally:
@@ -65,11 +64,8 @@ class JobKeeper:
         self._waiting_for = ""
         self._stuck = self._ended = ""
         self._over = threading.Event()
+        cluster.scale(jobs=count)
         self._thread = threading.Thread(target=self._keep, name="slurm-jobs", daemon=True)
-
-    def begin(self) -> None:
-        """Submit, and watch from now on."""
-        self.cluster.scale(jobs=self._count)
         self._thread.start()
 
     def end(self) -> None:

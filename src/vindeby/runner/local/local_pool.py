@@ -11,14 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from vindeby.runner.local.messages import Channel, End, Heartbeats, Message, Setup
 from vindeby.runner.local.spawner import Spawner
 from vindeby.runner.pool import Work
 from vindeby.runner.processes import memory_of, oom_kills
 from vindeby.runner.protocol import (
-    Failed,
     Failure,
     Kind,
     MethodUnusable,
@@ -26,13 +24,11 @@ from vindeby.runner.protocol import (
     PoolNote,
     Seen,
     TaskProgress,
-    TasksDurable,
     WorkerGone,
-    WorkerReady,
     WorkerRetiring,
     how_it_ended,
 )
-from vindeby.runner.publisher import unreported_keys
+from vindeby.runner.publisher import Unreported
 from vindeby.store.disk.run_directory import RunDirectory
 
 _TAIL = 8_000
@@ -51,14 +47,10 @@ class WorkerHandle:
     channel: Channel
     log: Path
     pid: int = 0
-    writer: str = ""
     leaving: bool = False
     """It was asked to end, or reported that it retires."""
     retires_for: str = ""
-    held: dict[int, str] = field(default_factory=dict)
-    """Numbers and keys of the tasks that were assigned to it and not reported since."""
-    shards: set[str] = field(default_factory=set)
-    """What it has reported as durable."""
+    unreported: Unreported = field(default_factory=Unreported)
 
 
 class LocalPool:
@@ -95,7 +87,7 @@ class LocalPool:
     def assign(self, slot: int, work: Work) -> None:
         """Send tasks to a worker."""
         if (worker := self._workers.get(slot)) is not None:
-            worker.held.update((number, task.key) for number, task in work.tasks)
+            worker.unreported.assign(work)
             self._post(worker, work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
@@ -179,27 +171,14 @@ class LocalPool:
             return  # it was removed in the same turn
         try:
             for message in worker.channel.receive():
-                self._note(worker, message)
+                worker.unreported.hear(message)
+                if isinstance(message, WorkerRetiring):
+                    worker.retires_for = message.reason
+                worker.leaving |= isinstance(message, WorkerRetiring | MethodUnusable)
                 self._events.append(message)
         except EOFError:
             self._selector.unregister(worker.channel)
             self._timers.enter(_DUMP_S, 0, self._kill_now, (worker,))
-
-    def _note(self, worker: WorkerHandle, message: Any) -> None:
-        """Keep of what a worker said what matters here."""
-        match message:
-            case WorkerReady(writer=writer):
-                worker.writer = writer
-            case TasksDurable(_, tasks, shard):
-                worker.shards.add(shard)
-                for task in tasks:
-                    worker.held.pop(task, None)
-            case Failed(_, task):
-                worker.held.pop(task, None)
-            case WorkerRetiring(_, reason):
-                worker.leaving, worker.retires_for = True, reason
-            case MethodUnusable():
-                worker.leaving = True
 
     def _hear_spawner(self) -> None:
         try:
@@ -231,10 +210,7 @@ class LocalPool:
     def _remove(self, worker: WorkerHandle, failure: Failure, *, by_itself: bool) -> None:
         """Hear what a dead worker still said, and find what it was on and what it published."""
         self._hear_last(worker)
-        published: tuple[int, ...] = ()
-        if worker.held:
-            keys = unreported_keys(self._run, worker.writer, worker.shards)
-            published = tuple(number for number, key in worker.held.items() if key in keys)
+        published = worker.unreported.published(self._run)
         suspect = self._heartbeats.look(worker.slot).task
         worker.channel.close()
         del self._workers[worker.slot]

@@ -198,7 +198,7 @@ class Worker(ExecutorHooks):
                 limit_data(message.memory_limit)
             self._do(number, task, trusted=message.trusted)
             if message.careful:
-                self.publisher.hurry()
+                self.publisher.flush(timeout_s=0.0)
             if message.alone:
                 limit_data(self.setup.memory_limit)
             self._worn = self._worn or self._wear()
