@@ -182,31 +182,20 @@ def _engines_in(database: Database, default: str) -> Counter[str]:
     return Counter(str(record.attributes.get("engine", default)) for record in records)
 
 
-def other_engines(campaign: Campaign, engines: Counter[str]) -> Iterator[str]:
-    """What to say where results are there of another engine, or of code that was edited since.
+def other_engines(campaign: Campaign, engines: Counter[str]) -> str:
+    """What to say where results are there of another engine, or of another version of it; empty where none are.
 
     Only code that the campaign does not hold is looked at: vindeby's own changes of results are in the fingerprints.
     """
-    if not engines:
-        return
-    now, found = engine_name(campaign), engines.copy()
-    del found[now]
-    given = campaign.wake.named_code
-    if given is not None and given.code:
-        edited = sum(
-            found.pop(name) for name in list(found) if given.code not in name and f"{given.model} (" in name
-        )
-        if edited:
-            yield (
-                f"wake.{given.key}: the code of {given.model} has changed since {plural(edited, 'result')} were "
-                "computed; they answer an older version of the campaign"
-            )
-    if found:
-        others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
-        yield (
-            f"{plural(sum(found.values()), 'result')} there already come from another engine than {now}: {others}; "
-            "they are kept. To compute all with one, begin anew with another -o"
-        )
+    now = engine_name(campaign) if engines else ""
+    found = Counter({name: count for name, count in engines.items() if name != now})
+    if not found:
+        return ""
+    others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
+    return (
+        f"{plural(found.total(), 'result')} there already come from another engine than {now}: {others}; "
+        "they are kept. To compute all with one, begin anew with another -o"
+    )
 
 
 def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:

@@ -107,7 +107,7 @@ def run(
         if judge.usual:
             write_verdicts(directory, space.text, resume_state.verdicts)
         _report_resume_state(resume_state, on_message, again)
-        for message in other_engines(campaign, resume_state.engines):
+        if message := other_engines(campaign, resume_state.engines):
             on_message(message)
         summary = Summary(Path(output), len(space), resume_state, part=share, kept_invalid=keep_invalid)
         if resume_state.todo:
@@ -145,13 +145,8 @@ def _overridden(
     options: RunOptions, workers: int | None, max_failures: int | str | None, merge_every_s: float | None
 ) -> RunOptions:
     """What the caller says goes before what the campaign says."""
-    changed = options.model_dump()
-    if workers is not None:
-        changed["workers"] = workers
-    if max_failures is not None:
-        changed["max_failures"] = max_failures
-    if merge_every_s is not None:
-        changed["merge_every_s"] = merge_every_s
+    given = {"workers": workers, "max_failures": max_failures, "merge_every_s": merge_every_s}
+    changed = options.model_dump() | {name: value for name, value in given.items() if value is not None}
     try:
         return RunOptions.model_validate(changed)
     except ValueError:
