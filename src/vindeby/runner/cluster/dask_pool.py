@@ -12,7 +12,7 @@ import queue
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from vindeby.errors import DataError, StorageError
 from vindeby.runner.cluster.agent import LaneEvent, Opened, Report, Session, Shard
 from vindeby.runner.cluster.connect import NoJobsReason
 from vindeby.runner.cluster.dask_link import DaskLink
-from vindeby.runner.cluster.nodes import Node, Place, Restarts
 from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
     DiskTrouble,
@@ -37,11 +36,94 @@ from vindeby.runner.protocol import (
     TasksDurable,
     WorkerGone,
 )
-from vindeby.runner.publisher import shard_name
+from vindeby.runner.publisher import Unreported, shard_name
 from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.seal import SealedFile
 from vindeby.store.format.shard import ShardWriter, read_segments
+
+
+@dataclass
+class Node:
+    """A Dask worker on which an agent is open."""
+
+    address: str
+    opened: Opened
+    sees_run: bool
+    fruitful: bool = False
+    """A task was settled on it."""
+    free: deque[int] = field(default_factory=deque)
+    places: dict[int, Place] = field(default_factory=dict)
+    """The lanes that have a slot of the pool."""
+    seen: dict[int, Seen] = field(default_factory=dict)
+    looked: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.free.extend(range(self.opened.lanes))
+
+    def __str__(self) -> str:
+        job = f", job {self.opened.job}" if self.opened.job else ""
+        return f"{self.address} on {self.opened.node}{job}"
+
+
+@dataclass
+class Place:
+    """A slot that has a lane, and what it holds."""
+
+    slot: int
+    node: Node
+    lane: int
+    unreported: Unreported = field(default_factory=Unreported)
+    ending: bool = False
+    """It was asked to end."""
+
+    @property
+    def suspect(self) -> int | None:
+        """The task that it was last seen on, if that is not reported since; else the only one that it has."""
+        seen, tasks = self.node.seen.get(self.lane), self.unreported.tasks
+        if seen is not None and seen.task in tasks:
+            return seen.task
+        return next(iter(tasks)) if len(tasks) == 1 else None
+
+
+LOSSES = 3
+LOSSES_ALONE = 10
+
+
+class Restarts:
+    """How often each Dask worker was lost in a row without a result, and which are not used any more.
+
+    A nanny restarts a Dask worker whatever it dies of, each time under another address; only the address of its nanny,
+    or its name, tells that it is the same. Where it is the only one, it has more tries: the cause may be a task, which
+    the plan sets aside.
+    """
+
+    def __init__(self) -> None:
+        self._fruitless: Counter[str] = Counter()
+        self._given_up: set[str] = set()
+
+    def lost(self, node: Node, *, alone: bool) -> str:
+        """Count a loss; why the Dask worker is given up, if it is now."""
+        identity = node.opened.identity
+        if not identity:
+            return ""
+        if node.fruitful:
+            del self._fruitless[identity]
+            return ""
+        self._fruitless[identity] += 1
+        count = self._fruitless[identity]
+        if count < (LOSSES_ALONE if alone else LOSSES):
+            return ""
+        self._given_up.add(identity)
+        return (
+            f"the Dask worker {node} was lost and came back {count} times in a row without finishing a task "
+            f"({identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
+        )
+
+    def is_given_up(self, identity: str) -> bool:
+        """Is this Dask worker, under whatever address, not to be used?"""
+        return identity in self._given_up
+
 
 _BLAMED_AFTER = 3
 """Dask workers that may vanish with the same task running before the task is the suspect."""

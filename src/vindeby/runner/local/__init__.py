@@ -4,6 +4,5 @@ No worker outlives its coordinator, and which task killed a worker is always kno
 imports this: it is one of the pools that ``vindeby.runner.pool`` makes possible.
 
 Reading order: ``local_pool`` (the coordinator's side), ``messages`` (how both sides speak), ``spawner`` (who starts and
-ends processes), ``worker`` with ``task_output`` (the process that
-does tasks).
+ends processes), ``worker`` (the process that does tasks).
 """
