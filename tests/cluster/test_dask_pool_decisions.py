@@ -21,7 +21,6 @@ from vindeby.runner.cluster.agent import Agent, Opened, Order, Report, Session
 from vindeby.runner.cluster.dask_link import mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.local.messages import Setup
-from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
     MethodUnusable,
     MoreSlots,
@@ -31,6 +30,7 @@ from vindeby.runner.protocol import (
     Seen,
     TasksDurable,
     WantsWork,
+    Work,
     WorkerGone,
     WorkerReady,
 )

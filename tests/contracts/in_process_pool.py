@@ -13,7 +13,6 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from vindeby.campaign import Campaign, Task
-from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
@@ -24,6 +23,7 @@ from vindeby.runner.protocol import (
     Seen,
     TasksDurable,
     WantsWork,
+    Work,
     WorkerGone,
     WorkerReady,
 )

@@ -20,7 +20,6 @@ from vindeby.runner import protocol
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.plan import Plan, Policy
-from vindeby.runner.pool import Work, WorkerPool
 from vindeby.runner.protocol import (
     Failed,
     Failure,
@@ -29,7 +28,9 @@ from vindeby.runner.protocol import (
     PoolEvent,
     TasksDurable,
     WantsWork,
+    Work,
     WorkerGone,
+    WorkerPool,
     WorkerReady,
     retries,
 )

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from vindeby.errors import StorageError, VindebyError
-from vindeby.runner.pool import Work
-from vindeby.runner.protocol import Failed, Failure, Kind, PoolEvent, TasksDurable, WorkerReady
+from vindeby.runner.protocol import Failed, Failure, Kind, PoolEvent, TasksDurable, Work, WorkerReady
 from vindeby.store.disk.files import Files, bounded
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record

@@ -24,9 +24,8 @@ from vindeby.runner.methods.call import warning
 from vindeby.runner.out_of_time import STARTS, record_time_up
 from vindeby.runner.periodic_merge import PeriodicMerger
 from vindeby.runner.plan import Plan, Policy
-from vindeby.runner.pool import WorkerPool
 from vindeby.runner.processes import node_and_job, total_memory, usable_cores
-from vindeby.runner.protocol import Finish, Outcome, most_failures, retries
+from vindeby.runner.protocol import Finish, Outcome, WorkerPool, most_failures, retries
 from vindeby.runner.resume import (
     Again,
     Part,

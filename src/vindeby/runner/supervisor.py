@@ -16,9 +16,8 @@ from typing import Any, TypeAlias
 
 from vindeby.runner import protocol
 from vindeby.runner.plan import Plan
-from vindeby.runner.pool import Work, WorkerPool
 from vindeby.runner.processes import StopSignals, node_and_job
-from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress
+from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress, Work, WorkerPool
 from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
 from vindeby.store.disk.lock import Lock

@@ -21,7 +21,6 @@ from vindeby.errors import DataError, StorageError
 from vindeby.runner.cluster.agent import LaneEvent, Opened, Report, Session, Shard
 from vindeby.runner.cluster.connect import NoJobsReason
 from vindeby.runner.cluster.dask_link import DaskLink
-from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
@@ -34,6 +33,7 @@ from vindeby.runner.protocol import (
     PoolNote,
     Seen,
     TasksDurable,
+    Work,
     WorkerGone,
 )
 from vindeby.runner.publisher import Unreported, shard_name

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from vindeby.runner.local.messages import Channel, End, Heartbeats, Message, Setup
 from vindeby.runner.local.spawner import Spawner
-from vindeby.runner.pool import Work
 from vindeby.runner.processes import memory_of, oom_kills
 from vindeby.runner.protocol import (
     Failure,
@@ -24,6 +23,7 @@ from vindeby.runner.protocol import (
     PoolNote,
     Seen,
     TaskProgress,
+    Work,
     WorkerGone,
     WorkerRetiring,
     how_it_ended,

@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
-from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
     MethodUnusable,
     TasksDurable,
     WantsWork,
+    Work,
     WorkerReady,
     WorkerRetiring,
 )

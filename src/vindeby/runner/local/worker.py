@@ -31,7 +31,6 @@ from pathlib import Path
 
 from vindeby.campaign import Task
 from vindeby.runner.local.messages import Channel, End, Heartbeats, Setup, Slot
-from vindeby.runner.pool import Work
 from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of, node_and_job
 from vindeby.runner.protocol import (
     DiskTrouble,
@@ -40,6 +39,7 @@ from vindeby.runner.protocol import (
     MethodUnusable,
     TasksDurable,
     WantsWork,
+    Work,
     WorkerReady,
     WorkerRetiring,
 )
