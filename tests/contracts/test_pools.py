@@ -260,7 +260,7 @@ class PoolContract:
         log.close()
         assert finish == protocol.Finish(protocol.Outcome.COMPLETE)
         assert supervisor.done == 11
-        assert {key: failure.kind for key, failure in supervisor.last_failures.items()} == {
+        assert {key: failure.kind for key, failure in supervisor.failed.items()} == {
             "farm0_t0_s3": Kind.EXCEPTION
         }
         assert len(results(directory.output)) == 11

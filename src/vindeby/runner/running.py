@@ -272,7 +272,7 @@ class _Work:
             finish = supervisor.run()
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
                 finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began)
-            summary.take(supervisor)
+            summary.done, summary.failed = supervisor.done, supervisor.failed
             log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
         self.lock.confirm()
         _raise_for(finish, summary, directory)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sched
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
@@ -116,8 +116,8 @@ class Supervisor:
         self._rate = Rate()
         self._trouble = ""
         self._finish: Finish | None = None
-        self.failures: Counter[Kind] = Counter()
-        self.last_failures: dict[str, Failure] = {}
+        self.failed: dict[str, Failure] = {}
+        """Tasks that failed for good, with the reason of each."""
         self._places: dict[int, tuple[str, str]] = {}
         self._job = node_and_job()[1]
         self.time_is_up = False
@@ -205,8 +205,7 @@ class Supervisor:
 
     def set_aside(self, task: int, failure: Failure, attempts: int) -> None:
         """Note that a task failed for good."""
-        self.failures[failure.kind] += 1
-        self.last_failures[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
+        self.failed[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
         self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts, job=self._job)
 
     def _received(self, event: protocol.PoolEvent) -> None:
