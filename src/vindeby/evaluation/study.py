@@ -51,14 +51,16 @@ def _date(text: str) -> str:
 
 
 def _label(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise refusal("is not a name of a combination", remedy="write a word or a number", value=value)
     text = str(value).strip()
-    if len(text) > _LONGEST_LABEL or not text.isprintable():
-        message = "is not a name of a combination: it is too long, or holds characters that cannot be printed"
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, str | int)
+        or not 0 < len(text) <= _LONGEST_LABEL
+        or not text.isprintable()
+    ):
         raise refusal(
-            message,
-            remedy=f"use at most {_LONGEST_LABEL:,} printable characters",
+            "is not a name of a combination",
+            remedy=f"write a word or a number of at most {_LONGEST_LABEL:,} printable characters",
             value=text[:40].encode("ascii", "backslashreplace").decode(),
         )
     return text
@@ -298,14 +300,3 @@ class Study(Section):
         aside: dict[str, str] = {}
         data = self.model_dump(mode="json", by_alias=True, exclude_none=True, context={PACKED: True})
         return put_back(write(set_aside(data, aside)), aside)
-
-    @model_validator(mode="after")
-    def _power_needs_steps(self) -> Self:
-        if self.power_type == "float64" and self.output != "power":
-            raise refusal(
-                "has a meaning only with output: power",
-                remedy="leave it out",
-                at=("power_type",),
-                value="float64",
-            )
-        return self

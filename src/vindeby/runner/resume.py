@@ -24,7 +24,6 @@ from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.events import FailedTask, Odd, read_failures
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
-from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import take_over_merge
 from vindeby.store.missing import answers, fingerprints, has_answer
@@ -203,7 +202,11 @@ def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_
     if not resume_state.bad:
         return
     if on_bad == "abort":
-        raise DataError(*_refusal(directory, resume_state.bad))
+        raise DataError(
+            f"{directory.output}: {len(resume_state.bad)} files with results are bad; nothing was run or changed:",
+            *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in resume_state.bad.items()),
+            "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without",
+        )
     for path, findings in resume_state.bad.items():
         why = "; ".join(map(str, findings))
         if path == directory.output:
@@ -211,24 +214,12 @@ def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_
             shutil.copy2(path, copy)
             directory.put_in_quarantine(copy, f"copy of {path}: {why}")
         elif on_bad == "rerun":
-            good = _good_records(path)
+            with Guard() as guard:
+                segments = read_any(path, guard).segments
+            good = [record for segment in segments for record in segment.records()]
             if good:
                 ShardWriter(directory).publish(good)
             directory.put_in_quarantine(path, why)
-
-
-def _good_records(path: Path) -> list[Record]:
-    with Guard() as guard:
-        reading = read_any(path, guard)
-    return [record for segment in reading.segments for record in segment.records()]
-
-
-def _refusal(directory: RunDirectory, bad: dict[Path, list[Finding]]) -> list[str]:
-    return [
-        f"{directory.output}: {len(bad)} files with results are bad; nothing was run or changed:",
-        *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in bad.items()),
-        "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without",
-    ]
 
 
 @contextmanager
