@@ -16,11 +16,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationError, model_validator
 
 from vindeby.campaign.reading import source
-from vindeby.campaign.reading.files import named_text
+from vindeby.campaign.reading.files import NamedFile
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.tables import Header, TableLine, TableReader
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, write
+from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.values import PACKED, Name, OneOf, Section, Text, refusal
@@ -177,17 +177,17 @@ def with_combination_file(document: Document, folder: Path) -> Document:
     if set(table) != {"file"} or not isinstance(table["file"], str):
         message, remedy = "is neither a list of rows nor a file", "write file: COMBINATIONS.csv, or a list"
         document.refuse(_AT, message, remedy)
-    path = folder / table["file"]
-    field = field_name((*_AT, "file"))
-    reader = TableReader(str(path), field)
-    text = named_text(document, (*_AT, "file"), path, latin=True)
+    named = NamedFile(document, table, _AT, folder)
+    reader, text = TableReader(str(named.path), f"{named.field}.file"), named.text(latin=True)
     header = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
     names = _names(reader, header)
     rows = [(row.line, _row(reader, names, row)) for row in reader.rows(text, header)]
     if not rows:
         reader.refuse(1, "has no rows below a header", "is it the right file?")
     neighbours["table"] = [row for _, row in rows]
-    document.origins.update({(*_AT, index): Origin(str(path), line) for index, (line, _) in enumerate(rows)})
+    document.origins.update(
+        {(*_AT, index): Origin(str(named.path), line) for index, (line, _) in enumerate(rows)}
+    )
     return document
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from vindeby.campaign.reading.files import UnreadableError, read_bounded, read_bounded_text
+from vindeby.campaign.reading.files import read_bounded, read_bounded_text
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.errors import CampaignError, InputError, Problem
 
@@ -69,18 +69,12 @@ def given_number(options: Options, name: str) -> float | None:
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a regular file that is not too large."""
-    try:
-        return read_bounded(path, MAX_BYTES)
-    except UnreadableError as error:
-        raise InputError(f"{path}: {error.message}") from None
+    return read_bounded(path, MAX_BYTES)
 
 
 def read_text(path: Path) -> str:
     """The text of a file: UTF-8, or Latin-1, which older programs write in descriptions and comments."""
-    try:
-        return read_bounded_text(path, MAX_BYTES, latin=True)
-    except UnreadableError as error:
-        raise InputError(f"{path}: {error.message}") from None
+    return read_bounded_text(path, MAX_BYTES, latin=True)
 
 
 class Lines:
