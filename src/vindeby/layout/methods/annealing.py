@@ -8,16 +8,15 @@ crosses such valleys while it is hot and settles while it cools; what it ends wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot
-from typing import final, get_args
+from typing import final
 
 import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.climbing.stages import WindChoice
-from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.moves.walk import Walk, stages_of, walk
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.method import Method, Search
+from vindeby.layout.moves.walk import Walk, refuse_bad_walk, walking
+from vindeby.layout.problem import Problem
 
 COOLING = 30.0
 """How many times as hot the beginning is as the end, where a temperature is given."""
@@ -47,25 +46,15 @@ class Annealing(Method):
     wind: WindChoice = "coarse-to-fine"
 
     def __post_init__(self) -> None:
-        if self.max_evaluations < 1:
-            raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {self.max_evaluations!r}")
+        refuse_bad_walk(self.max_evaluations, self.wind)
         given = self.temperature
         if given is not None and not (np.isfinite(given) and 0.0 < given <= 1.0):
             raise ArgumentError(f"temperature must be above 0 and at most 1, or None, not {given!r}")
-        if self.wind not in get_args(WindChoice):
-            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the wind states of the trials."""
-        stages = stages_of(problem, self.wind)
-        west, south, east, north = problem.boundary.bounds
         hot, cooling, of_losses = self.temperature, COOLING, False
         if hot is None:
             hot, cooling, of_losses = OF_LOSSES, COOLING_OF_LOSSES, True
-        longest = hypot(east - west, north - south)
-        how = Walk(self.max_evaluations, longest, EVEN, DECADES, hot, hot / cooling, of_losses)
-
-        def run(seed: int, start: Layout | None = None) -> Result:
-            return walk(problem, start, seed, how, "annealing", stages)
-
-        return run
+        how = Walk(self.max_evaluations, 0.0, EVEN, DECADES, hot, hot / cooling, of_losses)
+        return walking(problem, how, self.wind, "annealing")

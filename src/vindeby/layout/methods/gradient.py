@@ -11,7 +11,7 @@ that breaks them is mended first.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import final, get_args
+from typing import final
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from vindeby.layout.climbing.stages import (
     WindChoice,
     climb_stages,
     climb_with_shakes,
+    refuse_unknown_wind,
     schedule_of,
 )
 from vindeby.layout.method import Method, Result, Search, start_for
@@ -57,8 +58,7 @@ class Gradient(Method):
             raise ArgumentError(f"max_iterations must be a whole number >= 1, not {self.max_iterations!r}")
         if not 1.0 <= self.widening <= 100.0:
             raise ArgumentError(f"widening must be from 1 to 100, not {self.widening!r}")
-        if self.wind not in get_args(WindChoice):
-            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
+        refuse_unknown_wind(self.wind)
         if not 0 <= self.memory <= 100:
             raise ArgumentError(f"memory must be a whole number from 0 to 100, not {self.memory!r}")
 

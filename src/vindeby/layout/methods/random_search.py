@@ -8,16 +8,15 @@ smooth landscape, and it finds its way from a layout that the gradient holds for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot
-from typing import final, get_args
+from typing import final
 
 import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.climbing.stages import WindChoice
-from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.moves.walk import Walk, stages_of, walk
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.method import Method, Search
+from vindeby.layout.moves.walk import Walk, refuse_bad_walk, walking
+from vindeby.layout.problem import Problem
 
 EVEN = 0.5
 """The share of moves whose lengths are drawn evenly up to the longest."""
@@ -40,21 +39,11 @@ class RandomSearch(Method):
     wind: WindChoice = "coarse-to-fine"
 
     def __post_init__(self) -> None:
-        if self.max_evaluations < 1:
-            raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {self.max_evaluations!r}")
+        refuse_bad_walk(self.max_evaluations, self.wind)
         if self.max_step_m is not None and not (np.isfinite(self.max_step_m) and self.max_step_m > 0):
             raise ArgumentError(f"max_step_m must be a positive number of metres, not {self.max_step_m!r}")
-        if self.wind not in get_args(WindChoice):
-            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the wind states of the trials."""
-        stages = stages_of(problem, self.wind)
-        west, south, east, north = problem.boundary.bounds
-        longest = self.max_step_m or hypot(east - west, north - south)
-        how = Walk(self.max_evaluations, longest, EVEN, DECADES)
-
-        def run(seed: int, start: Layout | None = None) -> Result:
-            return walk(problem, start, seed, how, "random-search", stages)
-
-        return run
+        how = Walk(self.max_evaluations, self.max_step_m or 0.0, EVEN, DECADES)
+        return walking(problem, how, self.wind, "random-search")

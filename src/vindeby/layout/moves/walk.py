@@ -14,16 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import pi
+from math import hypot, pi
 from typing import NamedTuple
 
 import numpy as np
 
+from vindeby.errors import ArgumentError
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.climbing.simplified_farm import thinned
-from vindeby.layout.climbing.stages import WindChoice
-from vindeby.layout.method import Result, start_for
+from vindeby.layout.climbing.stages import WindChoice, refuse_unknown_wind
+from vindeby.layout.method import Result, Search, start_for
 from vindeby.layout.moves.carried_state import can_carry
 from vindeby.layout.moves.moving import can_follow, mover_of
 from vindeby.layout.moves.steady_moves import is_steady
@@ -132,6 +133,25 @@ def _in_few_states(problem: Problem) -> Problem | None:
 
 def _speeds(problem: Problem) -> int:
     return SPEEDS if problem.farm.locality == "uniform" else LOCAL_SPEEDS
+
+
+def refuse_bad_walk(max_evaluations: int, wind: str) -> None:
+    """Refuse what random-search and annealing cannot be given."""
+    if max_evaluations < 1:
+        raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {max_evaluations!r}")
+    refuse_unknown_wind(wind)
+
+
+def walking(problem: Problem, how: Walk, wind: WindChoice, name: str) -> Search:
+    """The search that walks so, in the wind states that are chosen; without a longest move, up to the whole area."""
+    stages = stages_of(problem, wind)
+    west, south, east, north = problem.boundary.bounds
+    how = replace(how, longest_m=how.longest_m or hypot(east - west, north - south))
+
+    def run(seed: int, start: Layout | None = None) -> Result:
+        return walk(problem, start, seed, how, name, stages)
+
+    return run
 
 
 DRAWS_PER_TRIAL = 100
