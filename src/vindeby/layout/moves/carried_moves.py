@@ -36,7 +36,7 @@ from vindeby.layout.moves.carried_state import (
     take_over_deficits,
     touch,
 )
-from vindeby.layout.moves.estimate import estimated_gain, learn, move_pair_sums, sum_pairs
+from vindeby.layout.moves.estimate import estimated_gain, learn
 from vindeby.layout.moves.reach import ROUGH, is_downwind, make_find_pairs, make_reaches
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
@@ -190,7 +190,6 @@ def _make_settle(model: WakeModel, locality: Locality, identity: str) -> Callabl
                 for q in range(count):
                     take_over_deficits(moves, d, i, moves.listed[q])
         moves.total[0] = total
-        sum_pairs(moves)
         return total
 
     return settle
@@ -411,9 +410,7 @@ def _make_keep(locality: Locality, identity: str) -> Callable[..., None]:
     @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
-        old_x, old_y = moves.x[moved], moves.y[moved]
         moves.x[moved], moves.y[moved] = x, y
-        move_pair_sums(moves, moved, old_x, old_y)
         for d in range(wind.cosine.size):
             if not moves.idle[d]:
                 take_over(moves, d, moved)

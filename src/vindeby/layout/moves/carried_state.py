@@ -18,7 +18,7 @@ from vindeby.wake.loops.local_wind import LocalRows, LocalWind, make_fill_row, r
 from vindeby.wake.loops.wind_access import Locality, OwnWind
 
 MOST_BYTES = 256 * 2**20
-"""The deficits of all pairs may take so much memory."""
+"""The deficits of all pairs may take so much memory, and those of a trial as much again."""
 SUMMED, SPEED, THRUST, KEPT = 0, 1, 2, 3
 """Of ``rows``: the sum of wakes; with which wind speed and thrust the turbine's wakes were made. How many these are."""
 ShortIntArray = npt.NDArray[np.int16]
