@@ -214,6 +214,23 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     assert kept > 50
     assert missed <= 0.02 * kept
     assert moves.estimates.learnt[REFUSED] > 0.4 * moves.estimates.learnt[SEEN]
+    # What pairs lose where they stand is carried on, too.
+    assert moves.estimates.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
+    settle(farm.data, farm.machines, farm.wind, moves)
+    assert moves.estimates.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
+
+
+def pair_sums(moves: CarriedMoves) -> list[float]:
+    """What every turbine that counts has to do with all others."""
+
+    def pair(i: int, j: int) -> float:
+        one, other = moves.type_index[i], moves.type_index[j]
+        east, north = moves.x[j] - moves.x[i], moves.y[j] - moves.y[i]
+        on_one: float = loss_of(moves.estimates, other, one, -east, -north)  # type: ignore[no-untyped-call]
+        on_other: float = loss_of(moves.estimates, one, other, east, north)  # type: ignore[no-untyped-call]
+        return on_one + (on_other if j < COUNTED else 0.0)
+
+    return [sum(pair(i, j) for j in range(TURBINES) if j != i) for i in range(COUNTED)]
 
 
 def test_few_trials_are_made_without_estimates() -> None:

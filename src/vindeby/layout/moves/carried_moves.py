@@ -36,7 +36,7 @@ from vindeby.layout.moves.carried_state import (
     take_over_deficits,
     touch,
 )
-from vindeby.layout.moves.estimate import estimated_gain, learn
+from vindeby.layout.moves.estimate import estimated_gain, learn, move_pair_sums, sum_pairs
 from vindeby.layout.moves.reach import ROUGH, is_downwind, make_find_pairs, make_reaches
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
@@ -90,11 +90,11 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
     rotate, term, scale = access_of(locality).rotate_to_local_wind, together.term, together.scale
 
     @inlined
-    def cast(data, machines, moves, d, i, own, rows, count, anew):
+    def cast(data, machines, moves, d, i, own, rows, count, anew, noted):
         """The wakes of turbine ``i``, with its ``own`` free wind, on those listed, in the sums of ``rows``.
 
         With one thrust after the other, what depends on it alone is computed once. Unless ``anew``, wakes of the same
-        thrust as before are what they were. They are written down as new ones.
+        thrust as before are what they were. If they are ``noted``, a kept move can take them over.
         """
         listed, value, source = moves.listed, moves.value, moves.type_index[i]
         height, diameter = machines.hub_height[source], machines.diameter[source]
@@ -119,6 +119,7 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
             scaled = scale(rows[i, SPEED, k], own.speed[k])
             for q in range(count):
                 rows[listed[q], SUMMED, k] += term(value[q] * scaled)
+            for q in range(count if noted else 0):
                 moves.new_deficit[d, i, k, listed[q]] = value[q]
 
     return cast
@@ -186,10 +187,11 @@ def _make_settle(model: WakeModel, locality: Locality, identity: str) -> Callabl
                 if i < moves.counted:
                     total += watts
                 count = list_reached(moves, d, a, own)
-                cast(data, machines, moves, d, i, own, rows, count, True)
+                cast(data, machines, moves, d, i, own, rows, count, True, True)
                 for q in range(count):
                     take_over_deficits(moves, d, i, moves.listed[q])
         moves.total[0] = total
+        sum_pairs(moves)
         return total
 
     return settle
@@ -202,8 +204,8 @@ def _make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
     own_wind = free_winds(locality).own
 
     @inlined
-    def sum_up(data, machines, moves, d, i, moved, states):
-        """The sum of a turbine from all that reach it; their deficits are written down."""
+    def sum_up(data, machines, moves, d, i, moved, states, noted):
+        """The sum of a turbine from all that reach it."""
         count, target = list_sources(moves, d, i, moved), moves.type_index[i]
         summed, hub, rotor = (
             moves.new_rows[d, i, SUMMED],
@@ -230,7 +232,8 @@ def _make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
                         Pair(far, aside, hub - height, hub + height, diameter, rotor, last, last_turbulence),
                     )
                 summed[k] += term(value * scale(row[SPEED, k], own.speed[k]))
-                moves.new_deficit[d, j, k, i] = value
+                if noted:
+                    moves.new_deficit[d, j, k, i] = value
 
     return sum_up
 
@@ -299,7 +302,7 @@ def _make_cast_changed(
         if not (rough and most * moves.strongest[d, i] < ROUGH):
             count = list_targets(moves, d, i, moved, most, rough)
             take_out(moves, d, i, own, count)
-            cast(data, machines, moves, d, i, own, moves.new_rows[d], count, False)
+            cast(data, machines, moves, d, i, own, moves.new_rows[d], count, False, not rough)
 
     return cast_changed
 
@@ -311,12 +314,12 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
     is_little_left = _make_is_little_left(model, locality)
 
     @inlined
-    def cast_anew(data, machines, moves, d, moved, own):
+    def cast_anew(data, machines, moves, d, moved, own, rough):
         """The wakes of the moved turbine where it would stand."""
         moves.state[d, moved], count = 2, list_new_targets(moves, d)
         for q in range(count):
             touch(moves, d, moves.listed[q], moves.along[d, moves.listed[q]])
-        cast(data, machines, moves, d, moved, own, moves.new_rows[d], count, True)
+        cast(data, machines, moves, d, moved, own, moves.new_rows[d], count, True, not rough)
 
     @inlined
     def follow(data, machines, moves, d, moved, states, rough):
@@ -331,13 +334,13 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
             new_row = moves.new_rows[d, i]
             own = own_wind(moves, d, states, moves.x.size if i == moved else i)
             if i == moved or is_little_left(new_row, own):
-                sum_up(data, machines, moves, d, i, moved, states)
+                sum_up(data, machines, moves, d, i, moved, states, i == moved and not rough)
             watts = settle_one(machines, moves.type_index[i], own, new_row)
             moves.new_watts[d, i] = watts
             if i < moves.counted:
                 total += watts - moves.watts[d, i]
             if i == moved:
-                cast_anew(data, machines, moves, d, i, own)
+                cast_anew(data, machines, moves, d, i, own, rough)
             else:
                 cast_changed(data, machines, moves, d, i, moved, own, rough)
             a += 1
@@ -410,7 +413,9 @@ def _make_keep(locality: Locality, identity: str) -> Callable[..., None]:
     @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
+        old_x, old_y = moves.x[moved], moves.y[moved]
         moves.x[moved], moves.y[moved] = x, y
+        move_pair_sums(moves, moved, old_x, old_y)
         for d in range(wind.cosine.size):
             if not moves.idle[d]:
                 take_over(moves, d, moved)

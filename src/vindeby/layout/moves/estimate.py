@@ -1,9 +1,10 @@
 """What a move gains, estimated from pairs of turbines, for ``carried_moves`` to refuse most moves by.
 
 The estimate adds up what the moved turbine and each of the others take from each other as if they stood alone, which is
-tabulated by where one stands from the other, at the old place and at the new one. Where the free wind differs from
-place to place, pairs are taken to stand in the mean of the winds of the layout, and what the moved turbine alone would
-have more or less at its new place is added.
+tabulated by where one stands from the other. Of every turbine, what it has to do with the others where it stands is
+kept (``pair_sum``), so that only the new place is looked up, and no further than until the move is refused: pairs only
+lose. Where the free wind differs from place to place, pairs are taken to stand in the mean of the winds of the layout,
+and what the moved turbine alone would have more or less at its new place is added.
 
 How near an estimate comes depends on the wakes and the layout, so it is learnt on the way, from moves that were worked
 out in full: those that are kept or nearly so, and among them, now and then, one that its estimate would have refused.
@@ -50,7 +51,7 @@ MARGIN, SEEN, REFUSED, LEARNT = 0, 1, 2, 3
 
 
 class Estimates(NamedTuple):
-    """What turbines lose to one another, and what was ``learnt`` of estimates from that.
+    """What turbines lose to one another, what that makes for every turbine (``pair_sum``), what was ``learnt`` of it.
 
     ``loss`` (source x ``types`` + target, points): what the target loses (W), by ``rows`` from south to north, each of
     ``columns`` from west to east; the source stands in the middle, and there are ``per_m`` points per metre. Tables
@@ -62,6 +63,7 @@ class Estimates(NamedTuple):
     columns: int
     per_m: float
     types: int
+    pair_sum: FloatArray
     learnt: FloatArray
 
 
@@ -83,7 +85,7 @@ def estimates_of(
     learnt = np.array([LEAST_MARGIN, 0.0, 0.0])
     points = min(POINTS_PER_TRIAL * trials * len(x), MOST_POINTS) / types**2
     if points < FEWEST_POINTS or farm.model.superposition != "linear":
-        return Estimates(np.zeros((1, 0), np.float32), 0, 0, 0.0, types, learnt)
+        return Estimates(np.zeros((1, 0), np.float32), 0, 0, 0.0, types, np.zeros(len(x)), learnt)
     wind = _mean_wind(farm.wind_near(origin), x, y, type_index)
     diameter = max(turbine.rotor_diameter_m for turbine in farm.turbines)
     wide, high = (1.25 * float(np.ptp(at)) + 5.0 * diameter for at in (x, y))
@@ -94,7 +96,7 @@ def estimates_of(
     power = np.array([turbine.power_at(wind.speed) for turbine in farm.turbines])
     _fill_kernel(farm.model)(farm.data, farm.machines, wind, reaches, thrust, power, step, loss)
     flat = loss.reshape(types**2, -1)
-    return Estimates(flat, rows, columns, 1.0 / step, types, learnt)
+    return Estimates(flat, rows, columns, 1.0 / step, types, np.zeros(len(x)), learnt)
 
 
 def _mean_wind(wind: Wind | LocalWind, x: FloatArray, y: FloatArray, type_index: IntArray) -> Wind:
@@ -186,22 +188,51 @@ def _pair(moves, one, other, x, y):
 
 
 @inlined
+def sum_pairs(moves):
+    """What every turbine that may move has to do with all others; nothing without tables."""
+    for i in range(moves.counted if moves.estimates.loss.size > 0 else 0):
+        total = 0.0
+        for j in range(moves.x.size):
+            if j != i:
+                total += _pair(moves, i, j, moves.x[i], moves.y[i])
+        moves.estimates.pair_sum[i] = total
+
+
+@inlined
+def move_pair_sums(moves, moved, x, y):
+    """The same after a kept move, when the layout has the new place and ``x`` and ``y`` are the old one."""
+    pair_sum = moves.estimates.pair_sum
+    if moves.estimates.loss.size == 0:
+        return
+    pair_sum[moved] = 0.0
+    for j in range(moves.x.size):
+        if j != moved:
+            new = _pair(moves, moved, j, moves.x[moved], moves.y[moved])
+            pair_sum[moved] += new
+            pair_sum[j] += new - _pair(moves, moved, j, x, y)
+
+
+@inlined
 def estimated_gain(moves, moved, x, y, free_gain, needed):
     """The gain (W) of a turbine moved to a place, from pairs, and whether the move is refused by it.
 
-    ``free_gain`` is what it would gain without wakes.
+    ``free_gain`` is what it would gain without wakes. Of a refused move it is as much as was added up until it was
+    refused.
     """
-    learnt, total = moves.estimates.learnt, free_gain
-    for j in range(moves.x.size):
-        if j != moved:
-            total += _pair(moves, moved, j, moves.x[moved], moves.y[moved]) - _pair(moves, moved, j, x, y)
+    learnt, lowest = moves.estimates.learnt, -inf
     learnt[SEEN] += 1.0
     if learnt[SEEN] % EVERY == 0.0:
         learnt[MARGIN] = max(LEAST_MARGIN, FADING * learnt[MARGIN])
-        return total, False
-    refused = total < needed - learnt[MARGIN] * moves.total[0] / moves.counted
-    learnt[REFUSED] += 1.0 if refused else 0.0
-    return total, refused
+    else:
+        lowest = needed - learnt[MARGIN] * moves.total[0] / moves.counted
+    total = moves.estimates.pair_sum[moved] + free_gain
+    for j in range(moves.x.size):
+        if j != moved:
+            total -= _pair(moves, moved, j, x, y)
+            if total < lowest:
+                learnt[REFUSED] += 1.0
+                return total, True
+    return total, False
 
 
 @inlined
