@@ -14,6 +14,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -27,13 +28,12 @@ from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hd
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.root import Addition, listed, root_is_intact
 from vindeby.store.format.rows import Segment, checksum_of
-from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.merge.sources import Relation, relate
 from vindeby.store.missing import Missing, Reason, answers
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.inspect import Finding, Verdict, count_origins, in_words
-from vindeby.store.read.reading import Reading, iterate_sealed, read_any, sealed_additions
+from vindeby.store.read.reading import Reading, read_any
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
 """Given a record, what is wrong with it, in words; nothing when it is right."""
@@ -219,40 +219,19 @@ class _Validation:
         self.report.issues.append(Issue(str(path), key, what))
 
     def _file(self, path: Path, guard: Guard, kind: str) -> None:
+        """One file; FileNotFoundError for a shard that is gone."""
         self.report.files += 1
-        for item in self._segments(path, guard, kind):
-            if isinstance(item, Segment):
-                self._segment(path, item)
-            else:
-                self._issue(path, item.key, str(Finding(item.verdict, item.detail)))
-
-    def _segments(self, path: Path, guard: Guard, kind: str) -> Iterator[Segment | Finding]:
-        """Stream a sound sealed file; fall back to careful reading for anything else."""
-        try:
-            file = SealedFile.open(path)
-            if file is not None:
-                with file:
-                    sound = next(file.bad_blocks(), None) is None
-                    if sound:
-                        if kind == "database":
-                            self.root, self.report.sealed = dict(file.seal.directory.get("root", {})), True
-                            self.report.digest = file.seal.digest
-                            self._additions = sealed_additions(file)
-                        yield from _sound_segments(file)
-                        return
-        except FileNotFoundError:
-            if kind == "shard":
-                raise
-        except (SealError, OSError):
-            pass
-        reading = read_any(path, guard)
-        yield from reading.findings
-        yield from reading.segments
+        reading = read_any(path, guard, partial(self._segment, path))
+        if kind == "shard" and Finding(Verdict.MISSING) in reading.findings:
+            raise FileNotFoundError(path)
+        if kind == "shard" and not reading.sealed and not reading.findings:
+            reading.note(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
+        for finding in reading.findings:
+            self._issue(path, finding.key, str(Finding(finding.verdict, finding.detail)))
         if kind == "database":
             self.root, self._additions = reading.root, reading.additions
+            self.report.sealed, self.report.digest = reading.streamed is not None, reading.digest
             self._unsealed(reading)
-        elif kind == "shard" and not reading.sealed and not reading.findings:
-            yield Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing")
 
     def _unsealed(self, reading: Reading) -> None:
         if reading.lost_its_seal:
@@ -272,14 +251,12 @@ class _Validation:
         intact = segment.intact()
         for row in np.flatnonzero(~intact):
             self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.CHECKSUM.value)
-        for row in np.flatnonzero(~segment.marked()):
-            self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.NOT_MARKED.value)
         keys, checksums = rows["key"].tolist(), rows["checksum"].tolist()
         for key, fingerprint, checksum in zip(keys, rows["fingerprint"].tolist(), checksums, strict=True):
             if self.checksums.setdefault(key, checksum) != checksum:
                 self.doubtful[key.decode(errors="replace")] = path
             self.keys.setdefault(key, fingerprint)
-        self.possible.update(self._possible(path, segment, intact & segment.marked()))
+        self.possible.update(self._possible(path, segment, intact))
 
     def _possible(self, path: Path, segment: Segment, usable: NDArray[np.bool_]) -> Iterator[bytes]:
         """Check every record; the keys of those that are results: whole, marked, possible, and an answer."""
@@ -354,14 +331,6 @@ class _Validation:
         if unknown:
             shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
             self.report.notes.append(f"{len(unknown)} records are not part of the campaign: {shown}")
-
-
-def _sound_segments(file: SealedFile) -> Iterator[Segment | Finding]:
-    """The records of a file whose bytes are those that were sealed, as far as its directory leads to them."""
-    try:
-        yield from iterate_sealed(file)
-    except SealError as error:
-        yield Finding(Verdict.CHECKSUM, str(error).removeprefix(f"{file.path}: "))
 
 
 def repeated(issues: Iterable[Issue], at_least: int = 3) -> list[tuple[str, int]]:

@@ -101,6 +101,11 @@ class Addition:
             return f"{self.owner}@{self.name}"
         return f"{self.owner}/{self.name}" if self.owner else self.name
 
+    @property
+    def record(self) -> str:
+        """The first part of its owner: in the classic format the record that it was added to."""
+        return self.owner.partition("/")[0]
+
     def to_json(self) -> list[Any]:
         """For the directory of a seal and for the guarded child."""
         return [self.owner, self.name, self.attribute]

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
-from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import SealedFile, SealError, directory_errors
-from vindeby.store.format.shard import read_segments
+from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.read.inspect import Finding, Verdict
+from vindeby.store.read.reading import read_chunk
 
 Precedence: TypeAlias = tuple[int, bool, int, str]
 _KINDS = ("database", "shard", "given file")
@@ -173,7 +172,7 @@ class Chunks:
         if just_read is not None:
             return just_read
         try:
-            return _read(self._file(place.path), place.chunk, fields)
+            return read_chunk(self._file(place.path), place.chunk, fields)
         except SealError as error:
             self._note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
         file = SealedFile.open(place.path, verify=False)
@@ -181,7 +180,7 @@ class Chunks:
             raise ReplacedError(place.path)
         with file:
             try:
-                return _read(file, place.chunk)
+                return read_chunk(file, place.chunk)
             except SealError as error:
                 self._note(place.path, Finding(Verdict.INCOMPLETE, str(error).split(": ", 1)[-1]))
                 return []
@@ -231,11 +230,3 @@ class Chunks:
 
 def _bytes_of(segments: list[Segment]) -> int:
     return sum(segment.rows.nbytes for segment in segments)
-
-
-def _read(file: SealedFile, chunk: int, fields: Collection[str] | None = None) -> list[Segment]:
-    directory = file.seal.directory
-    if directory["kind"] == "shard":
-        return read_segments(file)
-    with directory_errors(file.path):
-        return FILE_FORMATS[directory["layout"]].read_chunk(file, chunk, fields)

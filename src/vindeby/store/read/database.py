@@ -113,7 +113,7 @@ class Database(Mapping[str, Record]):
         self._chunks.digests[path] = file.seal.digest
         with file:
             if directory["kind"] == "shard":
-                file.load()
+                file.verify()
                 segments = read_segments(file)
                 keys = [(0, np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)]))]
                 self._chunks.keep(path, segments)
