@@ -17,6 +17,7 @@ from vindeby.cli.options import (
 )
 from vindeby.cli.output import echo, echo_json, echo_text, say
 from vindeby.errors import ArgumentError, DataError
+from vindeby.text import plural
 
 
 def command(
@@ -92,7 +93,9 @@ def command(
         if filled is not None:
             echo(f"  {filled}")
     if not report.records:
-        raise DataError(f"{output}: not written; no result could be saved from {len(report.files)} files")
+        raise DataError(
+            f"{output}: not written; no result could be saved from {plural(len(report.files), 'file')}"
+        )
     if missing:
         few = sum(entry.reason == Reason.INVALID.value for entry in missing)
         invalid_too = f" ({few} of them invalid)" if few else ""

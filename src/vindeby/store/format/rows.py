@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -67,16 +68,20 @@ class Schema:
         texts = (attribute_field(name) for name, kind in self.attributes if kind == "str")
         return ("key", "fingerprint", "status", *texts)
 
-    def row_type(self, widths: dict[str, int]) -> np.dtype[Any]:
+    def row_type(self, widths: Mapping[str, int]) -> np.dtype[Any]:
         """The packed type of a row whose text fields have these widths in bytes; the checksum is last."""
-        fields: list[tuple[Any, ...]] = [
-            (name, f"S{widths[name]}") for name in ("key", "fingerprint", "status")
-        ]
-        for name, kind in self.attributes:
-            place = attribute_field(name)
-            fields.append((place, f"S{widths[place]}" if kind == "str" else _KINDS[kind]))
-        fields += [(array_field(name), dtype, shape) for name, dtype, shape in self.arrays if 0 not in shape]
-        return np.dtype([*fields, ("checksum", f"S{CHECKSUM_WIDTH}")])
+        return _row_type(self, *(widths[name] for name in self.text_fields))
+
+
+@lru_cache(maxsize=256)  # making a type takes longer than reading a small shard
+def _row_type(schema: Schema, *widths: int) -> np.dtype[Any]:
+    texts = {name: f"S{width}" for name, width in zip(schema.text_fields, widths, strict=True)}
+    fields: list[tuple[Any, ...]] = [(name, texts[name]) for name in ("key", "fingerprint", "status")]
+    for name, kind in schema.attributes:
+        place = attribute_field(name)
+        fields.append((place, texts[place] if kind == "str" else _KINDS[kind]))
+    fields += [(array_field(name), dtype, shape) for name, dtype, shape in schema.arrays if 0 not in shape]
+    return np.dtype([*fields, ("checksum", f"S{CHECKSUM_WIDTH}")])
 
 
 def attribute_field(name: str) -> str:

@@ -43,7 +43,8 @@ MAGIC = b"vindeby\x01"
 _TRAILER = struct.Struct("<32sQQII8s")
 _DIGEST_SIZE = 32
 _SMALLEST_BLOCK = 512
-_READ_SIZE = 1 << 24
+_READ_SIZE = 1 << 20
+"""Bytes that are read at once; a smaller file is kept in memory when it was verified as a whole."""
 _DIRECTORY_ERRORS = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 """What numbers and names that lie lead to."""
 
@@ -106,19 +107,21 @@ def _table_bytes(directory: dict[str, Any]) -> int:
 
 def _expect(value: Any, pattern: Any, where: str) -> None:
     """An error where a value of the directory is not what the pattern says."""
-    if isinstance(pattern, dict) and isinstance(value, dict):
+    kind = type(pattern)
+    if kind is dict and type(value) is dict:
         for name, inner in (dict.fromkeys(value, pattern[str]) if str in pattern else pattern).items():
             _expect(value[name], inner, name)
-    elif isinstance(pattern, list) and isinstance(value, list):
+    elif kind is list and type(value) is list:
         for element in value:
             _expect(element, pattern[0], where)
-    elif isinstance(pattern, tuple) and isinstance(value, list):
+    elif kind is tuple and type(value) is list:
         for element, inner in zip(value, pattern, strict=True):
             _expect(element, inner, where)
-    elif isinstance(pattern, dict | list | tuple) or not isinstance(value, pattern):
+    elif pattern is int:
+        if type(value) is not int or not 0 <= value < 1 << 63:
+            raise ValueError(f"{where} is {value!r:.60}, not a whole number from 0")
+    elif kind in {dict, list, tuple} or not isinstance(value, pattern):
         raise TypeError(f"{where} is {value!r:.60}")
-    elif pattern is int and (isinstance(value, bool) or not 0 <= value < 1 << 63):
-        raise ValueError(f"{where} is {value!r:.60}, not a whole number from 0")
 
 
 def block_digests(data: Buffer) -> list[bytes]:
@@ -204,6 +207,7 @@ class SealedFile:
         self._read = read
         self._verify = verify
         self._descriptor = -1
+        self._whole: bytes | None = None
 
     @classmethod
     def open(cls, path: Path, *, verify: bool = True) -> SealedFile | None:
@@ -237,6 +241,9 @@ class SealedFile:
 
     def verify(self) -> None:
         """Read every block, whether anything asks for it or not; SealError names the first that is not what it was."""
+        if self.seal.length <= _READ_SIZE:
+            self._whole = self.read(0, self.seal.length)
+            return
         for start in range(0, self.seal.length, _READ_SIZE):
             self.read(start, min(_READ_SIZE, self.seal.length - start))
 
@@ -249,6 +256,8 @@ class SealedFile:
         """Verified bytes; SealError names the block that is not what it was."""
         if offset < 0 or length < 0 or offset + length > self.seal.length:
             raise SealError(f"{self.path}: the directory points outside the file (byte {offset + length})")
+        if self._whole is not None:
+            return self._whole[offset : offset + length]
         if not self._verify:
             return self._read(length, offset)
         size = self.seal.block_size

@@ -7,7 +7,10 @@ then kept (``keep_old_file``).
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +25,8 @@ from vindeby.store.merge.sources import Source
 from vindeby.store.read.guard import DONE, Guard, GuardError, Limits
 
 _SLOWEST_BYTES_PER_S = 5e6
+_LEAST_ROOM = 1 << 16
+"""Bytes free on a disk, below which it counts as full."""
 _REMEDY = (
     "copy them into a file of your own and delete them from the database, or merge with --drop-additions, which leaves "
     "them out and keeps the old file in the run directory under replaced/"
@@ -110,9 +115,19 @@ def carry_over(plan: CarryPlan, new: Path, output: Path, limits: Limits | None) 
         try:
             kind, data = list(guard.call("carry", **request))[-1]
         except GuardError as error:
+            _raise_if_full(new, "")
             raise AdditionsError(output, [f"{error.doing or 'the file'}: {error.finding}"]) from None
     if kind != DONE:
-        raise AdditionsError(output, [f"{listed(plan.carried)}: {data.decode(errors='replace')}"])
+        why = data.decode(errors="replace")
+        _raise_if_full(new, why)
+        raise AdditionsError(output, [f"{listed(plan.carried)}: {why}"])
     if refused := json.loads(data)["refused"]:
         raise AdditionsError(output, refused)
     return plan.carried
+
+
+def _raise_if_full(new: Path, why: str) -> None:
+    """A disk without room, on which the library may also crash, says nothing about the additions."""
+    full = os.strerror(errno.ENOSPC)
+    if full in why or shutil.disk_usage(new.parent).free < _LEAST_ROOM:
+        raise OSError(errno.ENOSPC, full, str(new))

@@ -17,6 +17,7 @@ from typing import Any
 
 import h5py
 import numpy as np
+from numpy.typing import NDArray
 
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, pieces
@@ -117,11 +118,14 @@ class Answer:
         else:
             self.left_out += 1
 
-    def rows(self, segment: Segment) -> None:
-        """Send rows: those whose checksum holds as results, others as doubtful, with a finding each."""
+    def intact(self, segment: Segment) -> NDArray[np.bool_]:
+        """Send the rows whose checksum holds, as results; which they are."""
         intact = segment.intact()
         self._send(segment.take(intact), self.result)
-        damaged = segment.take(~intact)
+        return intact
+
+    def damaged(self, damaged: Segment) -> None:
+        """Send rows whose checksum does not hold as doubtful, with a finding each."""
         named = damaged.rows["key"] != b""
         for key in damaged.rows["key"][named].tolist():
             self.note(Verdict.CHECKSUM, "", key.decode(errors="replace"))

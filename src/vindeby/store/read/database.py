@@ -28,7 +28,7 @@ from vindeby.store.format.shard import read_segments
 from vindeby.store.read.chunks import Chunks, Index, Place, ReplacedError, precedence
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.reading import read_any
+from vindeby.store.read.reading import chunk_count, read_any
 
 if TYPE_CHECKING:
     from vindeby.campaign.outline import Outline
@@ -115,14 +115,13 @@ class Database(Mapping[str, Record]):
             if directory["kind"] == "shard":
                 file.verify()
                 segments = read_segments(file)
-                keys = [(0, np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)]))]
+                keys = [np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)])]
                 self._chunks.keep(path, segments)
             else:
-                file_format = FILE_FORMATS[directory["layout"]]
-                count = file_format.chunk_count(directory)
+                read_keys = FILE_FORMATS[directory["layout"]].read_keys
                 with directory_errors(path):
-                    keys = [(number, file_format.read_keys(file, number)) for number in range(count)]
-        for number, names in keys:
+                    keys = [read_keys(file, number) for number in range(chunk_count(file))]
+        for number, names in enumerate(keys):
             self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
             self.attributes, self.sealed = dict(directory.get("root", {})), True

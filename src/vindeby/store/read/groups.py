@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from vindeby.errors import VindebyError
 from vindeby.store.format.record import RESERVED, SUCCESS, Attribute, Record
-from vindeby.store.format.root import MARKS, Addition, OwnFields, array_attributes
+from vindeby.store.format.root import MARKS, Addition, array_attributes, described, own_record
 from vindeby.store.format.rows import CHECKSUM_WIDTH, segments_of
 from vindeby.store.format.shard import build_image_of
 from vindeby.store.read.additions import dataset_additions
@@ -44,7 +44,7 @@ class GroupReader:
         self._skip, self._sent = set(asked.skip), set(asked.sent)
         self._ours = "root_checksum" in root
         self._origin = REPACKED if asked.origin == FOREIGN and self._ours else asked.origin
-        self._own = OwnFields(root)
+        self._kinds = (described(root) or (frozenset(), []))[1]
         self._written = array_attributes(root)
         self._places: set[int] = set()
         self.additions: list[Addition] = []
@@ -60,7 +60,7 @@ class GroupReader:
             self._answer.note_spent()
 
     def _each(self, file: h5py.File, progress: Callable[[str], None]) -> Iterator[Record]:
-        for name in [""] if self._rooted else self._names(file):
+        for name in [""] if self._rooted else [name for name in file if name not in self._skip]:
             progress(name)
             self._answer.spend(len(name))
             try:
@@ -87,27 +87,6 @@ class GroupReader:
         if not self._rooted:
             self._visit(file)
 
-    def _names(self, file: h5py.File) -> Iterator[str]:
-        """The names, those last that only what was learned from the others tells what they are."""
-        later = []
-        for name in (name for name in file if name not in self._skip):
-            if self._ours and not self._is_plain_record(file, name):
-                later.append(name)
-            else:
-                yield name
-        yield from later
-
-    def _is_plain_record(self, file: h5py.File, name: str) -> bool:
-        """Is this a group under one name only, with a mark of ours? Counts as one when in doubt."""
-        try:
-            if not isinstance(file.get(name, getlink=True), h5py.HardLink):
-                return False
-            item = file[name]
-            marks = isinstance(item, h5py.Group) and any(mark in item.attrs for mark in MARKS)
-            return marks and h5py.h5o.get_info(item.id).rc == 1
-        except LIBRARY_ERRORS:
-            return True
-
     def _group(self, file: h5py.File, name: str) -> h5py.Group | None:
         """The group of a record; None for what others added to a file of ours, and for anything but a group."""
         if self._ours and not isinstance(file.get(name, getlink=True), h5py.HardLink):
@@ -116,7 +95,8 @@ class GroupReader:
         if not isinstance(item, h5py.Group):
             return None
         if self._ours and not any(mark in item.attrs for mark in MARKS):
-            return item if self._own.looks_like_a_record(set(item)) else None
+            known = not self._kinds or any(arrays <= set(item) for arrays, _ in self._kinds)
+            return item if known else None
         if h5py.h5o.get_info(item.id).addr in self._places:
             return None  # a second name of a record that was read already
         return item
@@ -156,14 +136,14 @@ class GroupReader:
         key, fingerprint = spelled or self._rooted, marks.get("fingerprint", "")
         if not stated:
             return Record(key, fingerprint, arrays, marked(attributes, self._origin))
-        record = self._own.find(key, fingerprint, arrays, attributes, stated) if spelled else None
-        if record is None:
+        own = own_record(self._kinds, key, fingerprint, arrays, attributes, stated) if spelled else None
+        if own is None:
             if unusable:
                 raise unusable[0]
             self._send_doubtful(Record(name or self._rooted, fingerprint, arrays, attributes), stated)
             raise UnusableError(Verdict.CHECKSUM, "" if name else _why_nameless(spelled))
         self._places.add(h5py.h5o.get_info(group.id).addr)
-        return record
+        return own
 
     def _send_doubtful(self, record: Record, stated: str) -> None:
         """What the group holds, with the checksum that it states and does not meet."""

@@ -10,10 +10,10 @@ import contextlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.record import Attribute
@@ -22,10 +22,10 @@ from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealedFile, SealError, directory_errors, open_sealed
 from vindeby.store.format.shard import read_segments
 from vindeby.store.read.guard import DONE, DOUBTFUL, RESULT, Guard, GuardError
-from vindeby.store.read.inspect import SALVAGED, Finding, Verdict, inspect, origin_of_file, origins
+from vindeby.store.read.inspect import Finding, Verdict, inspect, origin_of_file, origins
 
-_MAXIMUM_CRASHES = 64
-_MAXIMUM_HANGS = 4
+_MOST_CRASHES = 64
+_MOST_HANGS = 4
 _SLACK = 1 << 26
 
 Sink: TypeAlias = Callable[[Segment], None]
@@ -246,119 +246,87 @@ def read_guarded(
     guard: Guard,
     *,
     real_size: int,
-    rooted: str = "",
-    naming: str = "",
-    origin: str = SALVAGED,
-    needed: Sequence[str] = (),
     sinks: Sinks | None = None,
     deadline: float | None = None,
+    **how: Any,
 ) -> Reading:
     """Read through the HDF5 library; a record that kills the child is left out and the rest is read again.
 
-    With ``rooted`` the root group is one record: its key is what ``naming`` spells by its attributes, or ``rooted``.
-    A record without a checksum gets the mark ``origin``, and must have the arrays that are ``needed``. Without
+    ``how`` are further fields of ``Asked``, such as ``rooted``, ``naming``, ``origin`` and ``needed``. Without
     ``sinks`` the records are kept in memory, as many bytes of them as the limits allow. It ends at ``deadline`` (of
     ``time.monotonic``), or when the limits say.
     """
-    return _GuardedReading(path, guard, real_size, sinks, needed, deadline).do(rooted, naming, origin)
-
-
-class _GuardedReading:
-    def __init__(
-        self,
-        path: Path,
-        guard: Guard,
-        real_size: int,
-        sinks: Sinks | None,
-        needed: Sequence[str],
-        deadline: float | None,
-    ) -> None:
-        self.path, self.guard, self.real_size, self.needed = path, guard, real_size, list(needed)
-        self.reading = Reading()
-        self.sinks = sinks or Sinks(self.reading.segments.append, lambda _: None)
-        limits = guard.limits
-        self.allowed = limits.result_bytes(real_size)
-        if sinks is None:
-            self.allowed = min(self.allowed, limits.kept_bytes)
-        self.deadline = deadline or time.monotonic() + limits.seconds(real_size)
-        self.received = 0
-        self.skip: list[str] = []
-        self.sent: list[str] = []
-        self.crashes: list[Finding] = []
-
-    def do(self, rooted: str, naming: str, origin: str) -> Reading:
-        while self._attempt(rooted, naming, origin):
-            pass
-        self.reading.findings += self.crashes
-        return self.reading
-
-    def _attempt(self, rooted: str, naming: str, origin: str) -> bool:
-        """Is another attempt worth it, without what the child died of and what it has sent already?"""
-        limits = self.guard.limits
+    reading, limits = Reading(), guard.limits
+    allowed = limits.result_bytes(real_size)
+    if sinks is None:
+        sinks, allowed = Sinks(reading.segments.append, lambda _: None), min(allowed, limits.kept_bytes)
+    request = {
+        "path": str(path),
+        "real_size": real_size,
+        "result_bytes": allowed,
+        "batch_bytes": limits.batch_bytes,
+        "most_findings": limits.most_findings,
+        "deadline": deadline or time.monotonic() + limits.seconds(real_size),
+        **how,
+    }
+    skip: list[str] = []
+    sent: list[str] = []
+    crashes: list[Finding] = []
+    received = 0
+    while True:
         try:
-            frames = self.guard.call(
-                "read",
-                deadline=self.deadline,
-                path=str(self.path),
-                skip=self.skip,
-                sent=self.sent,
-                real_size=self.real_size,
-                rooted=rooted,
-                naming=naming,
-                origin=origin,
-                needed=self.needed,
-                result_bytes=self.allowed,
-                batch_bytes=limits.batch_bytes,
-                most_findings=limits.most_findings,
-            )
-            for kind, data in frames:
-                self._frame(kind, data)
-                if self.received > 2 * self.allowed + _SLACK:
-                    self.guard.abort()
-                    self.crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
-                    return False
+            for kind, data in guard.call("read", skip=skip, sent=sent, **request):
+                received += len(data)
+                if received > 2 * allowed + _SLACK:
+                    crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
+                    break
+                sent += _take_answer(kind, data, path, reading, sinks)
+            break
         except GuardError as error:
-            return self._crashed(error)
+            crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
+            hangs = sum(finding.verdict is Verdict.HUNG for finding in crashes)
+            if (
+                not error.doing
+                or error.doing in skip
+                or len(crashes) >= _MOST_CRASHES
+                or hangs >= _MOST_HANGS
+            ):
+                break
+            skip.append(error.doing)
         except SealError as error:
-            self.guard.abort()
-            self.crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
-        return False
-
-    def _frame(self, kind: bytes, data: bytes) -> None:
-        self.received += len(data)
-        if kind in {RESULT, DOUBTFUL}:
-            image = SealedFile.of_bytes(data, f"{self.path} (guarded)")
-            segments = [] if image is None else read_segments(image)
-            for segment in segments:
-                if kind == DOUBTFUL:
-                    self.sinks.doubtful(segment)
-                    continue
-                self.sent += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
-                right = self.reading.marked(segment)
-                if len(right):
-                    self.sinks.segment(right)
-        elif kind == DONE:
-            answer = json.loads(data)
-            root, inner = answer["root"], {"schemas", "kind"}
-            self.reading.root = {name: root[name] for name in root if name not in inner}
-            self.reading.inexact = [name for name in answer["inexact"] if name not in inner]
-            self.reading.additions = [Addition.from_json(entry) for entry in answer["additions"]]
-            self.reading.findings += [_finding(entry) for entry in answer["findings"]]
-            self.reading.form, self.reading.visited = answer.get("form", ""), answer.get("visited", [])
-        else:
-            self.reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
-
-    def _crashed(self, error: GuardError) -> bool:
-        self.crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
-        hangs = sum(finding.verdict is Verdict.HUNG for finding in self.crashes)
-        if not error.doing or error.doing in self.skip:
-            return False
-        self.skip.append(error.doing)
-        return len(self.crashes) < _MAXIMUM_CRASHES and hangs < _MAXIMUM_HANGS
+            guard.abort()
+            crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
+            break
+    reading.findings += crashes
+    return reading
 
 
-def _finding(entry: dict[str, str]) -> Finding:
-    return Finding(Verdict(entry["verdict"]), entry["detail"], entry["key"])
+def _take_answer(kind: bytes, data: bytes, path: Path, reading: Reading, sinks: Sinks) -> list[str]:
+    """One message of the child; the keys of the records in it that are right."""
+    keys: list[str] = []
+    if kind in {RESULT, DOUBTFUL}:
+        image = SealedFile.of_bytes(data, f"{path} (guarded)")
+        for segment in [] if image is None else read_segments(image):
+            if kind == DOUBTFUL:
+                sinks.doubtful(segment)
+                continue
+            keys += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
+            right = reading.marked(segment)
+            if len(right):
+                sinks.segment(right)
+    elif kind == DONE:
+        answer = json.loads(data)
+        root, inner = answer["root"], {"schemas", "kind"}
+        reading.root = {name: root[name] for name in root if name not in inner}
+        reading.inexact = [name for name in answer["inexact"] if name not in inner]
+        reading.additions = [Addition.from_json(entry) for entry in answer["additions"]]
+        reading.findings += [
+            Finding(Verdict(entry["verdict"]), entry["detail"], entry["key"]) for entry in answer["findings"]
+        ]
+        reading.form, reading.visited = answer["form"], answer["visited"]
+    else:
+        reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
+    return keys
 
 
 def _detail(error: SealError, path: Path) -> str:

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.root import Addition, array_attributes
 from vindeby.store.format.rows import Schema, Segment
-from vindeby.store.format.table import column_paths, own_columns, runs, table_segment
+from vindeby.store.format.table import Paths, column_paths, own_columns, runs, table_segment
 from vindeby.store.read.additions import table_additions
 from vindeby.store.read.confined import LIBRARY_ERRORS, Answer, UnusableError, reach, reason
 from vindeby.store.read.inspect import Verdict
 
 _MOST_ROWS = 1024
+_MOST_SCHEMAS_TRIED = 64
 
 
 def send_shard(file: h5py.File, answer: Answer) -> None:
@@ -34,7 +35,8 @@ def send_shard(file: h5py.File, answer: Answer) -> None:
             dataset = reach(file, f"records/{number}")
             answer.spend(dataset.size * dataset.dtype.itemsize // 16)
             rows = read_rows(dataset, slice(0, len(dataset)))
-            answer.rows(Segment(_schema_of(rows.dtype), rows))
+            segment = Segment(_schema_of(rows.dtype), rows)
+            answer.damaged(segment.take(~answer.intact(segment)))
         except UnusableError as error:
             answer.note(error.verdict, error.detail)
         except LIBRARY_ERRORS as error:
@@ -73,14 +75,28 @@ def send_table(file: h5py.File, root: Mapping[str, Attribute], answer: Answer) -
         rows = slice(start, min(start + step, count))
         try:
             columns = {path: read_rows(dataset, rows) for path, dataset in datasets.items()}
-            codes = np.clip(columns["schema"], 0, len(known) - 1)
-            for code, members in runs(codes, in_order=bool(additions)):
-                answer.rows(table_segment(known[code], paths, columns, members))
+            _send_rows(columns, known, paths, answer, in_order=bool(additions))
         except UnusableError as error:
             answer.note(error.verdict, error.detail)
         except LIBRARY_ERRORS as error:
             answer.note(Verdict.INCOMPLETE, f"rows {rows.start} to {rows.stop - 1}: {reason(error)}")
     return additions
+
+
+def _send_rows(
+    columns: Mapping[str, NDArray[Any]], known: list[Schema], paths: Paths, answer: Answer, *, in_order: bool
+) -> None:
+    """Each row by the schema that it names; one that does not hold by it, by any other."""
+    codes = np.clip(columns["schema"], 0, len(known) - 1)
+    left = np.ones(len(codes), bool)
+    for code, members in runs(codes, in_order=in_order):
+        left[members] = ~answer.intact(table_segment(known[code], paths, columns, members))
+    for schema in known[:_MOST_SCHEMAS_TRIED] if left.any() else ():
+        members = np.flatnonzero(left)
+        left[members] = ~answer.intact(table_segment(schema, paths, columns, members))
+    members = np.flatnonzero(left)
+    if len(members):
+        answer.damaged(table_segment(known[codes[members[0]]], paths, columns, members))
 
 
 def _row_bytes(dataset: h5py.Dataset) -> int:

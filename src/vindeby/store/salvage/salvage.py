@@ -31,6 +31,7 @@ from vindeby.store.read.inspect import ORIGIN, Finding, Verdict
 from vindeby.store.read.reading import usual_names
 from vindeby.store.salvage.attempts import rescue
 from vindeby.store.salvage.saved import Saved, Spool, write_doubtful
+from vindeby.text import plural
 
 _SUFFIXES = {".h5", ".hdf5", ".he5", ".nc", ".tmp"}
 
@@ -71,7 +72,8 @@ class SalvageReport:
         }
 
     def __str__(self) -> str:
-        lines = [f"{one_line(str(self.output))}: {self.records} records saved from {len(self.files)} files"]
+        done = f"{plural(self.records, 'record')} saved from {plural(len(self.files), 'file')}"
+        lines = [f"{one_line(str(self.output))}: {done}"]
         for saved in self.files:
             means = ", ".join(f"{count} {how}" for how, count in saved.means.items()) or "nothing"
             lines.append(
