@@ -6,7 +6,6 @@ success mark and its checksum, is the store's business (``rows``).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -120,7 +119,7 @@ def _check_name(key: str, name: str) -> None:
 
 def _checked_array(key: str, name: str, value: object) -> NDArray[Any]:
     _check_name(key, name)
-    if _is_masked(value):
+    if isinstance(value, np.ma.MaskedArray):
         raise ArgumentError(
             f"record {key}: array {name!r} is a masked array, and a mask is not stored; give a plain array, "
             "e.g. value.filled(numpy.nan)"
@@ -138,12 +137,6 @@ def _checked_array(key: str, name: str, value: object) -> NDArray[Any]:
     array = np.array(array, dtype=array.dtype.newbyteorder("<"), order="C")
     array.flags.writeable = False
     return array
-
-
-def _is_masked(value: object) -> bool:
-    """Is it a masked array? NumPy loads that part when it is first asked for; before, there is none."""
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(value, masked.MaskedArray)
 
 
 def _checked_attribute(key: str, name: str, value: object) -> Attribute:

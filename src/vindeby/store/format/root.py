@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,14 +200,9 @@ def root_is_intact(root: Mapping[str, Attribute]) -> bool:
 
 def own_root(root: Mapping[str, Attribute]) -> dict[str, Attribute] | None:
     """The attributes that the checksum covers, where others may have been added; None when it is not met."""
-    for names in _candidates(root):
+    stated = described(root)
+    for names in [frozenset(root), *([stated[0] | {"root_checksum"}] if stated else [])]:
         own = {name: value for name, value in root.items() if name in names}
         if root_is_intact(own):
             return own
     return None
-
-
-def _candidates(root: Mapping[str, Attribute]) -> Iterator[frozenset[str]]:
-    yield frozenset(root)
-    if (stated := described(root)) is not None:
-        yield stated[0] | {"root_checksum"}

@@ -24,7 +24,6 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeAlias
 
 import numpy as np
@@ -239,13 +238,17 @@ class SealedFile:
         seal = read_seal(read, len(data), name)
         return None if seal is None else cls(Path(name), read, seal)
 
-    def verify(self) -> None:
-        """Read every block, whether anything asks for it or not; SealError names the first that is not what it was."""
+    def verify(self, *, once: bool = False) -> None:
+        """Read every block, whether anything asks for it or not; SealError names the first that is not what it was.
+
+        With ``once``, what is read later is not hashed again: for those who compare every record with its checksum.
+        """
         if self.seal.length <= _READ_SIZE:
             self._whole = self.read(0, self.seal.length)
             return
         for start in range(0, self.seal.length, _READ_SIZE):
             self.read(start, min(_READ_SIZE, self.seal.length - start))
+        self._verify = not once
 
     def read_from_disk(self) -> None:
         """From now on, see what the disk holds and not what the system remembers of it."""
@@ -283,9 +286,7 @@ class SealedFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -297,9 +298,9 @@ def _read_fully(descriptor: int, length: int, offset: int) -> bytes:
     return b"".join(parts)
 
 
-def open_sealed(path: Path) -> SealedFile:
+def open_sealed(path: Path, *, verify: bool = True) -> SealedFile:
     """Open a file that must be sealed."""
-    file = SealedFile.open(path)
+    file = SealedFile.open(path, verify=verify)
     if file is None:
         raise SealError(f"{path}: the seal is missing")
     return file

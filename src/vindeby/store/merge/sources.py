@@ -99,20 +99,6 @@ def select(
     ``asked`` maps keys to fingerprints; ``invalid`` are the checksums of records that any other may replace.
     """
     selection = Selection([np.ones(len(source.keys), bool) for source in sources])
-    total = sum(len(source.keys) for source in sources)
-    distinct: set[bytes] = set()
-    for source in sources:
-        distinct.update(source.keys.tolist())
-    if len(distinct) < total:
-        _resolve(sources, selection, asked or {}, invalid)
-    for source, mask in zip(sources, selection.masks, strict=True):
-        source.entry.taken = int(mask.sum())
-    return selection
-
-
-def _resolve(
-    sources: Sequence[Source], selection: Selection, asked: Mapping[str, str], invalid: Collection[str]
-) -> None:
     first: dict[bytes, tuple[int, int]] = {}
     doubtful: list[tuple[int, int, int, int]] = []
     for number, source in enumerate(sources):
@@ -125,7 +111,10 @@ def _resolve(
                 source.entry.duplicates += 1
             else:
                 doubtful.append((*kept, number, row))
-    _settle(sources, selection, doubtful, asked, invalid)
+    _settle(sources, selection, doubtful, asked or {}, invalid)
+    for source, mask in zip(sources, selection.masks, strict=True):
+        source.entry.taken = int(mask.sum())
+    return selection
 
 
 def _settle(

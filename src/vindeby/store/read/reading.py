@@ -55,11 +55,14 @@ class Reading:
     """The sealed file from which the records are read each time that they are asked for."""
 
     def iterate(self) -> Iterator[Segment]:
-        """The records, whether they are kept in memory or not; each time in the same order."""
+        """The records, whether they are kept in memory or not; each time in the same order.
+
+        Whoever asks compares each with its checksum: those of a file that is not kept are not verified again.
+        """
         yield from self.segments
         if self.streamed is None:
             return
-        with self.noting(self.streamed), open_sealed(self.streamed) as file:
+        with self.noting(self.streamed), open_sealed(self.streamed, verify=False) as file:
             for segment in iterate_sealed(file):
                 yield self.marked(segment)
 
@@ -143,7 +146,7 @@ def read_any(path: Path, guard: Guard, sink: Sink | None = None) -> Reading:
 def read_sealed(file: SealedFile, sinks: Sinks | None = None, sink: Sink | None = None) -> Reading:
     """Everything in a sealed file; when it is damaged, every record whose own checksum still holds.
 
-    A ``sink`` takes the segments of a sound file only, which are then not kept.
+    A ``sink`` takes the segments of a sound file only, which are then not kept; it compares each with its checksum.
     """
     directory = file.seal.directory
     reading = Reading(
@@ -155,7 +158,7 @@ def read_sealed(file: SealedFile, sinks: Sinks | None = None, sink: Sink | None 
     )
     sinks = sinks or Sinks(reading.segments.append, lambda _: None)
     try:
-        file.verify()
+        file.verify(once=sink is not None)
     except SealError as error:
         reading.note(Finding(Verdict.CHECKSUM, _detail(error, file.path)))
         unverified = SealedFile.open(file.path, verify=False)
