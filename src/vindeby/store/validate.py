@@ -223,7 +223,9 @@ class _Validation:
         if kind == "shard" and Finding(Verdict.MISSING) in reading.findings:
             raise FileNotFoundError(path)
         if kind == "shard" and not reading.sealed and not reading.findings:
-            reading.note(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
+            reading.findings.append(
+                Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing")
+            )
         for finding in reading.findings:
             self._issue(path, finding.key, str(Finding(finding.verdict, finding.detail)))
         if kind == "database":

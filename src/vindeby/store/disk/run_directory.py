@@ -214,16 +214,9 @@ def replace_text(path: Path, text: str, above: Path) -> None:
     publish_bytes(Files(), Retry(), text.encode(), names, above)
 
 
-def _files_below(top: str | Path) -> Iterator[str]:
-    try:
-        entries = list(os.scandir(top))
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files_below(entry.path)
-        else:
-            yield entry.path
+def _files_below(top: Path) -> Iterator[str]:
+    for folder, _, names in os.walk(top):
+        yield from (f"{folder}/{name}" for name in names)
 
 
 def _text_if_any(path: Path) -> str | None:

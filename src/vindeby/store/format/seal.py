@@ -89,7 +89,7 @@ def check_directory(directory: dict[str, Any], length: int) -> None:
 def _chunk_bytes(chunk: dict[str, Any], schemas: list[dict[str, Any]]) -> int:
     stated = chunk["schema"]
     schema = Schema.from_json(stated if isinstance(stated, dict) else schemas[stated])
-    return max(chunk["count"], 1) * schema.row_type(chunk["widths"]).itemsize
+    return int(max(chunk["count"], 1) * schema.row_type(chunk["widths"]).itemsize)
 
 
 def _table_bytes(directory: dict[str, Any]) -> int:
@@ -101,7 +101,7 @@ def _table_bytes(directory: dict[str, Any]) -> int:
     chunks = -(-count // directory["chunk_rows"])
     if any(len(column) != chunks for column in places) or len(columns) != len(places):
         raise ValueError(f"there are not {chunks} places for {count} rows of each column")
-    return count * sum(np.dtype((dtype, tuple(shape))).itemsize for _, _, dtype, shape in columns)
+    return int(count * sum(np.dtype((dtype, tuple(shape))).itemsize for _, _, dtype, shape in columns))
 
 
 def _expect(value: Any, pattern: Any, where: str) -> None:

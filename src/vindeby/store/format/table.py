@@ -199,8 +199,8 @@ def table_segment(
     widths = {field: found[field].dtype.itemsize for field in schema.text_fields}
     rows = np.zeros(len(members), schema.row_type(widths))
     for field in rows.dtype.names or ():
-        inner = tuple(slice(length) for length in shapes.get(field, ()))
-        rows[field] = found[field][(members, *inner)]
+        place: tuple[Any, ...] = (members, *(slice(length) for length in shapes.get(field, ())))
+        rows[field] = found[field][place]
     return Segment(schema, rows)
 
 

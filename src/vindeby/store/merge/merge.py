@@ -159,7 +159,7 @@ class _Merge:
         if report.bad_files and self.options.on_bad == "abort":
             self._audit(report, "nothing changed: bad files")
             raise BadFilesError(report)
-        if self._nothing_new(sources, selection, root, file_format):
+        if self._nothing_new(sources, selection, root):
             self._audit(report, "nothing to do")
             return report
         if not sources:
@@ -201,9 +201,7 @@ class _Merge:
                 sources.append(scan(self.run.output, "database", guard))
             for number, path in enumerate(self.run.shard_paths(), 1):
                 source = scan(path, "shard", guard)
-                if (
-                    path.exists() or not source.entry.bad
-                ):  # else deleted by a merge whose result is the database
+                if path.exists() or not source.entry.bad:  # else deleted by the merge that made the database
                     sources.append(source)
                 if number % 1000 == 0:
                     self.options.progress(f"{number} shards verified")
@@ -240,18 +238,14 @@ class _Merge:
         sources: Sequence[Source],
         selection: Selection,
         root: dict[str, Attribute],
-        file_format: FileFormat,
     ) -> bool:
-        if not sources or sources[0].entry.kind != "database" or sources[0].entry.bad:
+        if not sources or sources[0].entry.kind != "database" or any(source.entry.bad for source in sources):
             return False
-        if any(source.entry.bad for source in sources) or file_format.name != sources[0].reading.root.get(
-            "layout"
-        ):
-            return False
-        if sources[0].reading.additions and self.options.additions == "drop":
-            return False
+        standing = sources[0].reading
         fresh = any(mask.any() for mask in selection.masks[1:])
-        if fresh or sources[0].reading.root != root or not sources[0].entry.digest:
+        if fresh or standing.root != root or not standing.digest:
+            return False
+        if standing.additions and self.options.additions == "drop":
             return False
         self.lock.confirm()
         keep_replaced(self.run, selection.replaced)

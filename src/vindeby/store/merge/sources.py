@@ -56,7 +56,7 @@ def scan(path: Path, kind: str, guard: Guard) -> Source:
     reading = read_any(path, guard, collect)
     source = Source(path, entry, reading, np.concatenate(keys), np.concatenate(checksums), schemas, widths)
     if kind == "shard" and not reading.sealed and not reading.findings:
-        reading.note(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
+        reading.findings.append(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
     entry.digest, entry.found, entry.findings = reading.digest, len(source.keys), list(reading.findings)
     return source
 

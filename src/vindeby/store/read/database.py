@@ -293,13 +293,11 @@ class Database(Mapping[str, Record]):
         """
         if by not in ("task", "key"):
             raise ArgumentError(f"to_xarray: by must be 'task' or 'key', not {by!r}")
+        from vindeby.store.read import export  # only for those who ask for it
+
         if by == "key":
-            from vindeby.store.read.export import dataset_by_key  # needs xarray, which is optional
-
-            return dataset_by_key(list(self.segments()), self.attributes)
-        from vindeby.store.read.export import dataset_by_task  # needs xarray, which is optional
-
-        return dataset_by_task(list(self.segments()), self._outline(), self.attributes)
+            return export.dataset_by_key(list(self.segments()), self.attributes)
+        return export.dataset_by_task(list(self.segments()), self._outline(), self.attributes)
 
     def to_dataframe(self) -> Any:
         """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out."""

@@ -64,7 +64,8 @@ class Reading:
             return
         with self.noting(self.streamed), open_sealed(self.streamed, verify=False) as file:
             for segment in iterate_sealed(file):
-                yield self.marked(segment)
+                marked = segment.marked()
+                yield segment if marked.all() else segment.take(marked)
 
     def marked(self, segment: Segment) -> Segment:
         """Whatever vouches for its bytes: a record without the success mark is not a result."""
@@ -72,13 +73,8 @@ class Reading:
         if marked.all():
             return segment
         for key in segment.rows["key"][~marked].tolist():
-            self.note(Finding(Verdict.NOT_MARKED, "", key.decode(errors="replace")))
+            self.findings.append(Finding(Verdict.NOT_MARKED, "", key.decode(errors="replace")))
         return segment.take(marked)
-
-    def note(self, finding: Finding) -> None:
-        """Something is wrong with the file; it may be found again."""
-        if finding not in self.findings:
-            self.findings.append(finding)
 
     @contextlib.contextmanager
     def noting(self, path: Path) -> Iterator[None]:
@@ -86,7 +82,7 @@ class Reading:
         try:
             yield
         except SealError as error:
-            self.note(Finding(Verdict.CHECKSUM, _detail(error, path)))
+            self.findings.append(Finding(Verdict.CHECKSUM, _detail(error, path)))
 
 
 @dataclass(frozen=True)
@@ -160,7 +156,7 @@ def read_sealed(file: SealedFile, sinks: Sinks | None = None, sink: Sink | None 
     try:
         file.verify(once=sink is not None)
     except SealError as error:
-        reading.note(Finding(Verdict.CHECKSUM, _detail(error, file.path)))
+        reading.findings.append(Finding(Verdict.CHECKSUM, _detail(error, file.path)))
         unverified = SealedFile.open(file.path, verify=False)
         if unverified is not None:
             with unverified:
@@ -179,12 +175,14 @@ def _take_intact(file: SealedFile, reading: Reading, sinks: Sinks) -> None:
         try:
             segments = read_chunk(file, number)
         except SealError as error:
-            reading.note(Finding(Verdict.INCOMPLETE, f"chunk {number}: {_detail(error, file.path)}"))
+            reading.findings.append(
+                Finding(Verdict.INCOMPLETE, f"chunk {number}: {_detail(error, file.path)}")
+            )
             continue
         for segment in segments:
             intact = segment.intact()
             for key in segment.rows["key"][~intact].tolist():
-                reading.note(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
+                reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
             if not intact.all():
                 sinks.doubtful(segment.take(~intact))
             right = reading.marked(segment.take(intact))
@@ -239,7 +237,7 @@ def _drop_incomplete(reading: Reading) -> None:
         if lacking and unproven.any():
             for key in segment.rows["key"][unproven].tolist():
                 what = f"no dataset {', '.join(lacking)}"
-                reading.note(Finding(Verdict.INCOMPLETE, what, key.decode(errors="replace")))
+                reading.findings.append(Finding(Verdict.INCOMPLETE, what, key.decode(errors="replace")))
             reading.segments[number] = segment.take(~unproven)
     reading.segments = [segment for segment in reading.segments if len(segment)]
 
