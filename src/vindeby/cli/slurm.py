@@ -94,8 +94,9 @@ def command(
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
     from vindeby.assembly.merging import prepared_directory
+    from vindeby.store.disk.files import check_output
 
-    for path in (output.absolute(), Path.cwd()):
+    for path in (check_output(output).absolute(), Path.cwd()):
         if not str(path).isprintable():
             raise ArgumentError(
                 f"{path}: the path holds a character that cannot stand in a script for sbatch, such as the end of a "

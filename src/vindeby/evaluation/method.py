@@ -59,9 +59,9 @@ class Given:
 class Energies:
     """Evaluates layouts in the wind and with the wakes of a campaign; ``turbines`` are all types, by number.
 
-    All turbines, the farm's own first and then its neighbours, are one layout for the engine, so that an engine is built
-    once for a period and a set of turbine types. Steps are worked off in blocks, so that memory does not grow with the
-    length of a series.
+    All turbines, the farm's own first and then its neighbours, are one layout for the engine, so that an engine is
+    built once for a period and a set of turbine types. Steps are worked off in blocks, so that memory does not grow
+    with the length of a series.
 
     ``without_internal`` says whether internal wakes will be switched off. ``power_type`` is that of the powers that are
     kept; none are where it is None.
