@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vindeby.cli.options import (
-    CampaignOption,
     FormatOption,
     JsonOption,
     OutputArgument,
-    SeedsOption,
-    SetOption,
     TakeOverOption,
     given_campaign,
+    taking,
 )
 from vindeby.cli.output import echo, echo_json, echo_text, first_few, say
 
@@ -27,15 +25,14 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
+@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="Further files to take results from.")
     ] = None,
-    campaign: CampaignOption = None,
+    given: Any = None,
     file_format: FormatOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
     on_bad: Annotated[
         str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
     ] = "abort",
@@ -64,7 +61,7 @@ def command(
     from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
     run = RunDirectory(check_output(output))
-    loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
+    loaded = campaign_of(run, given)
     if loaded is not None:
         refuse_another_campaign(run, loaded)
     before = BeforeMerge(run, loaded)

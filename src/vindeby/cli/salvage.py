@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from vindeby.cli.options import (
-    CampaignOption,
-    FormatOption,
-    JsonOption,
-    SeedsOption,
-    SetOption,
-    given_campaign,
-)
+from vindeby.cli.options import FormatOption, JsonOption, given_campaign, taking
 from vindeby.cli.output import echo, echo_json, echo_text, say
 from vindeby.errors import ArgumentError, DataError
 
 
+@taking("given", given_campaign)
 def command(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of files.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The new database.")],
-    campaign: CampaignOption = None,
+    given: Any = None,
     file_format: FormatOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
     recompute_aep: Annotated[
         bool,
         typer.Option("--recompute-aep", help="Compute AEP where it is invalid and the layout is good."),
@@ -53,7 +45,7 @@ def command(
     from vindeby.store.salvage import salvage
 
     run = RunDirectory(check_output(output))
-    loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
+    loaded = campaign_of(run, given)
     if recompute_aep and loaded is None:
         raise ArgumentError(
             "--recompute-aep needs the campaign: its site, turbines and wake model; add --campaign FILE"
