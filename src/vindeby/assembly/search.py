@@ -48,9 +48,8 @@ def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None
     """What the search of a cell may choose; None where all numbers are fixed."""
     if not cell.is_chosen:
         return None
-    few = cell.n_turbines if cell.fewest_turbines is None else cell.fewest_turbines
     mix = (*cell.mix_ranges, *[(0, 0)] * others) if cell.mix_ranges else None
-    return layout.Choice((few, cell.n_turbines), mix, _objective(campaign, cell, others))
+    return layout.Choice((cell.fewest, cell.n_turbines), mix, _objective(campaign, cell, others))
 
 
 def _objective(campaign: Campaign, cell: Cell, others: int) -> layout.Objective:

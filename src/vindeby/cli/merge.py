@@ -105,17 +105,12 @@ def _print(report: MergeReport, as_json: bool) -> None:
 
 def _falls_short(run: RunDirectory, report: MergeReport, campaign: Campaign | None) -> bool:
     """Are results missing after bad files were left out?"""
-    from vindeby.assembly.done import judged, not_done
-    from vindeby.store.missing import find_missing
-    from vindeby.store.read.database import Database
+    from vindeby.assembly.done import missing_results
 
     if campaign is None:
         return True
-    expected = campaign.fingerprints()
-    with Database(run) as database:
-        missing = find_missing(database, expected, invalid=not_done(database, judged(database, campaign)))
+    missing = missing_results(run, campaign)
     if missing:
-        say(
-            f"{len(missing)} of {len(expected)} results are missing; `vindeby missing {report.output}` lists them"
-        )
+        missed = f"{len(missing)} of {campaign.total_configs} results are missing"
+        say(f"{missed}; `vindeby missing {report.output}` lists them")
     return bool(missing)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vindeby.cli.options import OutputArgument, given_campaign, taking
+from vindeby.cli.options import OutputArgument, QuietOption, given_campaign, taking
 from vindeby.cli.output import echo, say
 
 
@@ -18,7 +18,7 @@ def command(
         Path | None, typer.Option("-o", "--output", metavar="HTML", help="Where to; OUT.html if not given.")
     ] = None,
     given: Any = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Write one HTML file with everything: summary, pictures, every layout, failures, provenance."""
     from vindeby.report import build_report

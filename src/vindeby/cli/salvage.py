@@ -33,15 +33,14 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
-    from vindeby.assembly.done import judged, not_done
+    from vindeby.assembly.done import missing_results
     from vindeby.assembly.energy import fill_in_energies
     from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, RESULT_ARRAYS
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.format.root import stated
-    from vindeby.store.missing import Reason, find_missing
-    from vindeby.store.read.database import Database
+    from vindeby.store.missing import Reason
     from vindeby.store.salvage import salvage
 
     run = RunDirectory(check_output(output))
@@ -71,9 +70,7 @@ def command(
         run.freeze_campaign(text)
         if recompute_aep:
             filled = fill_in_energies(run, loaded, say)
-        with Database(run) as database:
-            invalid = not_done(database, judged(database, loaded))
-            missing = find_missing(database, loaded.fingerprints(), invalid=invalid)
+        missing = missing_results(run, loaded)
     if json_:
         lacking = None if missing is None else [vars(entry) for entry in missing]
         more = {} if filled is None else {"fixed": filled.to_json()}
