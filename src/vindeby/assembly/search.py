@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from vindeby import layout
 from vindeby.assembly.stored_turbines import around
 from vindeby.assembly.wind import wind_farm
@@ -102,7 +104,7 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
     given = step.chosen[1]
     if isinstance(given, SmartStart):
         return _smart_start(campaign, given)
-    method: layout.Method = getattr(layout, type(given).__name__)(**given.model_dump())
+    method: layout.Method = getattr(layout, type(given).__name__)(**asdict(given))
     return method
 
 

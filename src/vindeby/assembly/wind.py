@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -180,7 +180,7 @@ def _wakes_of(model: WakeModel) -> wake.WakeModel:
     if model.python is not None:
         return _named_model(model.python)
     name, parameters = model.chosen
-    return wake.MODELS[name](**dict(parameters))
+    return wake.MODELS[name](**asdict(parameters))
 
 
 def _named_model(given: PythonModel) -> wake.WakeModel:
