@@ -274,8 +274,6 @@ class Snapshot:
     origins: dict[str, int] = field(default_factory=dict)
     """How many results are of each unverified origin: foreign, repacked, salvaged."""
     disk: Disk | None = None
-    history: tuple[tuple[float, int], ...] = field(default=(), repr=False)
-    """Times, and how many results had been published by then, from the events."""
 
     @property
     def fraction(self) -> float | None:
@@ -317,8 +315,7 @@ class Snapshot:
         plain = {
             name: value
             for name, value in vars(self).items()
-            if name
-            not in {"axes", "states", "workers", "coordinators", "failures", "bad_files", "disk", "history"}
+            if name not in {"axes", "states", "workers", "coordinators", "failures", "bad_files", "disk"}
         }
         return {
             **plain,

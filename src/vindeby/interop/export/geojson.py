@@ -67,7 +67,7 @@ def _areas(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
     if campaign is None:
         chosen.notes.append("no campaign is kept with these results, so there are only turbines in the file")
         return
-    for farm_idx in sorted({place[0] for place in chosen.places.values()}):
+    for farm_idx in chosen.farms:
         farm = campaign.farms[farm_idx]
         named = {"farm_idx": farm_idx, "farm": farm.name}
         if farm.zones is None:
