@@ -252,6 +252,8 @@ def wind_farm_of(campaign: Campaign, farm: str | int = 0, turbine: str | int = 0
 
     Farm and turbine type are named, or numbered from 0; a farm that mixes types has those of its mix.
     """
+    if not campaign.is_about_wind:
+        raise ArgumentError("the campaign is about a function without wind: it has no farms")
     number = _number("farm", farm, [one.name for one in campaign.farms])
     kind = _number("turbine type", turbine, [one.name for one in campaign.turbines])
     mix = campaign.mix_of(campaign.farms[number])
