@@ -113,7 +113,8 @@ class NamedOneOf(OneOf):
 def section_of(part: type[Section], name: str) -> Any:
     """The section, or the class of parameters, that a field holds, where it holds one."""
     annotation = part.model_fields[name].annotation
-    kinds = (kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type))
+    found = [getattr(kind, "__origin__", kind) for kind in (annotation, *get_args(annotation))]
+    kinds = [kind for kind in found if isinstance(kind, type)]
     return next((kind for kind in kinds if is_dataclass(kind) or issubclass(kind, Section)), None)
 
 
