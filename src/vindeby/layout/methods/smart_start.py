@@ -24,8 +24,12 @@ import numpy as np
 from vindeby.errors import ArgumentError
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.placing.construction import Construction
-from vindeby.layout.placing.judged_construction import JudgedConstruction, JudgesPoints
+from vindeby.layout.placing.construction import (
+    Construction,
+    JudgesPoints,
+    foreign_construction,
+    own_construction,
+)
 from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
 
@@ -73,10 +77,10 @@ class SmartStart(Method):
     def construction(self, problem: Problem) -> Construction:
         """What all seeds share, with vindeby's wakes or those of another tool."""
         if isinstance(problem.farm, JudgesPoints):
-            return JudgedConstruction(
+            return foreign_construction(
                 problem, self.grid_size, self.random_pct, self._directions, self._speeds
             )
-        return Construction(problem, self.judging_farm(problem), self.grid_size, self.random_pct)
+        return own_construction(problem, self.judging_farm(problem), self.grid_size, self.random_pct)
 
     def judging_farm(self, problem: Problem) -> WindFarm:
         """The problem's farm in the wind states in which points are judged."""

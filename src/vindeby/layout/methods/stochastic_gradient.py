@@ -23,7 +23,7 @@ from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.climbing.simplified_farm import sampled_farms, stages
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.placing.judged_construction import JudgesPoints
+from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import kernel
