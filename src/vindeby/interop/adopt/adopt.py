@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, missing_results
@@ -161,9 +161,14 @@ class _Adoption:
         """For each key that is adopted now, the file it comes from and its layout."""
 
     def do(self, paths: Sequence[Path]) -> AdoptReport:
-        with self._folder() as folder, closing(Spool(folder)) as spool:
+        for old in self._run.path.glob(".adopt-*"):  # of adoptions that were killed
+            shutil.rmtree(old, ignore_errors=True)
+        temporary = tempfile.TemporaryDirectory(
+            prefix=".adopt-", dir=self._run.path, ignore_cleanup_errors=True
+        )
+        with temporary as folder, closing(Spool(Path(folder))) as spool:
             with Guard() as guard:
-                files = list(read_all(paths, folder, spool, guard))
+                files = list(read_all(paths, Path(folder), spool, guard))
             self._move_foreign_output(files)
             refuse_another_campaign(self._run, self._campaign)
             text = self._campaign.dumps()
@@ -174,17 +179,6 @@ class _Adoption:
         self._find_missing()
         self._report.keep(self._run)
         return self._report
-
-    @contextmanager
-    def _folder(self) -> Iterator[Path]:
-        """A folder for copies and found records; those of adoptions that were killed are removed."""
-        for old in self._run.path.glob(".adopt-*"):
-            shutil.rmtree(old, ignore_errors=True)
-        folder = Path(tempfile.mkdtemp(prefix=".adopt-", dir=self._run.path))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _move_foreign_output(self, files: Sequence[tuple[FileReport, Saved]]) -> None:
         output = self._run.output
