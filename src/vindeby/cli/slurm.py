@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vindeby.cli.options import (
-    AccountOption,
     CampaignArgument,
-    CoresOption,
-    DirectiveOption,
-    MemoryOption,
-    NodesOption,
     OutputOption,
-    PartitionOption,
     RetryFailedOption,
     SeedsOption,
     SetOption,
-    TimeOption,
     load_campaign,
+    slurm_jobs,
     slurm_options,
+    taking,
 )
 from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
@@ -33,16 +28,11 @@ if TYPE_CHECKING:
     from vindeby.store.disk.run_directory import RunDirectory
 
 
+@taking("jobs", slurm_jobs)
 def command(
     campaign: CampaignArgument,
     output: OutputOption = Path("layouts.h5"),
-    nodes: NodesOption = None,
-    time: TimeOption = None,
-    cores: CoresOption = None,
-    memory: MemoryOption = None,
-    partition: PartitionOption = None,
-    account: AccountOption = None,
-    directive: DirectiveOption = None,
+    jobs: Any = None,
     retry_failed: RetryFailedOption = False,
     submit: Annotated[bool, typer.Option("--submit", help="Submit the jobs, too.")] = False,
     set_: SetOption = None,
@@ -52,16 +42,7 @@ def command(
     from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
 
     loaded = load_campaign(campaign, set_, seeds)
-    options = slurm_options(
-        loaded,
-        nodes=nodes,
-        time=time,
-        cores=cores,
-        memory=memory,
-        partition=partition,
-        account=account,
-        directives=directive,
-    )
+    options = slurm_options(loaded, jobs)
     run = _prepared(output, loaded)
     parts = options.nodes or 1
     left = what_is_left(run, loaded, parts, retry_failed=retry_failed)

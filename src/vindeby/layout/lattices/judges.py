@@ -1,112 +1,21 @@
 """How lattices are compared: by the quick judge where it holds, otherwise by evaluations; and which points stay empty.
 
-**Evaluations.** A lattice has long straight lines of turbines, and a search would soon find one whose lines lie
-between the directions of any fixed choice. So the directions of a fine rose are divided into several parts,
-neighbours into different ones, and each part stands for the whole rose. A lattice is first evaluated in one of them,
-the parts taking turns; a poor one is rejected by that, and all others are evaluated in all directions.
-
-**Surplus points.** Where a lattice has more points than there are turbines, the turbines are removed whose removal
-costs least: what a turbine makes itself, less what the others gain. In the opposite wind a turbine stands in the
-wakes of those that stand in its own, so its losses in both winds together estimate what its removal saves. With
-``rows`` only turbines at the ends of rows are removed, so that no row has a gap that the area does not have.
+Where a lattice has more points than there are turbines, the turbines are removed whose removal costs least, as the
+quick judge knows it; by evaluations, those that make least. With ``rows`` only turbines at the ends of rows are
+removed, so that no row has a gap that the area does not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
-from dataclasses import replace
-from math import ceil
-from typing import Protocol, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.climbing.simplified_farm import with_wind
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly
-from vindeby.layout.placing.judged_construction import JudgesPoints
 from vindeby.layout.problem import Layout, Problem
-from vindeby.wake import GriddedSite, WindStates
-
-MOST_DIRECTIONS = 90
-"""As many are evaluated at once; more are dealt out."""
-
-
-def parts_of(problem: Problem) -> list[Problem]:
-    """The problem with a part of the wind directions each; itself alone, where these are few or another tool's."""
-    farm = problem.farm
-    if isinstance(farm, JudgesPoints):
-        return [problem]
-    many = -(-len(farm.states.direction) // MOST_DIRECTIONS)
-    if many == 1:
-        return [problem]
-    return [_in_states(problem, part_of_directions(farm.states, many, part)) for part in range(many)]
-
-
-def opposite(problem: Problem) -> Problem | None:
-    """The problem with all winds from the opposite side; None where they are not those of the farm's own states."""
-    farm = problem.farm
-    if isinstance(farm, JudgesPoints) or isinstance(farm.site, GriddedSite):
-        return None
-    states = farm.states
-    return _in_states(problem, replace(states, direction=(states.direction + 180.0) % 360.0))
-
-
-def part_of_directions(states: WindStates, parts: int, part: int) -> WindStates:
-    """One direction of each group of ``parts`` next to each other, as probable as the whole group."""
-    order = np.argsort(states.direction, kind="stable")
-    total = np.add.reduceat(states.probability, states.first[:-1])[order]
-    chosen = order[part::parts]
-    groups = np.add.reduceat(total, np.arange(0, len(order), parts))
-    lengths = np.diff(states.first)[chosen]
-    if len(chosen) < len(groups):  # the last group is not whole: its probability goes to the one before
-        groups[-2] += groups[-1]
-        groups = groups[:-1]
-    own = total[part::parts]
-    factor = np.divide(groups, own, out=np.zeros_like(groups), where=own > 0.0)
-    index = np.concatenate([np.arange(states.first[d], states.first[d + 1]) for d in chosen])
-    series = states.step is not None
-    return WindStates(
-        states.direction[chosen],
-        np.append(0, np.cumsum(lengths)),
-        states.speed[index],
-        states.probability[index] * np.repeat(factor, lengths),
-        states.turbulence[index],
-        (len(index),) if series else (len(chosen), len(index) // len(chosen)),
-        np.arange(len(index)) if series else None,
-    )
-
-
-def _in_states(problem: Problem, states: WindStates) -> Problem:
-    return replace(problem, farm=with_wind(problem.farm, states, problem.farm.model))
-
-
-class Judge(Protocol):
-    """Compares lattices."""
-
-    def anew(self) -> Judge:
-        """The same judge, before its first look."""
-
-    @property
-    def evaluations(self) -> float:
-        """The work so far, in evaluations of all wind states."""
-
-    def energy(self, points: Points, least: float = 0.0) -> float:
-        """What turbines on all points are worth (GWh); it need not be exact if it is below ``least``."""
-
-    def losses(self, points: Points) -> FloatArray:
-        """What all would lose without each turbine (GWh), but for what they have in common."""
-
-    @property
-    def shape_energies(self) -> Callable[[FloatArray, float], FloatArray] | None:
-        """What shapes of lattices are worth wherever they are, by the side of a cell; None where that is not known."""
-
-
-def judge_for(problem: Problem, origin: FloatArray) -> Judge:
-    """The quickest judge there is."""
-    return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 
 
 def on_points(problem: Problem, points: Points, origin: FloatArray) -> Layout:
@@ -119,49 +28,32 @@ class ExactJudge:
     """Evaluates lattices; positions relative to ``origin``."""
 
     shape_energies = None
+    """What shapes of lattices are worth, wherever they are, is not known."""
 
     def __init__(self, problem: Problem, origin: FloatArray) -> None:
-        self.problem, self.origin, self.parts = problem, origin, parts_of(problem)
-        self.opposite = opposite(self.parts[0])
-        # Types are shared out when the points are chosen; until then all are of the one there is most of.
-        self.kind = int(np.bincount(problem.types_in_order()).argmax())
-        self._wholly = self._in_part = self._looks = 0
+        self.problem, self.origin = problem, origin
+        self.evaluations = 0.0
+        """Of all wind states, so far."""
 
-    def anew(self) -> ExactJudge:
-        """The same judge, before its first look."""
-        judge = copy(self)
-        judge._wholly = judge._in_part = judge._looks = 0  # noqa: SLF001  it is of this class
-        return judge
-
-    @property
-    def evaluations(self) -> float:
-        """Of all wind states."""
-        return self._wholly + ceil(self._in_part / len(self.parts))
-
-    def energy(self, points: Points, least: float = 0.0) -> float:
-        """The AEP; of a lattice that is poor in a part of the directions, a guess by that part."""
-        if len(points.x) != self.problem.n_turbines:
-            return float(self._of_kind(points, self.parts[0]).sum())
-        layout = on_points(self.problem, points, self.origin)
-        self._looks += 1
-        if len(self.parts) > 1 and least > 0.0:
-            self._in_part += 1
-            guess = self.parts[self._looks % len(self.parts)].aep(layout)
-            if guess < least:
-                return guess
-        self._wholly += 1
-        return self.problem.aep(layout)
+    def energy(self, points: Points) -> float:
+        """The AEP (GWh)."""
+        self.evaluations += 1
+        return self.problem.aep(on_points(self.problem, points, self.origin))
 
     def losses(self, points: Points) -> FloatArray:
-        """What each turbine makes itself, in the wind and in the opposite wind: what it takes from others there."""
-        own = self._of_kind(points, self.parts[0])
-        return own if self.opposite is None else own + self._of_kind(points, self.opposite)
+        """What each turbine makes itself (GWh), all of the type there is most of, and what stands of the farm."""
+        self.evaluations += 1
+        kind = int(np.bincount(self.problem.types_in_order()).argmax())
+        whole = self.problem.whole(Layout.of(points.x + self.origin[0], points.y + self.origin[1], kind))
+        return self.problem.farm.turbine_aep(whole.x, whole.y, whole.types)
 
-    def _of_kind(self, points: Points, problem: Problem) -> FloatArray:
-        """The energy of each turbine, all of one kind, and what of the farm stands already."""
-        self._in_part += 1
-        whole = problem.whole(Layout.of(points.x + self.origin[0], points.y + self.origin[1], self.kind))
-        return problem.farm.turbine_aep(whole.x, whole.y, whole.types)
+
+Judge = QuickJudge | ExactJudge
+
+
+def judge_for(problem: Problem, origin: FloatArray) -> Judge:
+    """The quickest judge there is."""
+    return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 
 
 @final

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, inf, log, pi
+from math import ceil, log, pi
 from typing import final
 
 import numpy as np
@@ -108,8 +108,6 @@ SHAPES_PER_TRIAL = 8
 """So many shapes are drawn for each lattice that is judged, and as many again near the best."""
 SHAPES = 5
 """So many of the best shapes are looked at in the area."""
-DRAWN, HEADS = 0.2, 24
-"""Where shapes cannot be compared, this share of lattices is drawn anywhere, and so many of the best go on."""
 ROUNDS, LEFT = 3, 0.43
 """In how many rounds lattices are changed, and which share of them goes on to the next."""
 DRAWS_PER_CHANGE = 5
@@ -152,15 +150,14 @@ class Candidate:
 class Search:
     """Draws lattices over a ground.
 
-    ``judge`` says what points and energy a lattice with enough points comes to; a second number tells it the energy
-    below which a lattice is not kept, so that it need not know that of a poorer one exactly. ``shape_energies``, of
-    shapes and the side of a cell, says what shapes are worth, where that is known.
+    ``judge`` says what points and energy a lattice with enough points comes to; ``shape_energies``, of shapes and the
+    side of a cell, what shapes are worth, where that is known.
     """
 
     def __init__(
         self,
         ground: Ground,
-        judge: Callable[[Points, float], tuple[Points, float]],
+        judge: Callable[[Points], tuple[Points, float]],
         rng: np.random.Generator,
         *,
         exact: bool,
@@ -198,26 +195,18 @@ class Search:
         return found
 
     def _heads(self, trials: int) -> list[Candidate]:
-        """The lattices from which the search goes on: the best shapes anywhere, or the best that were drawn."""
-        shapes = self._best_shapes(SHAPES_PER_TRIAL * trials)
-        if shapes is not None:
-            places = [self._anywhere() for _ in range(shapes.shape[1])]
-            heads = [np.array([*shape, 1.0, *place]) for shape, place in zip(shapes.T, places, strict=True)]
-            return [self._look(numbers) for numbers in heads if self._judged < trials]
-        wanted, drawn = ceil(DRAWN * trials), list[Candidate]()
-        while self._judged < wanted and len(drawn) < DRAWS_PER_CHANGE * wanted:
-            drawn.append(self._look(self._drawn()))
-        return sorted(drawn, key=lambda one: -one.score)[:HEADS]
-
-    def _best_shapes(self, looks: int) -> FloatArray | None:
+        """The lattices from which the search goes on: the best shapes, anywhere, if they are known."""
         energies, side = self._shape_energies, self.ground.side
         if energies is None:
-            return None
-        return best_shapes(lambda shapes: energies(shapes, side), self.ground, self.rng, looks, SHAPES)
+            return []
+        looks = SHAPES_PER_TRIAL * trials
+        shapes = best_shapes(lambda shapes: energies(shapes, side), self.ground, self.rng, looks, SHAPES)
+        heads = [np.array([*shape, 1.0, *self._anywhere()]) for shape in shapes.T]
+        return [self._look(numbers) for numbers in heads if self._judged < trials]
 
     def _change(self, heads: list[Candidate], trials: int) -> None:
         """Change each lattice for the better, in rounds; the better ones go on."""
-        for part in range(ROUNDS):
+        for part in range(ROUNDS if heads else 0):
             each = ceil((trials - self._judged) / (ROUNDS - part) / len(heads))
             heads = [self._changed(head, each, trials, moves=part == 0) for head in heads]
             heads = sorted(heads, key=lambda one: -one.score)[: ceil(LEFT * len(heads))]
@@ -246,8 +235,7 @@ class Search:
         if (counts < ground.needed).any():
             enough = ground.widest_pitch(shape, ground.needed, CLOSEST)
             return Candidate(numbers, lattice, min(enough / lattice.pitch, 1.0) - 1.0, None)
-        least = self.best[-1].score if len(self.best) == KEPT else -inf
-        points, score = self.judge(ground.points(lattice), least)
+        points, score = self.judge(ground.points(lattice))
         return Candidate(numbers, lattice, score, points)
 
     def _keep(self, found: Candidate) -> None:
@@ -309,11 +297,7 @@ PUSH_ROUNDS = 300
 
 def a_lattice_fits(problem: Problem) -> bool:
     """Whether a lattice is found on which all turbines have room; for messages that name a way out."""
-
-    def only_counted(points: Points, least: float) -> tuple[Points, float]:  # noqa: ARG001
-        return points, 1.0
-
-    search = Search(Ground(problem), only_counted, np.random.default_rng(0), exact=True)
+    search = Search(Ground(problem), lambda points: (points, 1.0), np.random.default_rng(0), exact=True)
     return search.run(1, COUNTED)[0].points is not None
 
 
