@@ -86,6 +86,10 @@ def read_state(path: Path) -> LockState | None:
             ]
         except FileNotFoundError:
             return None
+        except NotADirectoryError:
+            raise BusyError(
+                f"{path}: is a file and not a lock; make sure that no process uses it, then delete this file"
+            ) from None
         if len(states) == 1:
             return states[0]
         time.sleep(_PAUSE_S)  # while a name changes, a listing may show both names or neither
