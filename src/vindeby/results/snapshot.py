@@ -5,7 +5,6 @@ What a campaign expects is a block of states, farms x types x seeds, that can be
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import IntEnum
@@ -71,17 +70,11 @@ class Expected:
     def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
         """What the results say of every task, by farm, type and seed; and how many results are of no task."""
         block = np.where(self._asked[:, :, None], np.int8(TaskState.OPEN), np.int8(NOT_ASKED))
-        block, outside = np.array(np.broadcast_to(block, self.shape)), 0
-        names = ["farm_idx", "type_idx", "ss_seed", "aep", "fingerprint"]
-        for farm, kind, seed, aep, mark in results.rows[names].tolist():
-            place = self._place(farm, kind, seed)
-            if place is None:
-                outside += 1
-            elif self.cells and mark not in (b"", self._mark(farm, kind, seed)):
-                block[place] = TaskState.STALE
-            else:
-                block[place] = TaskState.INVALID if math.isnan(aep) else TaskState.DONE
-        return block, outside
+        block = np.array(np.broadcast_to(block, self.shape))
+        rows = results.rows
+        places, here = self._places(rows)
+        block[places] = self._of_rows(rows[here])
+        return block, int((~here).sum())
 
     def noted(self, states: NDArray[np.int8], notes: Mapping[TaskState, Iterable[str]]) -> NDArray[np.int8]:
         """The same with keys in other states; the earlier ones count more, and a result counts most."""
@@ -96,12 +89,13 @@ class Expected:
     def place(self, key: str) -> tuple[int, int, int] | None:
         """Where a task stands in the block; None when it is of another campaign."""
         numbers = parse_key(key)
-        return None if numbers is None else self._place(*numbers)
-
-    def _place(self, farm: int, kind: int, seed: int) -> tuple[int, int, int] | None:
+        if numbers is None:
+            return None
+        farm, type_, seed = numbers
+        if not (0 <= farm < len(self.farms) and 0 <= type_ < len(self.types) and self._asked[farm, type_]):
+            return None
         index = self._seed_places.get(seed)
-        known = 0 <= farm < len(self.farms) and 0 <= kind < len(self.types) and self._asked[farm, kind]
-        return (farm, kind, index) if known and index is not None else None
+        return None if index is None else (farm, type_, index)
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int], Cell]:
@@ -143,16 +137,39 @@ class Expected:
         total = int(self._asked.sum()) if self.known else None
         return replace(self, seeds=(seed,), total=total)
 
+    def _of_rows(self, rows: NDArray[Any]) -> NDArray[np.int8]:
+        states = np.where(np.isnan(rows["aep"]), TaskState.INVALID, TaskState.DONE).astype(np.int8)
+        if self.cells:
+            tasks = zip(*(rows[name].tolist() for name in ("farm_idx", "type_idx", "ss_seed")), strict=True)
+            stale = [
+                mark not in (b"", self._marks.get(task) or self._mark(*task))
+                for mark, task in zip(rows["fingerprint"].tolist(), tasks, strict=True)
+            ]
+            states[np.array(stale, bool)] = TaskState.STALE
+        return states
+
     @cached_property
     def _marks(self) -> dict[tuple[int, int, int], bytes]:
         """Fingerprints computed before, so that a look per second does not compute them again for every result."""
         return {}
 
     def _mark(self, farm: int, kind: int, seed: int) -> bytes:
-        mark = self._marks.get((farm, kind, seed))
-        if mark is None:
-            mark = self._marks[farm, kind, seed] = self._by_place[farm, kind].fingerprint(seed).encode()
+        mark = self._by_place[farm, kind].fingerprint(seed).encode()
+        self._marks[farm, kind, seed] = mark
         return mark
+
+    def _places(self, rows: NDArray[Any]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.bool_]]:
+        seeds = np.array(self.seeds, np.int64)
+        order = np.argsort(seeds)
+        at = np.searchsorted(seeds[order], rows["ss_seed"])
+        at = order[np.minimum(at, len(seeds) - 1)] if len(seeds) else np.zeros(len(rows), int)
+        farms, types, count = self.shape
+        here = np.zeros(len(rows), bool)
+        if count:
+            here = (seeds[at] == rows["ss_seed"]) & (rows["farm_idx"] >= 0) & (rows["type_idx"] >= 0)
+            here &= (rows["farm_idx"] < farms) & (rows["type_idx"] < types)
+            here[here] = self._asked[rows["farm_idx"][here], rows["type_idx"][here]]
+        return (rows["farm_idx"][here], rows["type_idx"][here], at[here]), here
 
 
 def guessed(results: ResultColumns) -> Expected:
