@@ -74,21 +74,16 @@ def command(
 
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
-    from vindeby.assembly.merging import refuse_another_campaign
+    from vindeby.assembly.merging import prepared_directory
     from vindeby.store.disk.files import check_output
-    from vindeby.store.disk.run_directory import RunDirectory
 
-    run = RunDirectory(check_output(output).absolute())
-    for path in (run.output, Path.cwd()):
+    for path in (check_output(output).absolute(), Path.cwd()):
         if not str(path).isprintable():
             raise ArgumentError(
                 f"{path}: the path holds a character that cannot stand in a script for sbatch, such as the end of a "
                 "line; rename the folder, or choose another name with -o"
             )
-    if not run.output.parent.is_dir():
-        raise ArgumentError(f"{output}: there is no folder {run.output.parent}; make it first")
-    refuse_another_campaign(run, campaign)
-    run.create()
+    run = prepared_directory(output, campaign)
     text = campaign.dumps()
     if run.campaign_text() != text:
         _refuse_while_running(run)

@@ -80,10 +80,10 @@ class _Run:
         spent = len(layouts) + ceil(self.judge.evaluations - before)
         return Result(layouts[best], worth[best], "budget", spent)
 
-    def _judged(self, points: Points) -> tuple[Points, float]:
-        """The points that turbines stand on, and their energy (GWh)."""
+    def _judged(self, points: Points, least: float) -> tuple[Points, float]:
+        """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
         points = self.dropping.down_to_count(points)
-        return points, self.judge.energy(points)
+        return points, self.judge.energy(points, least)
 
     def _no_room(self, placed: int) -> str:
         many = self.problem.n_turbines
