@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from vindeby.assembly.done import Judge, judged, not_done
+from vindeby.assembly.done import Judge, missing_results
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
@@ -38,8 +38,6 @@ from vindeby.store.format.rows import batches
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.missing import find_missing
-from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import FOREIGN, Finding, Verdict, origin_of_file
 from vindeby.store.salvage.attempts import rescue
@@ -268,10 +266,7 @@ class _Adoption:
         merge(self._run, merge_options(self._campaign, how, invalid=state.verdicts.invalid.keys()))
 
     def _find_missing(self) -> None:
-        expected = self._campaign.fingerprints()
-        with Database(self._run) as database:
-            invalid = not_done(database, judged(database, self._campaign))
-            self._report.missing = find_missing(database, expected, invalid=invalid)
+        self._report.missing = missing_results(self._run, self._campaign)
         lacking = {entry.key for entry in self._report.missing}
-        answered = expected.keys() - lacking
+        answered = self._campaign.fingerprints().keys() - lacking
         self._report.unanswered = sum(one.key not in answered for one in self._report.left_out)
