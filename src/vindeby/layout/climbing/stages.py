@@ -16,24 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
-from vindeby.errors import ArgumentError
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.simplified_farm import stages, thinned, widened
 from vindeby.layout.problem import Layout, Problem
-
-WindChoice = Literal["coarse-to-fine", "all"]
-
-
-def refuse_unknown_wind(wind: str) -> None:
-    """Refuse any other choice."""
-    if wind not in get_args(WindChoice):
-        raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {wind!r}")
-
+from vindeby.parameters import WindChoice as WindChoice
 
 DIRECTIONS = 480
 """Directions of a stage times the factor by which its wakes grow faster ..."""

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
-from vindeby.errors import ArgumentError
-from vindeby.layout.climbing.stages import WindChoice
+from vindeby import parameters
 from vindeby.layout.method import Method, Search
-from vindeby.layout.moves.walk import Walk, refuse_bad_walk, walking
+from vindeby.layout.moves.walk import Walk, walking
 from vindeby.layout.problem import Problem
 
 COOLING = 30.0
@@ -32,7 +29,7 @@ DECADES = 2.5
 
 @final
 @dataclass(frozen=True)
-class Annealing(Method):
+class Annealing(parameters.Annealing, Method):
     """Simulated annealing of a start.
 
     ``max_evaluations`` is its budget: the longer, the better what it ends with. ``temperature`` is how much
@@ -40,16 +37,6 @@ class Annealing(Method):
     of the start's wake loss: where wakes take little, a move changes little. ``wind`` says in which wind states trials
     are made: in few (``coarse-to-fine``) or in ``all``.
     """
-
-    max_evaluations: int = 200_000
-    temperature: float | None = None
-    wind: WindChoice = "coarse-to-fine"
-
-    def __post_init__(self) -> None:
-        refuse_bad_walk(self.max_evaluations, self.wind)
-        given = self.temperature
-        if given is not None and not (np.isfinite(given) and 0.0 < given <= 1.0):
-            raise ArgumentError(f"temperature must be above 0 and at most 1, or None, not {given!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the wind states of the trials."""

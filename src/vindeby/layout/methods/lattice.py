@@ -17,7 +17,8 @@ from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError, TaskError
+from vindeby import parameters
+from vindeby.errors import TaskError
 from vindeby.layout.lattices.judges import Dropping, Judge, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Search as LatticeSearch
@@ -31,19 +32,12 @@ LOOKED_AT = 8
 
 @final
 @dataclass(frozen=True)
-class Lattice(Method):
+class Lattice(parameters.Lattice, Method):
     """The best regular layout of many.
 
     ``trials`` lattices are compared. With ``rows`` the layout stays regular: turbines are left out only at the ends
     of rows. Without it any may be left out, and a layout that is only nearly regular is found where none other fits.
     """
-
-    rows: bool = False
-    trials: int = 1000
-
-    def __post_init__(self) -> None:
-        if self.trials < 1:
-            raise ArgumentError(f"trials must be a whole number >= 1, not {self.trials!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Work out where points may be, and choose who compares lattices."""
@@ -86,10 +80,10 @@ class _Run:
         spent = len(layouts) + ceil(self.judge.evaluations - before)
         return Result(layouts[best], worth[best], "budget", spent)
 
-    def _judged(self, points: Points) -> tuple[Points, float]:
-        """The points that turbines stand on, and their energy (GWh)."""
+    def _judged(self, points: Points, least: float) -> tuple[Points, float]:
+        """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
         points = self.dropping.down_to_count(points)
-        return points, self.judge.energy(points)
+        return points, self.judge.energy(points, least)
 
     def _no_room(self, placed: int) -> str:
         many = self.problem.n_turbines

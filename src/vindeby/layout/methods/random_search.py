@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
-from vindeby.errors import ArgumentError
-from vindeby.layout.climbing.stages import WindChoice
+from vindeby import parameters
 from vindeby.layout.method import Method, Search
-from vindeby.layout.moves.walk import Walk, refuse_bad_walk, walking
+from vindeby.layout.moves.walk import Walk, walking
 from vindeby.layout.problem import Problem
 
 EVEN = 0.5
@@ -26,22 +23,13 @@ DECADES = 3.0
 
 @final
 @dataclass(frozen=True)
-class RandomSearch(Method):
+class RandomSearch(parameters.RandomSearch, Method):
     """Relocation of single turbines.
 
     ``max_evaluations`` is its budget; ``max_step_m`` the longest move, by default the size of the area. Half
     of the moves are drawn evenly up to it, half on all scales below it. ``wind`` says in which wind states trials are
     made: in few (``coarse-to-fine``) or in ``all``.
     """
-
-    max_evaluations: int = 10_000
-    max_step_m: float | None = None
-    wind: WindChoice = "coarse-to-fine"
-
-    def __post_init__(self) -> None:
-        refuse_bad_walk(self.max_evaluations, self.wind)
-        if self.max_step_m is not None and not (np.isfinite(self.max_step_m) and self.max_step_m > 0):
-            raise ArgumentError(f"max_step_m must be a positive number of metres, not {self.max_step_m!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the wind states of the trials."""

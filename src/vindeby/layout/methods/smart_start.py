@@ -21,7 +21,7 @@ from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError
+from vindeby import parameters
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.placing.construction import (
@@ -38,23 +38,15 @@ DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
 
 @final
 @dataclass(frozen=True)
-class SmartStart(Method):
+class SmartStart(parameters.SmartStart, Method):
     """Greedy construction on a grid.
 
     ``wind_speeds`` (m/s) and ``wind_directions`` (degrees) are those in which points are judged; by default 6,
     8, 10, 12, 14 m/s and every whole degree. A site that is a time series is taken as it is.
     """
 
-    grid_size: int = 18
-    random_pct: float = 30.0
     wind_speeds: Sequence[float] | None = None
     wind_directions: Sequence[float] | None = None
-
-    def __post_init__(self) -> None:
-        if self.grid_size < 2:
-            raise ArgumentError(f"grid_size must be a whole number >= 2, not {self.grid_size!r}")
-        if not 0.0 <= self.random_pct <= 100.0:
-            raise ArgumentError(f"random_pct must be from 0 to 100, not {self.random_pct!r}")
 
     def __repr__(self) -> str:
         chosen = "".join(

@@ -19,11 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vindeby.errors import ArgumentError
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.climbing.simplified_farm import thinned
-from vindeby.layout.climbing.stages import WindChoice, refuse_unknown_wind
+from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.method import Result, Search, start_for
 from vindeby.layout.moves.carried_state import can_carry
 from vindeby.layout.moves.moving import can_follow, mover_of
@@ -133,13 +132,6 @@ def _in_few_states(problem: Problem) -> Problem | None:
 
 def _speeds(problem: Problem) -> int:
     return SPEEDS if problem.farm.locality == "uniform" else LOCAL_SPEEDS
-
-
-def refuse_bad_walk(max_evaluations: int, wind: str) -> None:
-    """Refuse what random-search and annealing cannot be given."""
-    if max_evaluations < 1:
-        raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {max_evaluations!r}")
-    refuse_unknown_wind(wind)
 
 
 def walking(problem: Problem, how: Walk, wind: WindChoice, name: str) -> Search:

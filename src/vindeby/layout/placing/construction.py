@@ -114,7 +114,7 @@ class Construction:
         allowed = np.ones((len(self.x), len(spacing)), np.bool_)
         for a in range(many):
             self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]))
-            energies.close(~allowed.any(axis=1))
+            energies.close(np.flatnonzero(~allowed.any(axis=1)))
             energies.stand(a, beside.x[a], beside.y[a], int(beside.types[a]), None)
         draw = np.random.RandomState(seed % 2**32)
         if self.place_all is not None:
@@ -133,7 +133,7 @@ class Construction:
             self._clear(allowed, x0, y0, 0.5 * (spacing + spacing[types[i]]))
             allowed[point] = False
             if i + 1 < problem.n_turbines and self.random_pct < 100.0:
-                energies.close(~allowed.any(axis=1))
+                energies.close(np.flatnonzero(~allowed.any(axis=1)))
                 energies.stand(many + i, x0, y0, int(types[i]), point)
         # Zone by zone, in each as they were placed.
         order = np.argsort(zone_of, kind="stable")
@@ -244,7 +244,7 @@ class GridEnergies:
         self.state = new_state(grid.farm, grid.wakes, points, grid.cell, most, free)
         self.energy = self.state.energy
 
-    def close(self, closed: npt.NDArray[np.bool_]) -> None:
+    def close(self, closed: IntArray) -> None:
         """Gather no wakes there from now on."""
         cells = self.grid.cell[closed]
         self.state.occupant[cells] = np.minimum(self.state.occupant[cells], 0)
@@ -278,7 +278,7 @@ class ForeignEnergies:
         standing = x.copy(), y.copy(), types.astype(np.int64)
         return self.farm.point_energies(*self.points, standing, *self.wind)[:, :, None]
 
-    def close(self, closed: npt.NDArray[np.bool_]) -> None:
+    def close(self, closed: IntArray) -> None:
         """All points are judged at once."""
 
     def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:  # noqa: ARG002

@@ -247,11 +247,8 @@ def _make_computed(model: WakeModel) -> Callable[..., float]:
 
 
 def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callable[..., None]:
-    computed, together, local = (
-        _make_computed(model),
-        superposition_for(model, locality),
-        locality != "uniform",
-    )
+    computed, local = _make_computed(model), locality != "uniform"
+    together = superposition_for(model, locality)
     scale, term = together.scale, together.term
 
     @inlined
@@ -263,11 +260,8 @@ def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callabl
             for n in range(list_occupied(wakes, state, d, cell, -1)):
                 b, e = -state.found[n] - 1, state.found_at[n]
                 at = ((e * types + state.type_index[b]) * types + target) * wakes.pieces
-                thrust, speed, free = (
-                    state.thrust[d, b],
-                    state.speed[d, b],
-                    state.free.speed[b if local else 0],
-                )
+                thrust, speed = state.thrust[d, b], state.speed[d, b]
+                free = state.free.speed[b if local else 0]
                 for k in range(number):
                     value = look_up(wakes.rotors, at, wakes, thrust[k])
                     summed[k] += value * term(scale(speed[k], free[first + k]))
@@ -281,22 +275,11 @@ def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callabl
                 continue
             far, aside = rotate_to_local_wind(state.free, b if local else 0, first, far, aside)
             if far > 1e-10:
-                thrust, speed, free = (
-                    state.thrust[d, b],
-                    state.speed[d, b],
-                    state.free.speed[b if local else 0],
-                )
+                thrust, speed = state.thrust[d, b], state.speed[d, b]
+                free = state.free.speed[b if local else 0]
+                source, turbulence = state.type_index[b], state.turbulence[d, b]
                 for k in range(number):
-                    value = computed(
-                        data,
-                        machines,
-                        far,
-                        aside,
-                        state.type_index[b],
-                        target,
-                        thrust[k],
-                        state.turbulence[d, b, k],
-                    )
+                    value = computed(data, machines, far, aside, source, target, thrust[k], turbulence[k])
                     summed[k] += value * term(scale(speed[k], free[first + k]))
 
     return pull
@@ -318,12 +301,8 @@ def _make_renew(
         """
         change, change_at, first, own = state.change, state.change_at, wind.first[d], a if local else 0
         free_speed, free_turbulence = state.free.speed[own], state.free.turbulence[own]
-        summed, thrust, u, ti = (
-            state.summed[d, a],
-            state.thrust[d, a],
-            state.speed[d, a],
-            state.turbulence[d, a],
-        )
+        summed, thrust = state.summed[d, a], state.thrust[d, a]
+        u, ti = state.speed[d, a], state.turbulence[d, a]
         kind, number = state.type_index[a], wind.first[d + 1] - first
         count = 0
         most_thrust = most_turbulence = 0.0
