@@ -35,8 +35,7 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
-from vindeby.wake.compiling.forms import Copies
+from vindeby.wake.compiling.compiled import THIS_PROCESS, fixed_copy, inlined, scalar
 from vindeby.wake.models.overlap import overlap_table
 
 FloatArray = npt.NDArray[np.float64]
@@ -86,16 +85,14 @@ class Widths(NamedTuple):
 
     ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends on,
     from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the same
-    arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in metres, which must grow with
-    thrust and turbulence and be concave downwind. ``width_with_slopes(numbers, number_slopes, downwind)``: sigma and
-    its slopes with downwind distance and thrust. ``least_turbulence``: below this turbulence intensity the functions
-    are not exact enough.
+    arguments: their slopes with thrust. ``width(numbers, number_slopes, downwind)``: sigma in metres, which must grow
+    with thrust and turbulence and be concave downwind, and its slopes with downwind distance and thrust.
+    ``least_turbulence``: below this turbulence intensity the functions are not exact enough.
     """
 
     numbers: Callable[..., tuple[float, float, float, float]]
     number_slopes: Callable[..., tuple[float, float, float, float]]
-    width: Callable[..., float]
-    width_with_slopes: Callable[..., tuple[float, float, float]]
+    width: Callable[..., tuple[float, float, float]]
     least_turbulence: float = 0.0
 
 
@@ -123,12 +120,14 @@ def _adds_nothing_with_slopes(data: ModelData, pair: Pair, free_turbulence: floa
 def without_slopes(
     deficit_with_slopes: Callable[..., Slopes],
 ) -> Callable[..., float]:
-    """The deficit alone, for a model that computes it no faster than with its slopes."""
+    """The deficit alone; what only slopes need vanishes when it is compiled."""
+    whole: Callable[..., Slopes] = inlined(deficit_with_slopes.py_func)  # type: ignore[attr-defined]
 
+    @scalar
     def deficit(data: ModelData, pair: Pair) -> float:
-        return deficit_with_slopes(data, pair)[0]
+        return whole(data, pair)[0]
 
-    return scalar(deficit)
+    return deficit
 
 
 @dataclass(frozen=True)
@@ -242,13 +241,16 @@ class WakeModel:
             return self
         identity = self.identity
         if identity not in _FIXED:
-            copies = Copies(identity)
-            functions = {name: copies.of(getattr(self, name)) for name in _FUNCTIONS}
             # Unknown objects are kept: another one at the same address would have the same identity.
-            _FIXED[identity] = functions, digest_of(self._what_code_is_made_of()).unknown
-        fixed = replace(self, **_FIXED[identity][0])
+            _FIXED[identity] = fixed_copy(self._what_code_is_made_of(), identity)
+        fixed = replace(self, **dict(_FIXED[identity][0]))
         fixed.__dict__["_identity"] = identity
         return fixed
+
+    @property
+    def adds_turbulence(self) -> bool:
+        """Whether the turbulence of the free wind is not that at every turbine."""
+        return self.added_turbulence is not None or self.superposition == "cumulative"
 
     @property
     def turbulence_functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -327,19 +329,8 @@ def wrong_slope(model: WakeModel) -> str:
     return ""
 
 
-_FUNCTIONS = (
-    "deficit",
-    "deficit_with_slopes",
-    "reach",
-    "added_turbulence",
-    "added_turbulence_with_slopes",
-    "added_turbulence_free_slope",
-    "widths",
-    "pair_squares",
-)
-
-_FIXED: dict[str, tuple[dict[str, Any], tuple[object, ...]]] = {}
-"""By identity: the copies of a model's functions, and the unknown objects they refer to."""
+_FIXED: dict[str, tuple[Any, tuple[object, ...]]] = {}
+"""By identity: the fields of a model with copies of its functions, and the unknown objects they refer to."""
 
 
 def _require_one_of(model: str, field: str, value: object, known: tuple[str, ...]) -> None:

@@ -31,21 +31,12 @@ from typing import Literal, NamedTuple, get_args
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, without_slopes
-from vindeby.wake.models.nygaard_2022 import width, width_by_turbulence
+from vindeby.wake.models.nygaard_2022 import width
 from vindeby.wake.models.overlap import covered_share
+from vindeby.wake.models.self_similar_2020 import induced
 
 Induction = Literal["madsen", "momentum"]
 Rotor = Literal["overlap", "centre"]
-
-
-@scalar
-def madsen(thrust: float) -> tuple[float, float]:
-    """Induction a = 0.0883 ct^3 + 0.0586 ct^2 + 0.2460 ct, and its slope with ct.
-
-    H. A. Madsen et al., Wind Energ. Sci. 5 (2020) 1-27.
-    """
-    induction = thrust * (0.2460 + thrust * (0.0586 + thrust * 0.0883))
-    return induction, 0.2460 + thrust * (2.0 * 0.0586 + thrust * (3.0 * 0.0883))
 
 
 @scalar
@@ -60,7 +51,7 @@ def momentum(thrust: float) -> tuple[float, float]:
     return 0.5 * (1.0 - root), 0.25 / root
 
 
-_INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": madsen, "momentum": momentum}
+_INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": induced, "momentum": momentum}
 
 
 class TopHat(NamedTuple):
@@ -154,9 +145,8 @@ def _turbulent_radius(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
     # The constants make the initial part of this width 0, and it is one of diameters.
-    grown, grown_downwind, grown_thrust = width(data, downwind, diameter, thrust, turbulence)
-    grown_turbulence = width_by_turbulence(data, downwind, diameter, thrust, turbulence)
-    return 0.5 * (diameter + grown), 0.5 * grown_downwind, 0.5 * grown_thrust, 0.5 * grown_turbulence
+    grown, with_downwind, with_thrust, with_turbulence = width(data, downwind, diameter, thrust, turbulence)
+    return 0.5 * (diameter + grown), 0.5 * with_downwind, 0.5 * with_thrust, 0.5 * with_turbulence
 
 
 def turbopark_2020(a: float = 0.6, induction: Induction = "momentum", rotor: Rotor = "overlap") -> WakeModel:
