@@ -112,19 +112,13 @@ def _block(zone, waked, new):
         for a in range(b + 1, n):
             factor, mixed = zone.factor[b, a], zone.mixed[b, a]
             if factor > 0.0:
-                _add(zone.near[a], zone.far[a], waked.u[a], factor, mixed, new)
+                for k in range(count):
+                    scaled = zone.near[a, k] + mixed * zone.far[a, k]
+                    new[k] += waked.u[a, k] * factor * induced(scaled)[0]
         for k in range(count):
             change = max(change, abs(new[k] - waked.blocked[b, k]))
             waked.blocked[b, k] = new[k]
     return change
-
-
-@inlined
-def _add(near, beyond, u, factor, mixed, new):
-    """Add the deficits (m/s) of one turbine at one place, for all wind speeds."""
-    for k in range(new.size):
-        scaled = near[k] + mixed * beyond[k]
-        new[k] += u[k] * factor * (scaled * (0.2460 + scaled * (0.0586 + scaled * 0.0883)))
 
 
 def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Callable[..., None]:

@@ -11,10 +11,10 @@ deficits, U_i and U_j for the free wind at the source and at the target and u fo
     linear, of the free wind of the source   u_j = U_j - sum U_i f
     linear, of the wind at the source        u_j = U_j - sum u_i f
 
-Where the free wind is the same everywhere, fractions of it are those of the target; where it differs from place to
-place, of the source or of the target, as the model says (``free_wind_of``). ``scale`` knows nothing but the source and
-``wind_speed`` nothing but the target, so that a sum can gather sources in any order, and a difference between two wakes
-of one source can be passed on.
+Where the free wind is the same everywhere, the first formula is used for squares and the fifth for linear sums of its
+fractions; where it differs from place to place, the model says whose it is (``free_wind_of``). ``scale`` knows nothing
+but the source and ``wind_speed`` nothing but the target, so that a sum can gather sources in any order, and a
+difference between two wakes of one source can be passed on.
 
 The functions that end in ``back`` go the other way, for gradients: from the share that a result has in the total to
 the share of what it was made of.

@@ -129,7 +129,7 @@ def access_of(locality: Locality) -> WindAccess:
 
 def superposition_for(model: WakeModel, locality: Locality) -> Superposition:
     """How wakes combine in a kind of wind."""
-    of = "target" if locality == "uniform" else model.free_wind_of
+    of = None if locality == "uniform" else model.free_wind_of
     return superposition_of_words(model.superposition, model.reference, of)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import exp, log, sin, sqrt, tanh
 
-from vindeby.wake.compiling.compiled import scalar
+from vindeby.wake.compiling.compiled import inlined, scalar
 
 _NEAR = 1.0 - 1.0 / sqrt(2.0)
 _FAR = 1.0 - 6.0 / sqrt(37.0)
@@ -40,7 +40,7 @@ def far_thrust(thrust: float) -> tuple[float, float]:
     return gamma * thrust, gamma + slope * thrust
 
 
-@scalar
+@inlined
 def induced(scaled_thrust: float) -> tuple[float, float]:
     """Induction a = 0.0883 ct^3 + 0.0586 ct^2 + 0.2460 ct, and its slope with ct.
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import sqrt
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
@@ -54,19 +54,11 @@ def momentum(thrust: float) -> tuple[float, float]:
 _INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": induced, "momentum": momentum}
 
 
-class TopHat(NamedTuple):
-    """The functions of a wake model (see ``contract``)."""
-
-    deficit: Callable[..., float]
-    deficit_with_slopes: Callable[..., Slopes]
-    reach: Callable[..., float]
-
-
 @cache
 def make_top_hat(
     radius_of: Callable[..., tuple[float, float, float, float]], induction: Induction, rotor: Rotor
-) -> TopHat:
-    """The functions of a top hat.
+) -> dict[str, Any]:
+    """The functions of a top hat, by the names that ``WakeModel`` has for them.
 
     ``radius_of(data, downwind, diameter, thrust, turbulence)``: the wake's radius, and its slopes with downwind
     distance, thrust and turbulence.
@@ -111,7 +103,11 @@ def make_top_hat(
         wake_radius = radius_of(data, downwind, diameter, thrust, turbulence)[0]
         return wake_radius + (0.5 * rotor if of_area else 0.0)
 
-    return TopHat(without_slopes(deficit_with_slopes), deficit_with_slopes, reach)
+    return {
+        "deficit": without_slopes(deficit_with_slopes),
+        "deficit_with_slopes": deficit_with_slopes,
+        "reach": reach,
+    }
 
 
 @scalar
@@ -127,13 +123,10 @@ def jensen(k: float = 0.1, induction: Induction = "madsen", rotor: Rotor = "over
 
     ``induction``: of Madsen or of momentum theory. ``rotor``: the share of its area in the wake, or its centre alone.
     """
-    functions = make_top_hat(_linear_radius, induction, rotor)
     return WakeModel(
+        **make_top_hat(_linear_radius, induction, rotor),
         name="jensen",
         constants=(k,),
-        deficit=functions.deficit,
-        deficit_with_slopes=functions.deficit_with_slopes,
-        reach=functions.reach,
         superposition="squares",
         reference="free",
         growth_constants=(0,),
@@ -151,13 +144,10 @@ def _turbulent_radius(
 
 def turbopark_2020(a: float = 0.6, induction: Induction = "momentum", rotor: Rotor = "overlap") -> WakeModel:
     """The model of 2020; ``a`` is A, the wake expansion, ``induction`` and ``rotor`` are those of ``jensen``."""
-    functions = make_top_hat(_turbulent_radius, induction, rotor)
     return WakeModel(
+        **make_top_hat(_turbulent_radius, induction, rotor),
         name="turbopark-2020",
         constants=(a, 1.5, 0.8, 0.0, 0.96),
-        deficit=functions.deficit,
-        deficit_with_slopes=functions.deficit_with_slopes,
-        reach=functions.reach,
         superposition="squares",
         reference="free",
         needs_turbulence=True,
