@@ -26,7 +26,6 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.outline import write_outline
 from vindeby.campaign.tasks import Task
 from vindeby.results.observer import Observer
 from vindeby.store.disk.run_directory import RunDirectory
@@ -59,7 +58,7 @@ def records(campaign: Campaign, tasks: Iterator[Task]) -> Iterator[Record]:
 
 def freeze(output: Path, campaign: Campaign) -> RunDirectory:
     run, text = RunDirectory(output).create(), campaign.dumps()
-    run.freeze_campaign(text, write_outline(campaign, text))
+    run.freeze_campaign(text)
     return run
 
 

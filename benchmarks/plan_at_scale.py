@@ -19,8 +19,6 @@ from collections import Counter
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.protocol import (
     Assign,
-    Died,
-    Done,
     EndWorker,
     Failure,
     Finish,
@@ -30,7 +28,9 @@ from vindeby.runner.protocol import (
     Outcome,
     SetAside,
     StartWorker,
+    TasksDurable,
     WantsWork,
+    WorkerGone,
 )
 
 WORKERS_PER_NODE = 40
@@ -98,7 +98,7 @@ class Cluster:
             return
         tasks, self.hands[worker] = self.hands[worker], []
         self.settled.update(tasks)
-        self.tell(Done(worker, tasks), now)
+        self.tell(TasksDurable(worker, tasks), now)
         if self.finish is None:
             self.tell(WantsWork(worker, self.seconds), now)
 
@@ -111,11 +111,11 @@ class Cluster:
         for one in lost:
             if (held := self.hands.pop(one, None)) is not None:
                 suspect = held[0] if held and len(lost) == 1 else None
-                self.tell(Died(one, suspect, Failure(Kind.KILLED, "lost")), now)
+                self.tell(WorkerGone(one, suspect, Failure(Kind.KILLED, "lost")), now)
 
     def leave(self, worker: int, now: float) -> None:
         self.hands.pop(worker, None)
-        self.tell(Died(worker, None, Failure(Kind.KILLED, "told to"), by_itself=True), now)
+        self.tell(WorkerGone(worker, None, Failure(Kind.KILLED, "told to"), by_itself=True), now)
 
 
 def main() -> None:

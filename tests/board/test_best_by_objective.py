@@ -12,7 +12,6 @@ import pytest
 from tests.campaign.counted import COUNTED
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
-from vindeby.campaign.outline import write_outline
 from vindeby.results.observer import Observer
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -38,7 +37,7 @@ def told(run: RunDirectory, results: Told) -> None:
 def a_run(output: Path, campaign: Campaign) -> tuple[RunDirectory, Feed]:
     run = RunDirectory(output).create()
     text = campaign.dumps()
-    run.freeze_campaign(text, write_outline(campaign, text))
+    run.freeze_campaign(text)
     return run, Feed(Observer(output))
 
 

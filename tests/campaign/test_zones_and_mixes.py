@@ -8,7 +8,6 @@ import pytest
 from tests.campaign.examples import small
 from tests.campaign.zoned import ZONED
 from vindeby.campaign import Campaign
-from vindeby.campaign.outline import outline_of, read_outline, write_outline
 from vindeby.campaign.survey import survey
 
 
@@ -115,12 +114,6 @@ def test_the_boundary_of_a_farm_is_all_its_zones_together() -> None:
     assert farm.boundary.area_km2 == pytest.approx(12.0)
     assert farm.drawn_shape().area == pytest.approx(12e6)
     assert len(farm.drawn_shape().geoms) == 2, "the border of the two zones is drawn"  # type: ignore[attr-defined]
-
-
-def test_an_outline_keeps_zones_and_mixes() -> None:
-    campaign = Campaign.loads(ZONED)
-    text = campaign.dumps()
-    assert read_outline(write_outline(campaign, text), text) == outline_of(campaign)
 
 
 def test_a_survey_tells_of_each_zone_and_of_the_mix() -> None:

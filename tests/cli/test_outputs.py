@@ -72,7 +72,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in (
         run.events / "deep.jsonl",
         run.events / "deep.now.json",
-        run.outline_file,
         run.audit / "z.json",
     ):
         path.write_text(nested)

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cluster.dask_machines import wait_until
 from tests.contracts.test_pools import OPTIONS, steered
 from tests.runner.campaigns import marked_processes
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner.cluster import dask_pool
-from vindeby.runner.cluster.agent import Agent
-from vindeby.runner.cluster.dask_link import (
-    Answered,
-    Looked,
-    NodeOpened,
-    NodeRefused,
-    Nodes,
-    Silence,
-    mismatch,
-)
+from vindeby.runner.cluster.agent import Agent, Opened, Order, Report, Session
+from vindeby.runner.cluster.dask_link import mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
-from vindeby.runner.cluster.orders import Answer, Attend, Look, Opened, Order, Session, StartLane
 from vindeby.runner.local.messages import Setup
-from vindeby.runner.pool import PoolEvent, PoolNote, TasksDurable, Work, WorkerGone, WorkerReady
-from vindeby.runner.protocol import MethodUnusable, MoreSlots, PoolLost, Seen, WantsWork
+from vindeby.runner.protocol import (
+    MethodUnusable,
+    MoreSlots,
+    PoolEvent,
+    PoolLost,
+    PoolNote,
+    Seen,
+    TasksDurable,
+    WantsWork,
+    Work,
+    WorkerGone,
+    WorkerReady,
+)
 from vindeby.runner.resume import TaskSpace
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -36,28 +41,39 @@ from vindeby.store.disk.run_directory import RunDirectory
 class Link:
     """Keeps what is asked of Dask, and hands in what a test says it answered."""
 
-    def __init__(self, client: Any, session: Session, run: RunDirectory) -> None:
+    def __init__(self, client: Any, session: Session, run: RunDirectory, listener: DaskPool) -> None:
         self.inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.opened: list[str] = []
-        self.orders: list[tuple[str, int, int, Order]] = []
+        self.orders: list[tuple[str, str]] = []
         self.forgotten: list[str] = []
-        self.told: list[tuple[str, str]] = []
+        self.refused: list[str] = []
 
     def open(self, address: str) -> None:
         self.opened.append(address)
 
-    def attend(self, address: str, number: int, lane: int, order: Order, seen: int) -> int:
-        self.orders.append((address, number, lane, order))
-        return len(self.orders)
+    def order(self, address: str, order: Order) -> None:
+        self.orders.append((address, repr(order)))
 
-    def tell(self, address: str, function: Callable[..., Any], *arguments: Any) -> None:
-        self.told.append((address, function.__name__))
+    def refuse(self, address: str) -> None:
+        self.refused.append(address)
 
     def forget(self, address: str) -> None:
         self.forgotten.append(address)
 
     def close(self) -> None:
         pass
+
+
+def present(threads: dict[str, int]) -> methodcaller:
+    return methodcaller("present", threads)
+
+
+def silent(reason: str, *, final: bool = False) -> methodcaller:
+    return methodcaller("silent", reason, final=final)
+
+
+def reported(address: str, events: Sequence[PoolEvent] = (), **report: Any) -> methodcaller:
+    return methodcaller("reported", address, events, Report(**report))
 
 
 class Bench:
@@ -75,12 +91,14 @@ class Bench:
 
     def hear(self, *posts: Any) -> list[PoolEvent]:
         for post in posts:
-            self.link.inbox.put(post)
+            self.link.inbox.put(partial(post, self.pool))
         return self.pool.wait(0.01)
 
     def join(self, address: str, lanes: int = 1, identity: str = "", *, beside: str = "") -> list[PoolEvent]:
-        self.hear(Nodes({address: lanes} | ({beside: 1} if beside else {})))
-        return self.hear(NodeOpened(address, Opened(lanes, "node", "7", identity), sees_run=True))
+        self.hear(present({address: lanes} | ({beside: 1} if beside else {})))
+        return self.hear(
+            methodcaller("opened", address, Opened("key", lanes, "node", "7", identity), sees_run=True)
+        )
 
     def work(self, slot: int, number: int) -> None:
         self.pool.assign(slot, Work(((number, self.space.task(number)),)))
@@ -91,9 +109,9 @@ def _no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_pool, "DaskLink", Link)
 
 
-def ready(bench: Bench) -> list[PoolEvent]:
-    """Answer the order to start."""
-    return bench.hear(Answered(len(bench.link.orders), Answer(((1, WorkerReady(0)),), settled=True)))
+def ready(bench: Bench, address: str = "tcp://a") -> list[PoolEvent]:
+    """The process of the first lane is there."""
+    return bench.hear(reported(address, (WorkerReady(0), WantsWork(0))))
 
 
 def test_a_slot_waits_for_a_worker_and_room_is_told(tmp_path: Path) -> None:
@@ -102,7 +120,7 @@ def test_a_slot_waits_for_a_worker_and_room_is_told(tmp_path: Path) -> None:
     assert bench.link.orders == []
     events = bench.join("tcp://a", 4)
     assert MoreSlots(4) in events
-    assert bench.link.orders == [("tcp://a", 1, 0, StartLane())]
+    assert bench.link.orders == [("tcp://a", "operator.methodcaller('start', 0)")]
     assert WantsWork(0, None) in ready(bench)
 
 
@@ -117,10 +135,10 @@ def test_a_task_is_blamed_when_the_third_worker_vanished_under_it(tmp_path: Path
     for name in "abc":
         bench.pool.start(0)
         bench.join(f"tcp://{name}")
-        ready(bench)
+        ready(bench, f"tcp://{name}")
         bench.pool.assign(0, Work(tuple((number, bench.space.task(number)) for number in (2, 3, 4))))
-        bench.hear(Looked(f"tcp://{name}", Look((Seen(0, 3, 1.0, 0.1, 1),))))
-        events = bench.hear(Nodes({}))
+        bench.hear(reported(f"tcp://{name}", seen=(Seen(0, 3, 1.0, 0.1, 1),)))
+        events = bench.hear(present({}))
         (gone,) = [event for event in events if isinstance(event, WorkerGone)]
         assert f"tcp://{name} on node, job 7" in gone.failure.reason
         blamed.append(gone.suspect)
@@ -134,20 +152,20 @@ def test_a_worker_that_its_nanny_restarts_again_and_again_is_given_up_for_others
     for number in range(3):
         assert bench.said == []
         bench.join(f"tcp://{number}", identity="tcp://nanny", beside="tcp://good")
-        events = bench.hear(Nodes({"tcp://good": 1}))
+        events = bench.hear(present({"tcp://good": 1}))
     assert "node given up" in [event.event for event in events if isinstance(event, PoolNote)]
     assert "3 times in a row without finishing a task (tcp://nanny)" in bench.said[0]
     bench.join("tcp://3", identity="tcp://nanny", beside="tcp://good")
-    assert bench.link.told == [("tcp://3", "close_session")]
+    assert bench.link.refused == ["tcp://3"]
     assert list(bench.pool._nodes) == ["tcp://good"]
-    assert bench.hear(Nodes({"tcp://good": 1, "tcp://3": 1})) == []
+    assert bench.hear(present({"tcp://good": 1, "tcp://3": 1})) == []
 
 
 def test_the_only_worker_has_more_tries_and_then_the_run_stops(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for number in range(10):
         bench.join(f"tcp://{number}", identity="tcp://nanny")
-        lost = [event for event in bench.hear(Nodes({})) if isinstance(event, PoolLost)]
+        lost = [event for event in bench.hear(present({})) if isinstance(event, PoolLost)]
         assert bool(lost) == (number == 9)
     assert "see its own log" in lost[0].reason
 
@@ -157,11 +175,10 @@ def test_a_worker_that_finishes_tasks_may_be_restarted_as_often_as_it_likes(tmp_
     for number in range(12):
         bench.pool.start(0)
         bench.join(f"tcp://{number}", identity="tcp://nanny")
-        ready(bench)
+        ready(bench, f"tcp://{number}")
         bench.work(0, 3)
-        done = Answer(((2, TasksDurable(0, (3,), "shard", 0.1)),), settled=True)
-        bench.hear(Answered(len(bench.link.orders), done))
-        assert not any(isinstance(event, PoolLost) for event in bench.hear(Nodes({})))
+        bench.hear(reported(f"tcp://{number}", (TasksDurable(0, (3,), "shard", 0.1),)))
+        assert not any(isinstance(event, PoolLost) for event in bench.hear(present({})))
     assert bench.said == []
 
 
@@ -171,8 +188,8 @@ def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Pat
     bench.join("tcp://a")
     ready(bench)
     bench.work(0, 3)
-    bench.hear(Looked("tcp://a", Look((Seen(0, 3, 3600.0, 0.1, 1),))))
-    (gone,) = [event for event in bench.hear(Nodes({})) if isinstance(event, WorkerGone)]
+    bench.hear(reported("tcp://a", seen=(Seen(0, 3, 3600.0, 0.1, 1),)))
+    (gone,) = [event for event in bench.hear(present({})) if isinstance(event, WorkerGone)]
     assert "3,600 s after it began this task; if that is about the time of the job, raise --time" in str(
         gone.failure
     )
@@ -180,31 +197,19 @@ def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Pat
 
 def test_jobs_from_which_nothing_will_come_are_not_waited_for(tmp_path: Path) -> None:
     bench = Bench(tmp_path, no_jobs_reason=lambda: "SLURM will not start job 7")
-    assert bench.hear(Nodes({})) == [PoolLost("SLURM will not start job 7")]
-
-
-def test_an_answer_that_dask_lost_is_asked_for_again_without_repeating_the_order(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    bench.pool.start(0)
-    bench.join("tcp://a")
-    ready(bench)
-    bench.work(0, 3)
-    assert bench.link.orders[-1][1] == 2
-    assert bench.hear(Answered(len(bench.link.orders), None, "cancelled")) == []
-    bench.hear(Nodes({"tcp://a": 1}))
-    assert bench.link.orders[-1] == ("tcp://a", 2, 0, Attend())
+    assert bench.hear(present({})) == [PoolLost("SLURM will not start job 7")]
 
 
 def test_an_agent_that_ended_is_opened_anew(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.pool.start(0)
     bench.join("tcp://a")
-    events = bench.hear(Looked("tcp://a", Look(agent_gone=True)), Nodes({"tcp://a": 1}))
+    events = bench.hear(reported("tcp://a", agent_gone=True), present({"tcp://a": 1}))
     assert any(isinstance(event, WorkerGone) for event in events)
     assert bench.link.opened == ["tcp://a", "tcp://a"]
 
 
-@pytest.mark.parametrize("post", [Nodes({}), Silence("the scheduler does not answer")], ids=str)
+@pytest.mark.parametrize("post", [present({}), silent("the scheduler does not answer")], ids=str)
 def test_patience_ends_when_nobody_is_there(post: Any, tmp_path: Path) -> None:
     bench = Bench(tmp_path, patience_s=0.0)
     time.sleep(0.01)
@@ -214,31 +219,32 @@ def test_patience_ends_when_nobody_is_there(post: Any, tmp_path: Path) -> None:
 
 
 def test_jobs_in_the_queue_are_waited_for(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, patience_s=0.0, jobs_pending=lambda: True)
+    bench = Bench(tmp_path, patience_s=0.0, no_jobs_reason=lambda: "")
     time.sleep(0.01)
-    assert bench.hear(Nodes({})) == []
+    assert bench.hear(present({})) == []
 
 
 def test_a_closed_client_ends_the_run_and_gives_back_what_it_held(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.pool.start(0)
     bench.join("tcp://a")
-    events = bench.hear(Silence("the connection is closed", final=True))
+    events = bench.hear(silent("the connection is closed", final=True))
     assert [type(event) for event in events] == [PoolNote, WorkerGone, PoolLost]
 
 
 def test_other_versions_end_the_run_unless_others_have_the_right_ones(tmp_path: Path) -> None:
     (tmp_path / "alone").mkdir()
     alone = Bench(tmp_path / "alone")
-    alone.hear(Nodes({"tcp://b": 1}))
-    refused = NodeRefused("tcp://b", "NumPy is 1 there and 2 here", mismatch=True)
-    assert MethodUnusable(refused.reason) in alone.hear(refused)
+    alone.hear(present({"tcp://b": 1}))
+    reason = "NumPy is 1 there and 2 here"
+    refused = methodcaller("refused", "tcp://b", reason, mismatch=True)
+    assert MethodUnusable(reason) in alone.hear(refused)
     bench = Bench(tmp_path)
     bench.join("tcp://a")
-    bench.hear(Nodes({"tcp://a": 1, "tcp://b": 1}))
+    bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
     assert [type(event) for event in bench.hear(refused)] == [PoolNote]
     assert bench.said == ["NumPy is 1 there and 2 here; it is not used"]
-    bench.hear(Nodes({"tcp://a": 1, "tcp://b": 1}))
+    bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
     assert bench.link.opened == ["tcp://a", "tcp://b"]
 
 
@@ -257,10 +263,25 @@ def test_an_agent_without_news_ends_its_processes(tmp_path: Path, monkeypatch: p
     setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
     session = Session(**{**vars(Session.of(setup, "forkserver", "agent")), "silent_limit_s": 1e9})
     agent = Agent(session, "agent", 1, None, sees_run=True)
-    assert agent.attend(1, 0, StartLane(), 0).settled
+    start = [(1, methodcaller("start", 0))]
+    wait_until(lambda: len(agent.exchange(start, 0).events) == 2)  # it is there, and asks for tasks
     assert marked_processes(f"agent-{tmp_path}")
-    assert agent.attend(1, 0, StartLane(), 0).settled  # a second time: nothing is started
     object.__setattr__(session, "silent_limit_s", 0.5)
     assert agent.over.wait(60.0)
     assert marked_processes(f"agent-{tmp_path}") == []
-    assert agent.attend(2, 0, Attend(), 0).agent_gone
+    assert agent.exchange([], 2).agent_gone
+
+
+def test_an_order_is_obeyed_once_and_an_event_is_repeated_until_it_is_heard(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "out.h5").create()
+    setup = Setup(steered(tmp_path), str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
+    agent = Agent(Session.of(setup, "forkserver", "agent"), "agent", 1, None, sees_run=True)
+    orders = [(1, methodcaller("start", 0)), (2, methodcaller("kill", 0))]
+    wait_until(lambda: any(isinstance(event, WorkerGone) for _, event in agent.exchange(orders, 0).events))
+    again = agent.exchange(orders, 0)
+    assert again.last_order == 2
+    assert [number for number, _ in again.events] == list(range(1, len(again.events) + 1))
+    time.sleep(1.0)
+    assert agent.exchange(orders, len(again.events)).events == ()
+    agent.end()
+    assert agent.over.wait(60.0)

@@ -13,10 +13,10 @@ from tests.contracts.test_pools import OPTIONS, PoolContract
 from tests.runner.campaigns import ROOT
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import search_path
+from vindeby.runner.cluster.agent import Session
 from vindeby.runner.cluster.dask_pool import DaskPool
-from vindeby.runner.cluster.orders import Session
 from vindeby.runner.local.messages import Setup
-from vindeby.runner.pool import WorkerPool
+from vindeby.runner.protocol import WorkerPool
 from vindeby.store.disk.run_directory import RunDirectory
 
 pytestmark = pytest.mark.slow

@@ -96,7 +96,7 @@ def campaign(count: int = 4, seeds: int = 2, **changes: Any) -> Campaign:
 def compute(asked: Campaign, output: Path) -> Path:
     """Every result of a campaign, merged, without any other process."""
     run = RunDirectory(output).create()
-    run.freeze_campaign(asked.dumps(), "")
+    run.freeze_campaign(asked.dumps())
     failures: list[object] = []
     executor = TaskExecutor(
         asked,

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from vindeby.campaign import Campaign, Task
-from vindeby.campaign.outline import write_outline
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.shard import ShardWriter
@@ -142,7 +141,7 @@ def database(
 ) -> Path:
     """A finished database, or shards of a run in progress."""
     run, text = RunDirectory(path).create(), asked.dumps()
-    run.freeze_campaign(text, write_outline(asked, text))
+    run.freeze_campaign(text)
     ShardWriter(run).publish([record(asked, task) for task in asked.tasks() if wanted(task)])
     if merged:
         merge(path, MergeOptions(root=asked.root_attributes(), file_format=file_format))

@@ -81,8 +81,8 @@ DATASETS: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "uneven sectors": (lambda: _with(coords={"wd": [0.0, 80.0, 180.0, 270.0]}), {}, "at 80, not at 90"),
     "gaps": (lambda: _with(Weibull_A=("wd", [8.0, np.nan, 9.0, 9.0])), {}, "1 gaps in Weibull_A"),
-    "no turbulence": (lambda: _with().drop_vars("TI"), {}, "the file has no TI"),
-    "turbulence twice": (_with, {"turbulence_intensity": 0.1}, "given here and by TI of the file"),
+    "no turbulence": (lambda: _with().drop_vars("TI"), {}, "the file does not have it"),
+    "turbulence twice": (_with, {"turbulence_intensity": 0.1}, "given here and by the file"),
     "values by turbine": (lambda: _with(TI=("i", [0.1, 0.1]), coords={"i": [0, 1]}), {}, "number of a turbine"),
     "wind speeds replaced": (lambda: _with(WS=10.0), {}, "WS, which replaces"),
     "two norths": (
@@ -92,7 +92,7 @@ DATASETS: dict[str, tuple[Any, dict[str, Any], str]] = {
         ), {}, "differs between 0 and 360",
     ),
     "P without a wind speed": (
-        lambda: _with(replace={"P": ("wd", list(examples.FREQUENCY)), "TI": 0.1}), {}, "wind_speeds is needed"
+        lambda: _with(replace={"P": ("wd", list(examples.FREQUENCY)), "TI": 0.1}), {}, "wind_speeds must be one"
     ),
     "x without y": (
         lambda: _with(Speedup=("x", [1.0, 1.1]), coords={"x": [0.0, 1.0]}), {}, "give x and y together"

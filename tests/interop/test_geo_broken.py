@@ -38,32 +38,35 @@ def polygon(*positions: Any) -> dict[str, Any]:
     return collection({"type": "Polygon", "coordinates": [list(positions)]})
 
 
+UNREADABLE = "feature 0 has no geometry that can be read"
+OUTER, WRONG_HOLE = [[8, 55], [9, 55], [9, 56], [8, 55]], [[8.7, 55.2], [8.8], [8.8, 55.3], [8.7, 55.2]]
 GEOJSON: dict[str, tuple[Any, str]] = {
     "not JSON": (f"{{{SECRET}", "is not valid JSON in line 1"),
     "no GeoJSON": ({SECRET: 1}, "is not GeoJSON: it has no type"),
     "a list": ([[1, 2]], "is not GeoJSON"),
     "no features": ({"type": "FeatureCollection", "features": []}, "holds no features"),
     "features of another kind": ({"type": "FeatureCollection", "features": SECRET}, "has no list of features"),
-    "no object": ({"type": "FeatureCollection", "features": [SECRET]}, "feature 0 is not a GeoJSON object"),
-    "unknown kind": (collection({"type": SECRET}), "feature 0 has a geometry of an unknown kind"),
+    "no object": ({"type": "FeatureCollection", "features": [SECRET]}, "has no list of features"),
+    "unknown kind": (collection({"type": SECRET}), UNREADABLE),
     "properties": (
         {"type": "Feature", "properties": SECRET, "geometry": None},
         "has properties that are not a mapping",
     ),
-    "null geometry": ({"type": "Feature", "properties": {}, "geometry": None}, "feature 0 has no geometry"),
+    "null geometry": ({"type": "Feature", "properties": {}, "geometry": None}, UNREADABLE),
     "line": (collection(shapely.LineString([(8, 55), (8.1, 55)])), "feature 0 is a LineString"),
     "point": (collection(shapely.Point(8, 55)), "feature 0 is a Point, and an area needs polygons"),
     "self-crossing": (collection(BOW_TIE), "not a valid polygon: self-intersection at (8.05, 55.05)"),
     "part in a hole": (collection(ISLAND), "a part that lies in the hole of another part"),
-    "text": (polygon([8, 55], [8.1, SECRET], [8.1, 55.1], [8, 55]), "a position that is not two numbers"),
-    "one number": (polygon([8], [8.1, 55], [8.1, 55.1], [8]), "a position that is not two numbers"),
-    "true": (polygon([8, True], [8.1, 55], [8.1, 55.1], [8, True]), "a position that is not two numbers"),
-    "two vertices": (polygon([8, 55], [8.1, 55]), "its coordinates do not make a Polygon"),
-    "not nested": (collection({"type": "Polygon", "coordinates": [8, 55]}), "its coordinates do not make a Polygon"),
+    "text": (polygon([8, 55], [8.1, SECRET], [8.1, 55.1], [8, 55]), UNREADABLE),
+    "one number": (polygon([8], [8.1, 55], [8.1, 55.1], [8]), UNREADABLE),
+    "true": (polygon([8, True], [8.1, 55], [8.1, 55.1], [8, True]), UNREADABLE),
+    "hole": (collection({"type": "Polygon", "coordinates": [OUTER, WRONG_HOLE]}), UNREADABLE),
+    "two vertices": (polygon([8, 55], [8.1, 55]), UNREADABLE),
+    "not nested": (collection({"type": "Polygon", "coordinates": [8, 55]}), UNREADABLE),
     "NaN": ('{"type": "Feature", "geometry": NaN}', "holds what JSON does not have"),
     "infinite": (polygon([8, 1e999], [8.1, 55], [8.1, 55.1], [8, 55]), "JSON does not have"),
     "deep": ('{"type": "Feature", "geometry": ' + "[" * 100_000, "JSON"),
-    "metres": (collection(METRES), "not a longitude and latitude, and the file names no coordinate reference system"),
+    "metres": (collection(METRES), "not a longitude and latitude"),
     "swapped": (polygon([55, 108], [55.1, 108], [55.1, 108.1], [55, 108]), "the order of the axes is wrong"),
     "unknown crs": (
         {**collection(AREA), "crs": {"type": "name", "properties": {"name": SECRET}}},
@@ -195,7 +198,7 @@ def test_what_is_asked_of_a_file_must_make_sense(tmp_path: Path, named: dict[str
     ("farms", "words"),
     [
         ({"file": "a.csv"}, "is not a geographic file"),
-        ({"file": 3}, "farms.file: must be text"),
+        ({"file": 3}, "farms.file: must be the path of a file"),
         ({"file": "a.geojson", "name": "kind"}, "the features have no field 'kind'"),
         ({"file": "a.geojson", "name": "empty"}, "feature 0 has no empty"),
         ({"file": "a.geojson", "features": ["x"]}, "no feature is called 'x'; there are: n, m"),

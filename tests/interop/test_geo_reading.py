@@ -277,7 +277,7 @@ def test_only_the_features_that_are_used_are_judged(tmp_path: Path) -> None:
     for wanted, words in (
         ("tie", "self-intersection"),
         ("metres", "not a longitude and latitude"),
-        ("odd", "a position that is not two numbers"),
+        ("odd", "feature 4 has no geometry that can be read"),
     ):
         assert words in refused(tmp_path, {"file": "a.geojson", "feature": {"NAME": wanted}})
     with pytest.raises(CampaignError, match="feature 1 has no NAME"):

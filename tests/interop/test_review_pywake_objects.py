@@ -23,7 +23,7 @@ PLACES = {"x": [0.0, 1000.0], "y": [0.0, 1000.0]}
     ids=["all", "by direction", "turning"],
 )
 def test_a_change_of_the_wind_that_is_the_same_everywhere_is_refused(changed: dict[str, Any]) -> None:
-    with pytest.raises(ArgumentError, match="is not over x and y; put it into the wind itself"):
+    with pytest.raises(ArgumentError, match="is not over x and y; give it over x and y"):
         from_pywake(XRSite(dataset(**changed)))
 
 
@@ -34,7 +34,7 @@ def test_a_change_that_changes_nothing_is_left_out() -> None:
 def test_a_turbulence_that_would_count_for_nothing_is_refused() -> None:
     local = xr.DataArray([[0.08, 0.09], [0.08, 0.09]], dims=("x", "y"), coords=PLACES)
     site = XRSite(dataset(TI=local, coords=PLACES))
-    with pytest.raises(ArgumentError, match="TI over x and y"):
+    with pytest.raises(ArgumentError, match="turbulence_intensity is given here"):
         from_pywake(site, turbulence_intensity=0.1)
 
 

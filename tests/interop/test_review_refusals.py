@@ -50,8 +50,8 @@ SITES: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "a name that is too long": ("a" * 5000 + ".nc", "", TI, "file cannot be read"),
 }
 TURBINES: dict[str, tuple[str, str, dict[str, Any], str]] = {
-    "hub height of 400 digits": ("a.yaml", FLORIS.replace("90.0", str(HUGE)), {}, "hub_height must be a number"),
-    "power of 400 digits": ("a.yaml", FLORIS.replace("[0.0, 5", f"[{HUGE}, 5"), {}, "entry 0 that is not a number"),
+    "hub height of 400 digits": ("a.yaml", FLORIS.replace("90.0", str(HUGE)), {}, "hub_height: is not finite"),
+    "power of 400 digits": ("a.yaml", FLORIS.replace("[0.0, 5", f"[{HUGE}, 5"), {}, r"power\[0\]: is not finite"),
     "hub height beside it": ("a.wtg", WTG, {"hub_height_m": HUGE}, "must be a finite number"),
     "unknown encoding": ("a.wtg", WTG.replace("UTF-8", "klingon"), {}, "an encoding that is not read"),
     "encoding of many bytes": ("a.wtg", WTG.replace("UTF-8", "utf-7"), {}, "an encoding that is not read"),
@@ -121,7 +121,7 @@ def test_numbers_of_400_digits_in_geojson_are_refused(tmp_path: Path) -> None:
     ring = [[8, HUGE], [8.1, 55], [8.1, 55.1], [8, HUGE]]
     data = collection({"type": "Polygon", "coordinates": [ring]})
     (tmp_path / "a.geojson").write_text(json.dumps(data), encoding="utf-8")
-    assert "its coordinates do not make a Polygon" in refused(tmp_path, boundary={"file": "a.geojson"})
+    assert "has no geometry that can be read" in refused(tmp_path, boundary={"file": "a.geojson"})
     write_geojson(tmp_path / "b.geojson", AREA, name=["a"], count=[HUGE])
     farms = {"file": "b.geojson", "n_turbines": "count"}
     assert "n_turbines" in refused_farms(tmp_path, farms)

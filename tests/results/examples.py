@@ -13,7 +13,6 @@ import numpy as np
 from tests.campaign.examples import small
 from tests.results.scatter import scatter
 from vindeby.campaign import Campaign, Task
-from vindeby.campaign.outline import write_outline
 from vindeby.runner.methods.call import CallTask
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -44,15 +43,15 @@ def record(asked: Campaign, task: Task) -> Record:
     turbine, farm = asked.turbines[task.type_idx], asked.farms[task.farm_idx]
     given = scatter(
         CallTask(
-            task.key,
-            farm.name,
-            farm.boundary,
-            turbine,
-            task.n_turbines,
-            task.spacing_m,
-            task.seed,
-            asked.site,
-            {},
+            key=task.key,
+            farm=farm.name,
+            boundary=farm.boundary,
+            turbine=turbine,
+            n_turbines=task.n_turbines,
+            min_spacing_m=task.spacing_m,
+            seed=task.seed,
+            site=asked.site,
+            parameters={},
         )
     )
     arrays = {"layout": np.asarray(given["layout"]), "aep": np.asarray(given["aep"])}
@@ -73,7 +72,7 @@ def publish(
     """A run directory with the results of some tasks, in shards of a few."""
     run = RunDirectory(output).create()
     text = asked.dumps()
-    run.freeze_campaign(text, write_outline(asked, text))
+    run.freeze_campaign(text)
     records = [record(asked, task) for task in asked.tasks() if wanted(task)]
     writer = ShardWriter(run)
     for start in range(0, len(records), batch):

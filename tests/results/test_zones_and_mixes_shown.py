@@ -13,7 +13,6 @@ import vindeby
 from tests.campaign.zoned import ZONED
 from vindeby import plots
 from vindeby.campaign import Campaign
-from vindeby.campaign.outline import write_outline
 from vindeby.plots.energy import comparable
 from vindeby.report.gather import best_table, missing_by_cell, results_data
 from vindeby.results.observer import Observer
@@ -37,7 +36,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         task = next(cell.tasks(campaign.seeds))
         records.append(checked_record(campaign, cell, task, method.prepare(cell).solve(task), 1.0))
     run, text = RunDirectory(path).create(), campaign.dumps()
-    run.freeze_campaign(text, write_outline(campaign, text))
+    run.freeze_campaign(text)
     ShardWriter(run).publish(records)
     merge(path, MergeOptions(root=campaign.root_attributes()))
     return path

@@ -7,8 +7,7 @@ from typing import TypeVar
 from vindeby.runner.plan import FRUITLESS_DEATHS, Plan, Policy
 from vindeby.runner.protocol import (
     Assign,
-    Died,
-    Done,
+    DiskTrouble,
     EndWorker,
     Failed,
     Failure,
@@ -22,10 +21,11 @@ from vindeby.runner.protocol import (
     SetAside,
     StartWorker,
     StopAsked,
-    StorageLost,
+    TasksDurable,
     Tick,
     TryAgain,
     WantsWork,
+    WorkerGone,
 )
 
 T = TypeVar("T")
@@ -85,8 +85,8 @@ def test_when_everything_is_done_workers_are_told_to_go_and_then_it_is_finished(
     it = plan([[0]], workers=1)
     it.begin()
     it.handle(WantsWork(0), 0)
-    assert it.handle(Done(0, [0]), 1) == [EndWorker(0)]
-    assert it.handle(Died(0, None, KILLED, by_itself=True), 2) == [Finish(Outcome.COMPLETE)]
+    assert it.handle(TasksDurable(0, [0]), 1) == [EndWorker(0)]
+    assert it.handle(WorkerGone(0, None, KILLED, by_itself=True), 2) == [Finish(Outcome.COMPLETE)]
     assert (it.done, it.set_aside, it.open) == (1, 0, 0)
 
 
@@ -94,8 +94,8 @@ def test_when_a_worker_dies_only_the_task_it_was_on_is_suspected() -> None:
     it = plan([[0, 1, 2, 3, 4, 5, 6, 7]], workers=1)
     it.begin()
     assert sent(it.handle(WantsWork(0, 0.1), 0)) == {0: (0, 1, 2, 3)}
-    it.handle(Done(0, [0]), 1)
-    out = it.handle(Died(0, 1, KILLED), 2)
+    it.handle(TasksDurable(0, [0]), 1)
+    out = it.handle(WorkerGone(0, 1, KILLED), 2)
     assert of_kind(out, TryAgain) == [TryAgain(1, KILLED, 1)]
     assert of_kind(out, StartWorker) == [StartWorker(0)]
     assert sent(it.handle(WantsWork(0, 0.05), 3)) == {0: (2, 3, 4, 5)}
@@ -105,10 +105,10 @@ def test_a_suspect_is_tried_by_itself_with_care_after_everything_else() -> None:
     it = plan([[0, 1]], workers=1)
     it.begin()
     it.handle(WantsWork(0), 0)
-    it.handle(Died(0, 0, KILLED), 0)
+    it.handle(WorkerGone(0, 0, KILLED), 0)
     assert sent(it.handle(WantsWork(0), 0)) == {0: (1,)}
     it.handle(WantsWork(0), 0)
-    assert it.handle(Done(0, [1]), 0) == [Assign(0, (0,), careful=True)]
+    assert it.handle(TasksDurable(0, [1]), 0) == [Assign(0, (0,), careful=True)]
 
 
 def test_a_task_that_kills_its_worker_again_and_again_is_set_aside_after_its_budget() -> None:
@@ -116,18 +116,18 @@ def test_a_task_that_kills_its_worker_again_and_again_is_set_aside_after_its_bud
     it.begin()
     for attempt in range(1, 4):
         it.handle(WantsWork(0), 0)
-        assert TryAgain(0, KILLED, attempt) in it.handle(Died(0, 0, KILLED), 0)
+        assert TryAgain(0, KILLED, attempt) in it.handle(WorkerGone(0, 0, KILLED), 0)
     it.handle(WantsWork(0), 0)
-    out = it.handle(Died(0, 0, KILLED), 0)
+    out = it.handle(WorkerGone(0, 0, KILLED), 0)
     assert of_kind(out, SetAside) == [SetAside(0, KILLED, 4)]
     assert of_kind(out, Finish) == [Finish(Outcome.COMPLETE)]
 
 
 def doubt(it: Plan, task: int, *, founded: bool) -> list[Instruction]:
     """Worker 0 hands a task back that it was given; the fresh one tries it; what it is given after that."""
-    assert StartWorker(0) in it.handle(Died(0, task, RAISED, by_itself=True), 0)
+    assert StartWorker(0) in it.handle(WorkerGone(0, task, RAISED, by_itself=True), 0)
     assert it.handle(WantsWork(0), 0) == [Assign(0, (task,), careful=True)]
-    it.handle(Done(0, [task]) if founded else Failed(0, task, RAISED), 0)
+    it.handle(TasksDurable(0, [task]) if founded else Failed(0, task, RAISED), 0)
     return it.handle(WantsWork(0), 0)
 
 
@@ -157,10 +157,10 @@ def test_a_suspect_waits_for_a_fresh_worker_that_starts_instead_of_ending_an_idl
     it.begin()
     for worker in range(3):
         it.handle(WantsWork(worker), 0)
-    it.handle(Done(0, [0]), 0)
+    it.handle(TasksDurable(0, [0]), 0)
     it.handle(WantsWork(0), 0)
-    assert StartWorker(1) in it.handle(Died(1, 1, KILLED), 0)
-    assert it.handle(Done(2, [2]), 0) == []
+    assert StartWorker(1) in it.handle(WorkerGone(1, 1, KILLED), 0)
+    assert it.handle(TasksDurable(2, [2]), 0) == []
     assert it.handle(WantsWork(2), 0) == []
     assert it.handle(WantsWork(1), 0) == [Assign(1, (1,), careful=True)]
 
@@ -180,22 +180,22 @@ def test_a_task_out_of_memory_is_tried_once_while_nothing_else_runs() -> None:
     assert of_kind(it.handle(Failed(0, 0, MEMORY), 0), TryAgain) == [TryAgain(0, MEMORY, 1)]
     assert sent(it.handle(WantsWork(0), 0)) == {0: (2,)}
     it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(Done(0, [2]), 0), Assign) == []  # worker 1 is still on task 1
-    assert it.handle(Done(1, [1]), 0) == [Assign(0, (0,), careful=True, alone=True)]
+    assert of_kind(it.handle(TasksDurable(0, [2]), 0), Assign) == []  # worker 1 is still on task 1
+    assert it.handle(TasksDurable(1, [1]), 0) == [Assign(0, (0,), careful=True, alone=True)]
     assert of_kind(it.handle(WantsWork(1), 0), Assign) == []
-    assert of_kind(it.handle(Died(0, 0, MEMORY), 0), SetAside) == [SetAside(0, MEMORY, 2)]
+    assert of_kind(it.handle(WorkerGone(0, 0, MEMORY), 0), SetAside) == [SetAside(0, MEMORY, 2)]
 
 
 def test_each_kind_of_failure_has_its_own_budget() -> None:
     it = plan([[0]], workers=1)
     it.begin()
     it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(Died(0, 0, MEMORY), 0), TryAgain)
+    assert of_kind(it.handle(WorkerGone(0, 0, MEMORY), 0), TryAgain)
     for _ in range(3):
         it.handle(WantsWork(0), 0)
-        assert of_kind(it.handle(Died(0, 0, KILLED), 0), TryAgain)
+        assert of_kind(it.handle(WorkerGone(0, 0, KILLED), 0), TryAgain)
     it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(Died(0, 0, MEMORY), 0), SetAside) == [SetAside(0, MEMORY, 5)]
+    assert of_kind(it.handle(WorkerGone(0, 0, MEMORY), 0), SetAside) == [SetAside(0, MEMORY, 5)]
 
 
 def test_limits_on_time_silence_and_memory_kill_the_worker_and_name_the_reason() -> None:
@@ -216,7 +216,7 @@ def test_limits_on_time_silence_and_memory_kill_the_worker_and_name_the_reason()
         assert kill.failure is not None
         assert kill.failure.kind is kind
         assert it.handle(look, 0) == []  # once is enough
-        blamed = it.handle(Died(0, 0, KILLED), 0)[0]
+        blamed = it.handle(WorkerGone(0, 0, KILLED), 0)[0]
         assert isinstance(blamed, TryAgain | SetAside)
         assert str(blamed.failure) == str(kill.failure)  # and not what the death looked like
 
@@ -238,7 +238,7 @@ def test_too_many_failures_end_the_run() -> None:
     assert of_kind(it.handle(Failed(0, 0, RAISED), 0), EndWorker) == []
     it.handle(WantsWork(0), 0)
     assert of_kind(it.handle(Failed(0, 1, RAISED), 0), EndWorker) == [EndWorker(0)]
-    (finish,) = of_kind(it.handle(Died(0, None, KILLED, by_itself=True), 0), Finish)
+    (finish,) = of_kind(it.handle(WorkerGone(0, None, KILLED, by_itself=True), 0), Finish)
     assert finish.outcome is Outcome.TOO_MANY_FAILURES
     assert "at most 1 may" in finish.reason
 
@@ -251,7 +251,7 @@ def test_the_first_request_to_stop_waits_for_running_tasks_but_not_longer_than_t
     assert it.handle(WantsWork(0), 2) == []
     assert it.handle(Tick(), 10.9) == []
     assert it.handle(Tick(), 11.1) == [KillWorker(0)]
-    assert it.handle(Died(0, 0, KILLED), 11.2) == [Finish(Outcome.STOPPED, "stopped by the user")]
+    assert it.handle(WorkerGone(0, 0, KILLED), 11.2) == [Finish(Outcome.STOPPED, "stopped by the user")]
     assert it.set_aside == 0  # it is nobody's fault
 
 
@@ -269,29 +269,29 @@ def test_what_was_finished_in_the_grace_time_counts() -> None:
     it.begin()
     it.handle(WantsWork(0), 0)
     it.handle(StopAsked(), 1)
-    it.handle(Done(0, [0]), 2)
+    it.handle(TasksDurable(0, [0]), 2)
     assert it.done == 1
-    assert of_kind(it.handle(Died(0, None, KILLED, by_itself=True), 3), Finish)
+    assert of_kind(it.handle(WorkerGone(0, None, KILLED, by_itself=True), 3), Finish)
 
 
 def test_lost_storage_and_an_unusable_method_end_the_run_with_their_reason() -> None:
-    ends: list[tuple[StorageLost | MethodUnusable, Outcome]] = [
-        (StorageLost("disk full"), Outcome.STORAGE),
+    ends: list[tuple[DiskTrouble | MethodUnusable, Outcome]] = [
+        (DiskTrouble(0, "disk full"), Outcome.STORAGE),
         (MethodUnusable("no such module"), Outcome.UNUSABLE),
     ]
     for event, outcome in ends:
         it = plan([[0, 1]], workers=1)
         it.begin()
         assert of_kind(it.handle(event, 0), EndWorker) == [EndWorker(0)]
-        assert of_kind(it.handle(Died(0, None, KILLED), 0), Finish) == [Finish(outcome, event.reason)]
+        assert of_kind(it.handle(WorkerGone(0, None, KILLED), 0), Finish) == [Finish(outcome, event.reason)]
 
 
 def test_workers_that_die_on_no_task_without_any_progress_end_the_run() -> None:
     it = plan([[0]], workers=1)
     it.begin()
     for _ in range(FRUITLESS_DEATHS):
-        assert of_kind(it.handle(Died(0, None, KILLED), 0), StartWorker)
-    (finish,) = of_kind(it.handle(Died(0, None, KILLED), 0), Finish)
+        assert of_kind(it.handle(WorkerGone(0, None, KILLED), 0), StartWorker)
+    (finish,) = of_kind(it.handle(WorkerGone(0, None, KILLED), 0), Finish)
     assert finish.outcome is Outcome.WORKERS
     assert it.set_aside == 0
 
@@ -299,7 +299,7 @@ def test_workers_that_die_on_no_task_without_any_progress_end_the_run() -> None:
 def test_workers_that_keep_dying_are_started_after_a_pause() -> None:
     it = plan([[0]], workers=1)
     it.begin()
-    pauses = [of_kind(it.handle(Died(0, None, KILLED), 0), StartWorker)[0].delay_s for _ in range(14)]
+    pauses = [of_kind(it.handle(WorkerGone(0, None, KILLED), 0), StartWorker)[0].delay_s for _ in range(14)]
     assert pauses[:2] == [0.0, 0.0]
     assert pauses == sorted(pauses)
     assert pauses[-1] == 1.0
@@ -309,7 +309,7 @@ def test_a_worker_that_retires_is_replaced_and_its_tasks_are_dealt_again() -> No
     it = plan([[0, 1, 2, 3]], workers=1)
     it.begin()
     it.handle(WantsWork(0, 0.2), 0)
-    assert it.handle(Died(0, None, KILLED, by_itself=True), 0) == [StartWorker(0)]
+    assert it.handle(WorkerGone(0, None, KILLED, by_itself=True), 0) == [StartWorker(0)]
     assert sent(it.handle(WantsWork(0, 0.2), 0)) == {0: (0, 1)}
 
 
@@ -317,7 +317,7 @@ def test_what_a_dead_worker_says_later_is_ignored() -> None:
     it = plan([[0, 1]], workers=1)
     it.begin()
     it.handle(WantsWork(0), 0)
-    it.handle(Died(0, 0, KILLED), 0)
+    it.handle(WorkerGone(0, 0, KILLED), 0)
     assert it.handle(Failed(0, 0, RAISED), 0) == []
-    it.handle(Done(0, [0]), 0)
+    it.handle(TasksDurable(0, [0]), 0)
     assert (it.done, it.set_aside) == (0, 0)

@@ -12,17 +12,17 @@ from tests.runner.test_plan import KILLED, MEMORY, of_kind, plan
 from vindeby.runner.plan import CROWD, FRUITLESS_DEATHS
 from vindeby.runner.protocol import (
     Assign,
-    Died,
-    Done,
     EndWorker,
     Failed,
     Finish,
     MoreSlots,
     Outcome,
-    Placed,
     PoolLost,
     StartWorker,
+    TasksDurable,
     WantsWork,
+    WorkerGone,
+    WorkerReady,
 )
 
 
@@ -39,19 +39,19 @@ def test_a_task_out_of_memory_is_tried_alone_on_its_machine_while_others_go_on()
     it = plan([[0], [1], [2], [3]], workers=4)
     it.begin()
     for worker, node in enumerate("aabb"):
-        it.handle(Placed(worker, node), 0.0)
+        it.handle(WorkerReady(worker, node=node), 0.0)
         it.handle(WantsWork(worker), 0.0)
     it.handle(Failed(0, 0, MEMORY), 0.0)
     assert of_kind(it.handle(WantsWork(0), 0.0), Assign) == []  # worker 1 is at work on the same machine
-    assert it.handle(Done(1, [1]), 0.0) == [Assign(0, (0,), careful=True, alone=True)]
+    assert it.handle(TasksDurable(1, [1]), 0.0) == [Assign(0, (0,), careful=True, alone=True)]
     it.handle(
-        Died(2, None, KILLED), 0.0
+        WorkerGone(2, None, KILLED), 0.0
     )  # its task is to be done again, but not on the machine that is reserved
     assert of_kind(it.handle(WantsWork(1), 0.0), Assign) == []
-    it.handle(Placed(2, "b"), 0.0)
+    it.handle(WorkerReady(2, node="b"), 0.0)
     assert of_kind(it.handle(WantsWork(2), 0.0), Assign) == [Assign(2, (2,))]
-    it.handle(Died(3, None, KILLED), 0.0)
-    assert of_kind(it.handle(Done(0, [0]), 0.0), Assign) == [Assign(1, (3,))]
+    it.handle(WorkerGone(3, None, KILLED), 0.0)
+    assert of_kind(it.handle(TasksDurable(0, [0]), 0.0), Assign) == [Assign(1, (3,))]
 
 
 def test_room_that_comes_when_the_run_ends_is_left_empty() -> None:
@@ -65,8 +65,8 @@ def test_a_lost_cluster_ends_the_run_with_its_reason() -> None:
     it = plan([[1, 2]])
     it.begin()
     assert it.handle(PoolLost("the scheduler is gone"), 0.0) == [EndWorker(0), EndWorker(1)]
-    it.handle(Died(0, None, KILLED, by_itself=True), 0.0)
-    assert it.handle(Died(1, None, KILLED, by_itself=True), 0.0) == [
+    it.handle(WorkerGone(0, None, KILLED, by_itself=True), 0.0)
+    assert it.handle(WorkerGone(1, None, KILLED, by_itself=True), 0.0) == [
         Finish(Outcome.POOL_LOST, "the scheduler is gone")
     ]
 
@@ -80,7 +80,7 @@ def test_a_node_of_many_workers_that_is_lost_does_not_end_the_run_but_one_that_d
     for times in range(4):
         for slot in range(slots):
             it.handle(WantsWork(slot), 0.0)
-            it.handle(Died(slot, None, KILLED), 0.0)
+            it.handle(WorkerGone(slot, None, KILLED), 0.0)
         assert it.is_ending == (times == 3)
 
 
@@ -90,7 +90,7 @@ def test_who_asked_first_is_served_first() -> None:
     for slot in (2, 0, 1):
         (given,) = of_kind(it.handle(WantsWork(slot), 0.0), Assign)
         assert given.worker == slot
-        it.handle(Done(slot, given.tasks), 0.0)
+        it.handle(TasksDurable(slot, given.tasks), 0.0)
 
 
 def test_many_workers_are_given_more_at_once_so_that_they_do_not_ask_more_often() -> None:
@@ -118,6 +118,6 @@ def test_a_thousand_workers_that_die_at_random_settle_every_task_once() -> None:
     cluster = _benchmark().Cluster(30_000, 1000, groups=10, seconds_per_task=0.2, deaths=0.02)
     cluster.run()
     assert cluster.finish == Finish(Outcome.COMPLETE)
-    assert cluster.events["Died"] > 1000
+    assert cluster.events["WorkerGone"] > 1000
     assert set(cluster.settled.values()) == {1}
     assert len(cluster.settled) == 30_000

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.protocol import (
     Assign,
-    Died,
-    Done,
     EndWorker,
     Failed,
     Failure,
@@ -21,13 +19,15 @@ from vindeby.runner.protocol import (
     KillWorker,
     Kind,
     Outcome,
-    Placed,
     Seen,
     SetAside,
     StartWorker,
     StopAsked,
+    TasksDurable,
     Tick,
     WantsWork,
+    WorkerGone,
+    WorkerReady,
 )
 
 KINDS = [Kind.EXCEPTION, Kind.KILLED, Kind.MEMORY, Kind.TIME]
@@ -58,7 +58,7 @@ class World:
                     self.alive[worker], self.computed[worker] = [], []
                     self.ended.discard(worker)
                     if self.nodes > 1:
-                        self.obey(self.plan.handle(Placed(worker, self.node(worker)), self.now))
+                        self.obey(self.plan.handle(WorkerReady(worker, node=self.node(worker)), self.now))
                 case Assign(worker, tasks, careful, alone):
                     self.check_send(worker, tasks, careful, alone)
                     self.alive[worker] += tasks
@@ -103,11 +103,11 @@ class World:
         for task in tasks:
             assert task not in self.settled
             self.settled[task] = "done"
-        self.tell(Done(worker, tasks))
+        self.tell(TasksDurable(worker, tasks))
 
     def die(self, worker: int, suspect: int | None, kind: Kind, *, by_itself: bool = False) -> None:
         del self.alive[worker], self.computed[worker]
-        self.tell(Died(worker, suspect, Failure(kind, "x"), by_itself))
+        self.tell(WorkerGone(worker, suspect, Failure(kind, "x"), by_itself))
 
     def step(self, choice: random.Random, trouble: float) -> None:
         worker = choice.choice(sorted(self.alive))

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.runner.pool import DiskTrouble, TasksDurable
-from vindeby.runner.protocol import Failed, Kind
+from vindeby.runner.protocol import DiskTrouble, Failed, Kind, TasksDurable
 from vindeby.runner.publisher import Publisher
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import Receipt

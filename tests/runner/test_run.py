@@ -15,7 +15,6 @@ import pytest
 import vindeby
 from tests.runner.campaigns import ROOT, calling, equal, one_cell, results
 from tests.runner.functions import good
-from vindeby.campaign.outline import outline_of, read_outline
 from vindeby.errors import ArgumentError, BusyError, DataError, InputError, TaskError
 from vindeby.runner import CallTask, run
 from vindeby.runner.protocol import Kind
@@ -73,17 +72,6 @@ def test_the_same_again_computes_nothing_and_more_seeds_are_added(tmp_path: Path
     assert (more.done, more.resume_state.done, more.complete) == (4, 8, True)
     calls = (tmp_path / "trace").read_text().split()
     assert len(calls) == len(set(calls)) == 12
-
-
-def test_the_outline_of_the_campaign_is_kept_and_renewed(tmp_path: Path) -> None:
-    directory = RunDirectory(tmp_path / "out.h5")
-    for seeds in (1, 2):
-        asked = calling("good", seeds)
-        run(asked, directory.output)
-        assert read_outline(directory.outline_text(), asked.dumps()) == outline_of(asked)
-    directory.outline_file.unlink()  # as after a run of an older version
-    run(asked, directory.output)
-    assert read_outline(directory.outline_text(), asked.dumps()) == outline_of(asked)
 
 
 def test_the_number_of_workers_changes_nothing(tmp_path: Path) -> None:

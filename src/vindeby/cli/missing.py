@@ -35,7 +35,7 @@ def command(
     """List the configurations that have no valid result, with the reason; exit 1 when there are any."""
     from vindeby.assembly.done import Judge, judged, not_done
     from vindeby.results.observer import begun_tasks
-    from vindeby.results.sources import Folder, NothingYet, open_source
+    from vindeby.results.sources import Folder, open_source
     from vindeby.store.disk.events import Odd, read_failures
     from vindeby.store.missing import as_csv, as_json, as_text, find_missing
     from vindeby.store.read.database import Database
@@ -57,8 +57,7 @@ def command(
     failed = {key: str(task) for key, task in read_failures(source.run, odd).items()}
     for path, [why] in odd.items():
         say(f"{path}: {why}")
-    holding = None if isinstance(source, NothingYet) else source
-    missing = find_missing(holding, expected, failed, begun_tasks(source.run), invalid)  # type: ignore[arg-type]
+    missing = find_missing(source, expected, failed, begun_tasks(source.run), invalid)  # type: ignore[arg-type]
     echo_text(formats[chosen](missing))
     if missing:
         say(f"{len(missing)} of {len(expected)} results are missing")

@@ -43,7 +43,6 @@ def command(
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
     from vindeby.assembly.done import judged, not_done
     from vindeby.assembly.energy import fill_in_energies
-    from vindeby.campaign.outline import write_outline
     from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, RESULT_ARRAYS
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.files import check_output
@@ -77,7 +76,7 @@ def command(
     missing, filled = None, None
     if report.records and loaded is not None:
         text = loaded.dumps()
-        run.freeze_campaign(text, write_outline(loaded, text))
+        run.freeze_campaign(text)
         if recompute_aep:
             filled = fill_in_energies(run, loaded, say)
         with Database(run) as database:

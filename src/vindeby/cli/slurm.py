@@ -82,7 +82,7 @@ def command(
         f"of {parts}"
     )
     if submit:
-        _submit(job, list(left.by_part))
+        _submit(job)
     else:
         echo(
             f"to submit it: the same command with --submit; or sbatch {_quoted(job.array_script)}, then, "
@@ -94,7 +94,6 @@ def command(
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
     from vindeby.assembly.merging import refuse_another_campaign
-    from vindeby.campaign.outline import write_outline
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
@@ -112,7 +111,7 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     text = campaign.dumps()
     if run.campaign_text() != text:
         _refuse_while_running(run)
-        run.freeze_campaign(text, write_outline(campaign, text))
+        run.freeze_campaign(text)
     return run
 
 
@@ -132,14 +131,14 @@ def _write(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def _submit(job: Job, parts: list[int]) -> None:
-    from vindeby.batch import write_note
+def _submit(job: Job) -> None:
+    from vindeby.batch import Submitted, write_note
     from vindeby.slurm_commands import submit
 
     array = submit(job.array_script)
-    write_note(job.run, array, "", parts, job.parts)
+    write_note(job.run, Submitted(array, ""))
     merge = submit(job.merge_script, f"--dependency=afterany:{array}")
-    write_note(job.run, array, merge, parts, job.parts)
+    write_note(job.run, Submitted(array, merge))
     echo(f"submitted: job array {array}, and {merge}, which merges when all of its elements have ended")
     echo(f"to watch it: vindeby monitor {_quoted(job.run.output)}; to end it: scancel {array} {merge}")
     echo("if anything is missing in the end: the same command again")

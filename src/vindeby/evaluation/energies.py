@@ -7,9 +7,9 @@ that memory does not grow with the length of a series.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +68,7 @@ class Energies:
         self.steps = 0 if series is None else len(series.wind_speed)
         weights = np.ones(self.steps) if series is None or series.weight is None else np.array(series.weight)
         self._weights = weights / weights.sum() if self.steps else weights
-        self._engines: OrderedDict[tuple[int, int, tuple[int, ...]], WindFarm] = OrderedDict()
+        self._engine = lru_cache(_MOST_ENGINES)(self._make_engine)
 
     def among(
         self, own: Layout, others: Sequence[Layout], period: tuple[int, int], *, internal: bool
@@ -104,17 +104,11 @@ class Energies:
                 kept[:, steps] = power[:own]
         return Given(mean * mean_power_to_aep_gwh(1.0), kept)
 
-    def _engine(self, first: int, last: int, kinds: tuple[int, ...]) -> WindFarm:
-        key = (first, last, kinds)
-        if key not in self._engines:
-            campaign = self._campaign
-            if self.steps:
-                campaign = campaign.model_copy(update={"site": part_of(campaign.site, first, last)})
-            self._engines[key] = wind_farm(campaign, kinds)
-            if len(self._engines) > _MOST_ENGINES:
-                self._engines.popitem(last=False)
-        self._engines.move_to_end(key)
-        return self._engines[key]
+    def _make_engine(self, first: int, last: int, kinds: tuple[int, ...]) -> WindFarm:
+        campaign = self._campaign
+        if self.steps:
+            campaign = campaign.model_copy(update={"site": part_of(campaign.site, first, last)})
+        return wind_farm(campaign, kinds)
 
 
 def passive(turbine: Turbine) -> Turbine:

@@ -16,8 +16,7 @@ disturb each other.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.assembly.energy import engine_name
-from vindeby.assembly.stored_turbines import kinds_of
 from vindeby.campaign import Campaign, Task, Turbine
 from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key
@@ -81,7 +79,7 @@ class _Prepared:
         key = task_key(cell.farm_idx, cell.type_idx, "").removesuffix("_s")
         self._own = method.pinned[key]
         self._free: dict[Pinned, float] = {}
-        self._remembered: OrderedDict[tuple[Pinned, int, int, frozenset[Pinned], bool], Given] = OrderedDict()
+        self._remembered: dict[tuple[Pinned, int, int, frozenset[Pinned], bool], Given] = {}
         self._bytes = 0
 
     def solve(self, task: Task) -> Result:
@@ -115,9 +113,7 @@ class _Prepared:
             self._free[own] = self._energies.free_gwh(self._method.stored.layout(own))
         free, found = self._free[own], dict[str, Any]()
         if self._method.internal != "off":
-            alone = self._whole(
-                own, [Period(one.first, one.last, ()) for one in _joined(periods)], internal=True
-            )
+            alone = self._one(own, Period(periods[0].first, periods[-1].last, ()), internal=True)
             found |= _named(self._whole(own, periods, internal=True), "")
             found["aep_alone"] = float(alone.aep.sum())
         if self._method.internal != "on":
@@ -141,7 +137,6 @@ class _Prepared:
     def _one(self, own: Pinned, period: Period, *, internal: bool) -> Given:
         key = (own, period.first, period.last, frozenset(period.standing), internal)
         if key in self._remembered:
-            self._remembered.move_to_end(key)
             return self._remembered[key]
         stored = self._method.stored
         # In the order of their keys, whatever that of the table: equal sets give equal bits.
@@ -151,26 +146,19 @@ class _Prepared:
         given = self._energies.among(
             stored.layout(own), others, (period.first, period.last), internal=internal
         )
-        self._remember(key, given)
-        return given
-
-    def _remember(self, key: tuple[Pinned, int, int, frozenset[Pinned], bool], given: Given) -> None:
-        self._remembered[key] = given
         self._bytes += given.size
-        while self._bytes > _MOST_REMEMBERED_BYTES and len(self._remembered) > 1:
-            self._bytes -= self._remembered.popitem(last=False)[1].size
+        if self._bytes > _MOST_REMEMBERED_BYTES:
+            self._remembered.clear()
+            self._bytes = given.size
+        self._remembered[key] = given
+        return given
 
     def _numbered(self, layout: Layout) -> npt.NDArray[np.int64]:
         """The types of a mix by their numbers in the study's campaign."""
         names = [turbine.name for turbine in self._method.turbines]
         here = [turbine.name for turbine in self._method.campaign.turbines]
-        assert all(kind < len(here) for kind in kinds_of(self._cell))
+        assert all(kind < len(here) for kind in self._cell.type_indices)
         return np.array([here.index(names[kind]) for kind in layout.types], np.int64)
-
-
-def _joined(periods: Sequence[Period]) -> Iterator[Period]:
-    """One period from the first step to the last."""
-    yield Period(periods[0].first, periods[-1].last, ())
 
 
 def _named(given: Given, suffix: str) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationError, model_validator
 
 from vindeby.campaign.reading import source
-from vindeby.campaign.reading.files import named_text
+from vindeby.campaign.reading.files import NamedFile
 from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.tables import Header, TableLine, TableReader
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, write
+from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.values import PACKED, Name, OneOf, Section, Text, refusal
@@ -51,14 +51,16 @@ def _date(text: str) -> str:
 
 
 def _label(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise refusal("is not a name of a combination", remedy="write a word or a number", value=value)
     text = str(value).strip()
-    if len(text) > _LONGEST_LABEL or not text.isprintable():
-        message = "is not a name of a combination: it is too long, or holds characters that cannot be printed"
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, str | int)
+        or not 0 < len(text) <= _LONGEST_LABEL
+        or not text.isprintable()
+    ):
         raise refusal(
-            message,
-            remedy=f"use at most {_LONGEST_LABEL:,} printable characters",
+            "is not a name of a combination",
+            remedy=f"write a word or a number of at most {_LONGEST_LABEL:,} printable characters",
             value=text[:40].encode("ascii", "backslashreplace").decode(),
         )
     return text
@@ -73,14 +75,11 @@ class Row(Section):
     since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
 
 
-class TableRow(Section):
+class TableRow(Row):
     """A row of a table: one farm that stands in a combination; without a farm, a combination may be empty."""
 
+    farm: Name | None = None  # type: ignore[assignment]
     combination: Annotated[str, BeforeValidator(_label)]
-    farm: Name | None = None
-    type: Name | None = None
-    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
-    since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
 
     @model_validator(mode="after")
     def _nothing_without_a_farm(self) -> Self:
@@ -89,12 +88,6 @@ class TableRow(Section):
                 "says a type, seed or date of no farm", remedy="name the farm", value=self.combination
             )
         return self
-
-    def row(self) -> Row | None:
-        """The same without the combination; None where nothing stands."""
-        if self.farm is None:
-            return None
-        return Row.model_construct(farm=self.farm, type=self.type, seed=self.seed, since=self.since)
 
 
 Rows = Annotated[tuple[Row, ...], Field(min_length=1)]
@@ -184,17 +177,17 @@ def with_combination_file(document: Document, folder: Path) -> Document:
     if set(table) != {"file"} or not isinstance(table["file"], str):
         message, remedy = "is neither a list of rows nor a file", "write file: COMBINATIONS.csv, or a list"
         document.refuse(_AT, message, remedy)
-    path = folder / table["file"]
-    field = field_name((*_AT, "file"))
-    reader = TableReader(str(path), field)
-    text = named_text(document, (*_AT, "file"), path, latin=True)
+    named = NamedFile(document, table, _AT, folder)
+    reader, text = TableReader(str(named.path), f"{named.field}.file"), named.text(latin=True)
     header = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
     names = _names(reader, header)
     rows = [(row.line, _row(reader, names, row)) for row in reader.rows(text, header)]
     if not rows:
         reader.refuse(1, "has no rows below a header", "is it the right file?")
     neighbours["table"] = [row for _, row in rows]
-    document.origins.update({(*_AT, index): Origin(str(path), line) for index, (line, _) in enumerate(rows)})
+    document.origins.update(
+        {(*_AT, index): Origin(str(named.path), line) for index, (line, _) in enumerate(rows)}
+    )
     return document
 
 
@@ -307,14 +300,3 @@ class Study(Section):
         aside: dict[str, str] = {}
         data = self.model_dump(mode="json", by_alias=True, exclude_none=True, context={PACKED: True})
         return put_back(write(set_aside(data, aside)), aside)
-
-    @model_validator(mode="after")
-    def _power_needs_steps(self) -> Self:
-        if self.power_type == "float64" and self.output != "power":
-            raise refusal(
-                "has a meaning only with output: power",
-                remedy="leave it out",
-                at=("power_type",),
-                value="float64",
-            )
-        return self

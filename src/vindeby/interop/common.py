@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from vindeby.campaign.reading.files import UnreadableError, read_bounded, read_bounded_text
+from vindeby.campaign.reading.files import read_bounded, read_bounded_text
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.errors import CampaignError, InputError, Problem
 
@@ -54,8 +54,13 @@ def refuse_unreachable(path: Path) -> None:
         refuse_option("file", f"cannot be read: {message}", "check the path")
 
 
-def as_float(value: float) -> float:
-    """The number; an integer of hundreds of digits is infinite, which every check of a range refuses."""
+def given_number(options: Options, name: str) -> float | None:
+    """An option that is a number, infinite where it has hundreds of digits; None where it is not given."""
+    value = options.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        refuse_option(name, "must be a number", "write a number, without quotes", value)
     try:
         return float(value)
     except OverflowError:
@@ -64,18 +69,12 @@ def as_float(value: float) -> float:
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a regular file that is not too large."""
-    try:
-        return read_bounded(path, MAX_BYTES)
-    except UnreadableError as error:
-        raise InputError(f"{path}: {error.message}") from None
+    return read_bounded(path, MAX_BYTES)
 
 
 def read_text(path: Path) -> str:
     """The text of a file: UTF-8, or Latin-1, which older programs write in descriptions and comments."""
-    try:
-        return read_bounded_text(path, MAX_BYTES, latin=True)
-    except UnreadableError as error:
-        raise InputError(f"{path}: {error.message}") from None
+    return read_bounded_text(path, MAX_BYTES, latin=True)
 
 
 class Lines:

@@ -20,12 +20,12 @@ from vindeby.assembly.wind import turbine_of, wind_of
 from vindeby.campaign.reading.files import suffix_of
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.readers import FileContent
-from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
+from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import read as read_yaml
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.errors import ArgumentError, CampaignError
-from vindeby.interop import iea37, windio
+from vindeby.interop import iea37
 from vindeby.interop.common import (
     FileFormat,
     Options,
@@ -38,9 +38,7 @@ from vindeby.interop.site_files.options import STATES, TABLE, WEIBULL
 from vindeby.interop.site_files.wasp import read_lib, read_tab, read_wrg
 from vindeby.interop.site_files.xrsite import OPTIONS as XRSITE
 from vindeby.interop.site_files.xrsite import read_xrsite
-from vindeby.interop.turbine_files import read_floris_turbine, read_wtg
-from vindeby.interop.windio.nodes import ignored_keys, open_root
-from vindeby.interop.windio.turbine import read_turbine as read_windio_turbine
+from vindeby.interop.turbine_files import read_floris_turbine, read_windio_turbine, read_wtg
 
 __all__ = ["ForeignFileWarning", "read_site", "read_site_file", "read_turbine", "read_turbine_file"]
 
@@ -51,13 +49,6 @@ _Section = TypeVar("_Section", bound=BaseModel)
 
 class ForeignFileWarning(UserWarning):
     """Something in a file of another tool was ignored, or the file left a choice open that was made for it."""
-
-
-def _read_windio(path: Path, _: Options) -> FileContent:
-    node, notes = open_root(path), windio.Notes()
-    data = read_windio_turbine(node, notes)
-    keys = [key.removeprefix(f"{path.name}: ") for key in ignored_keys(node.files)]
-    return FileContent(data, "windio-turbine", (*notes.chosen, *notes.doubtful, *not_used(keys)))
 
 
 SITE_FORMATS = {
@@ -72,7 +63,7 @@ SITE_FORMATS = {
 TURBINE_FORMATS = {
     "wtg": FileFormat((".wtg",), frozenset({"mode", "hub_height_m"}), read_wtg),
     "floris-turbine": FileFormat(_YAML, _NONE, read_floris_turbine),
-    "windio-turbine": FileFormat(_YAML, _NONE, _read_windio),
+    "windio-turbine": FileFormat(_YAML, _NONE, read_windio_turbine),
     "iea37-turbine": FileFormat(_YAML, _NONE, iea37.read_turbine),
 }
 

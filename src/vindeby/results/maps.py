@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import shapely
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from vindeby.assembly.stored_turbines import largest_diameter_m, rated_mw
 from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import groups_of
 from vindeby.campaign.tasks import Cell
 from vindeby.results.sources import farm_of, has_neighbours, turbine_of
 from vindeby.store.format.record import Record
-
-if TYPE_CHECKING:
-    from vindeby.campaign import Campaign
 
 FloatArray = NDArray[np.float64]
 Frame = tuple[float, float, float, float]
@@ -93,20 +91,20 @@ def _neighbours_in(campaign: Campaign | None, farm_idx: int, frame: Frame) -> li
 def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None) -> dict[str, Any]:
     """A turbine type for the browser, or the mix of types of a cell: its largest rotor and its mean rated power."""
     turbine = turbine_of(campaign, type_idx)
+    data = {
+        "name": f"t{type_idx}" if type_idx >= 0 else "?",
+        "diameter": None,
+        "spacing": None,
+        "rated": None,
+    }
     if campaign is not None and cell is not None and cell.mix:
-        return {
-            "name": cell.label([one.name for one in campaign.turbines]),
+        data["name"] = cell.label(campaign.type_names)
+        return data | {
             "diameter": largest_diameter_m(campaign, cell),
             "rated": rated_mw(campaign, cell) / cell.n_turbines,
-            "spacing": None,
         }
     if campaign is None or turbine is None:
-        return {
-            "name": f"t{type_idx}" if type_idx >= 0 else "?",
-            "diameter": None,
-            "spacing": None,
-            "rated": None,
-        }
+        return data
     return {
         "name": turbine.name,
         "diameter": turbine.rotor_diameter_m,
@@ -130,10 +128,6 @@ def neighbour_groups(campaign: Campaign | None, farm_idx: int) -> dict[str, Floa
     """The positions of every neighbour, x and y in metres, by the label of its group; none without a campaign."""
     if campaign is None or not has_neighbours(campaign, farm_idx):
         return {}
-    from vindeby.campaign.neighbours import (
-        groups_of,  # loads pydantic, which a look by the outline does not need
-    )
-
     groups = groups_of(campaign, farm_idx)
     return {label: np.array([(one.x, one.y) for one in standing]).T for label, standing in groups.items()}
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.campaign.outline import Outline
+from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
@@ -51,15 +51,15 @@ class Expected:
     """By farm and type; they know the fingerprints, where a campaign is known."""
 
     @classmethod
-    def of(cls, outline: Outline) -> Expected:
+    def of(cls, campaign: Campaign) -> Expected:
         """What a campaign asks for."""
         return cls(
-            outline.farms,
-            outline.types,
-            outline.seeds,
-            outline.total_configs,
+            campaign.farm_names,
+            campaign.type_names,
+            campaign.seeds,
+            campaign.total_configs,
             known=True,
-            cells=outline.cells,
+            cells=campaign.cells(),
         )
 
     @property
@@ -274,8 +274,6 @@ class Snapshot:
     origins: dict[str, int] = field(default_factory=dict)
     """How many results are of each unverified origin: foreign, repacked, salvaged."""
     disk: Disk | None = None
-    history: tuple[tuple[float, int], ...] = field(default=(), repr=False)
-    """Times, and how many results had been published by then, from the events."""
 
     @property
     def fraction(self) -> float | None:
@@ -317,8 +315,7 @@ class Snapshot:
         plain = {
             name: value
             for name, value in vars(self).items()
-            if name
-            not in {"axes", "states", "workers", "coordinators", "failures", "bad_files", "disk", "history"}
+            if name not in {"axes", "states", "workers", "coordinators", "failures", "bad_files", "disk"}
         }
         return {
             **plain,

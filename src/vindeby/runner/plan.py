@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from vindeby.runner.protocol import (
     Assign,
-    Died,
-    Done,
+    DiskTrouble,
     EndWorker,
     Event,
     Failed,
@@ -31,15 +30,16 @@ from vindeby.runner.protocol import (
     MethodUnusable,
     MoreSlots,
     Outcome,
-    Placed,
     PoolLost,
     Seen,
     SetAside,
     StartWorker,
     StopAsked,
-    StorageLost,
+    TasksDurable,
     TryAgain,
     WantsWork,
+    WorkerGone,
+    WorkerReady,
 )
 
 FRUITLESS_DEATHS = 25
@@ -142,17 +142,18 @@ class Plan:
         match event:
             case WantsWork(worker, seconds):
                 self._wants_work(worker, seconds)
-            case Done(worker, tasks):
+            case TasksDurable(worker, tasks):
                 self._done(worker, tasks)
             case Failed(worker, task, failure):
                 self._failed(worker, task, failure, now, out)
-            case Died():
+            case WorkerGone(worker, published=published):
+                self._done(worker, published)
                 self._died(event, now, out)
             case Seen():
                 self._seen(event, out)
             case StopAsked():
                 self._stop(now, out)
-            case StorageLost(reason):
+            case DiskTrouble(_, reason, waits=False) if reason:
                 self._end(Outcome.STORAGE, reason, now, out)
             case MethodUnusable(reason):
                 self._end(Outcome.UNUSABLE, reason, now, out)
@@ -160,7 +161,7 @@ class Plan:
                 self._grow(slots, out)
             case PoolLost(reason):
                 self._end(Outcome.POOL_LOST, reason, now, out)
-            case Placed(worker, node) if worker in self._hands:
+            case WorkerReady(worker, node=node) if worker in self._hands:
                 self._hands[worker].node = node
             case _:
                 pass
@@ -203,7 +204,7 @@ class Plan:
         self._tried_fresh.discard(task)
         self._blame(task, group, failure, now, out)
 
-    def _died(self, event: Died, now: float, out: list[Instruction]) -> None:
+    def _died(self, event: WorkerGone, now: float, out: list[Instruction]) -> None:
         hand = self._hands.pop(event.worker, None)
         self._asking.pop(event.worker, None)
         if hand is None:
@@ -410,18 +411,13 @@ class Plan:
                 return group
         return max(self._pending, key=lambda group: len(self._pending[group]))
 
-    def held_by(self, worker: int) -> tuple[int, ...]:
-        """The tasks that a worker holds."""
-        hand = self._hands.get(worker)
-        return tuple(hand.tasks) if hand is not None else ()
-
     @property
     def is_ending(self) -> bool:
         """Are no tasks assigned any more?"""
         return self._ending is not None
 
 
-def _cause(hand: _WorkerState, event: Died) -> Failure:
+def _cause(hand: _WorkerState, event: WorkerGone) -> Failure:
     """Why a worker died: for what we killed it, with what it left in its log; else as its death tells."""
     if hand.killed_for is None:
         return event.failure

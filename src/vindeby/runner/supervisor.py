@@ -7,18 +7,17 @@ looking at what is there.
 
 from __future__ import annotations
 
-import functools
+import sched
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from vindeby.runner import pool as pools
 from vindeby.runner import protocol
 from vindeby.runner.plan import Plan
-from vindeby.runner.processes import StopSignals, Timers, node_and_job
-from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress
+from vindeby.runner.processes import StopSignals, node_and_job
+from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress, Work, WorkerPool
 from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
 from vindeby.store.disk.lock import Lock
@@ -102,7 +101,7 @@ class Supervisor:
         self,
         the_plan: Plan,
         space: TaskSpace,
-        pool: pools.WorkerPool,
+        pool: WorkerPool,
         log: EventLog,
         watch: Watcher,
         standing: ResumeState,
@@ -113,12 +112,12 @@ class Supervisor:
         self._plan, self._space, self._pool, self._log, self._watch = the_plan, space, pool, log, watch
         self._standing = standing
         self._meanwhile = meanwhile
-        self._timers = Timers()
+        self._timers = sched.scheduler(time.monotonic)
         self._rate = Rate()
         self._trouble = ""
         self._finish: Finish | None = None
-        self.failures: Counter[Kind] = Counter()
-        self.last_failures: dict[str, Failure] = {}
+        self.failed: dict[str, Failure] = {}
+        """Tasks that failed for good, with the reason of each."""
         self._places: dict[int, tuple[str, str]] = {}
         self._job = node_and_job()[1]
         self.time_is_up = False
@@ -132,8 +131,6 @@ class Supervisor:
         """Supervise until everything is settled, or the run is stopped."""
         with StopSignals() as signals:
             try:
-                if missing := self._pool.abilities.missing:
-                    self._log.write("pool cannot", abilities=missing)
                 self._obey(self._plan.begin())
                 while self._finish is None:
                     self._turn(signals)
@@ -153,11 +150,11 @@ class Supervisor:
         return self._plan.done + self._plan.set_aside
 
     def _turn(self, signals: StopSignals) -> None:
-        due_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
-        for event in self._pool.wait(self._timers.seconds_left(due_s)):
+        start_s = self._timers.run(blocking=False)
+        look_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
+        for event in self._pool.wait(look_s if start_s is None else min(look_s, start_s)):
             self._received(event)
         self._stop(signals)
-        self._timers.run_due(lambda: self._finish is not None)
         now = time.monotonic()
         if now - self._looked >= _LOOK_S and self._finish is None:
             self._looked = now
@@ -173,7 +170,7 @@ class Supervisor:
         for instruction in instructions:
             match instruction:
                 case protocol.StartWorker(slot, delay_s):
-                    self._timers.after(delay_s, functools.partial(self._start, slot))
+                    self._timers.enter(delay_s, 0, self._start, (slot,))
                 case protocol.Assign():
                     self._send(instruction)
                 case protocol.EndWorker(slot, now):
@@ -189,20 +186,15 @@ class Supervisor:
 
     def _start(self, slot: int) -> None:
         if self._plan.is_ending:
-            self._gone(slot)
+            never_started = Failure(Kind.KILLED, "never started")
+            self._happened(protocol.WorkerGone(slot, None, never_started, by_itself=True))
         else:
             self._pool.start(slot)
-
-    def _gone(self, slot: int) -> None:
-        """A worker that was never started, as the run ended first."""
-        self._happened(protocol.Died(slot, None, Failure(Kind.KILLED, "never started"), by_itself=True))
 
     def _send(self, send: protocol.Assign) -> None:
         limit = self._plan.policy.memory_limit_alone if send.alone else None
         tasks = tuple((number, self._space.task(number)) for number in send.tasks)
-        self._pool.assign(
-            send.worker, pools.Work(tasks, send.careful, send.alone, limit, trusted=send.trusted)
-        )
+        self._pool.assign(send.worker, Work(tasks, send.careful, send.alone, limit, send.trusted))
 
     def _note(self, event: str, task: int, failure: Failure, *, durable: bool = False, **more: Any) -> None:
         known = self._space.task(task)
@@ -213,51 +205,41 @@ class Supervisor:
 
     def set_aside(self, task: int, failure: Failure, attempts: int) -> None:
         """Note that a task failed for good."""
-        self.failures[failure.kind] += 1
-        self.last_failures[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
+        self.failed[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
         self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts, job=self._job)
 
-    def _received(self, event: pools.PoolEvent) -> None:
+    def _received(self, event: protocol.PoolEvent) -> None:
         match event:
-            case pools.WorkerReady(slot, pid, log, node, job):
+            case protocol.WorkerReady(slot, pid, log, node, job):
                 self._places[slot] = node, job
                 self._log.write("worker started", worker=slot, pid=pid, log=log, node=node, job=job)
-                self._happened(protocol.Placed(slot, node))
-            case pools.TasksDurable(slot, tasks, shard, seconds):
+            case protocol.TasksDurable(slot, tasks, shard, seconds):
                 self._log.write(
                     "published", worker=slot, tasks=len(tasks), shard=shard, seconds=round(seconds, 3)
                 )
-                self._happened(protocol.Done(slot, tasks))
-            case pools.WorkerRetiring(slot, reason, pid):
+            case protocol.WorkerRetiring(slot, reason, pid):
                 self._log.write("worker retires", worker=slot, pid=pid, reason=reason)
-            case pools.WorkerGone():
+            case protocol.WorkerGone():
                 self._worker_gone(event)
-            case pools.DiskTrouble():
-                self._disk(event)
-            case pools.PoolNote(name, details):
+            case protocol.DiskTrouble(_, reason):
+                self._trouble = reason
+                if reason:
+                    self._log.write("disk trouble", reason=reason)
+            case protocol.PoolNote(name, details):
                 self._log.write(name, **details)
             case _:
-                self._happened(event)
+                pass
+        self._happened(event)
 
-    def _worker_gone(self, event: pools.WorkerGone) -> None:
+    def _worker_gone(self, event: protocol.WorkerGone) -> None:
         slot, failure = event.worker, event.failure
         if not event.by_itself:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
         if event.suspect is not None and event.suspect not in event.published:  # it is tried again
             self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
-        if event.published:
-            self._happened(protocol.Done(slot, event.published))
-        elif self.time_is_up and event.suspect is not None and not event.by_itself:
+        if self.time_is_up and event.suspect is not None and not event.published and not event.by_itself:
             task, seconds = self._on_task.get(slot, (None, 0.0))
             self.cut_short[event.suspect] = seconds if task == event.suspect else 0.0
-        self._happened(protocol.Died(slot, event.suspect, failure, event.by_itself))
-
-    def _disk(self, event: pools.DiskTrouble) -> None:
-        self._trouble = event.reason
-        if event.reason:
-            self._log.write("disk trouble", reason=event.reason)
-            if not event.waits:
-                self._happened(protocol.StorageLost(event.reason))
 
     def _stop(self, signals: StopSignals) -> None:
         for name in signals.received():

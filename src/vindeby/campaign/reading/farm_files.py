@@ -12,28 +12,26 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from vindeby.campaign.reading.files import named_text, suffix_of
+from vindeby.campaign.reading.files import NamedFile, suffix_of
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import TableLine, read_positions, read_vertices
-from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Hidden, Origin, field_name, read
+from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Hidden, Origin, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem, VindebyError
-
-_NOT_WITH_A_DATABASE = ("positions", "source")
 
 
 def with_neighbour_files(document: Document, folder: Path) -> Document:
     """Put the neighbours that stand in files of their own into the document."""
     for holder, at in neighbour_groups(document.data):
-        group = _Group(document, holder, at)
         if "file" in holder:
-            group.take_table(folder, _type_names(document.data, holder))
+            _take_table(NamedFile(document, holder, at, folder), type_names(document.data, holder))
         elif "database" in holder:
-            group.take_stored(folder)
+            _take_stored(NamedFile(document, holder, at, folder, "database"))
         elif lost := [key for key in ("key", "best") if key in holder]:
-            group.refuse(lost[0], "is given without a database", "add database: FILE.h5")
+            message = "is given without a database"
+            document.refuse((*at, lost[0]), message, "add database: FILE.h5", holder[lost[0]])
     return document
 
 
@@ -53,103 +51,70 @@ def neighbour_groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
                 yield group, (*at, "neighbours", index)
 
 
-def _type_names(data: Any, group: dict[str, Any]) -> list[str]:
+def type_names(data: Any, group: dict[str, Any]) -> list[str]:
     """The names of the types that a table may use."""
     lists = (group.get("turbines"), data.get("turbines"))
     entries = [entry for one in lists if isinstance(one, list) for entry in one if isinstance(entry, dict)]
     return [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
 
 
-class _Group:
-    """A group in the data that names a file."""
+def turbine_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
+    """Every turbine type of the campaign and of its neighbours, with its path."""
+    for holder, place in [(data, ()), *neighbour_groups(data)]:
+        for index, turbine in _entries(holder, "turbines"):
+            yield turbine, (*place, "turbines", index)
 
-    def __init__(self, document: Document, data: dict[str, Any], at: DataPath) -> None:
-        self.document, self.data, self.at = document, data, at
 
-    def refuse(self, key: str, message: str, remedy: str) -> NoReturn:
-        self.document.refuse((*self.at, key), message, remedy, self.data.get(key))
+def _take_table(named: NamedFile, known: Sequence[str]) -> None:
+    """Positions, and types where a column says them."""
+    named.refuse_beside("file", ("positions", "source", "database", "key", "best"))
+    field = f"{named.field}.file"
+    places, types = read_positions(named.text(latin=True), str(named.path), field)
+    if not places.data:
+        named.refuse_key("file", "does not hold positions", "is it the right file?")
+    if types is not None:
+        named.refuse_beside("a column of types in the file", ("type",))
+        named.data["type"] = [_known_type(row, known, str(named.path), field) for row in types]
+    named.put({"positions": places.data})
+    named.data["source"] = named.path.name
+    named.document.origins.update(
+        {(*named.at, "positions", *inside): place for inside, place in places.origins.items()}
+    )
 
-    def refuse_beside(self, key: str, others: Sequence[str]) -> None:
-        """Refuse keys that say again, or otherwise, what the file says."""
-        given = [other for other in others if other in self.data]
-        if given:
-            self.refuse(given[0], f"is given beside {key}", f"give {given[0]} or {key}, not both")
 
-    def path_of(self, key: str, folder: Path) -> Path:
-        """The path of the file; refuses what is not a path."""
-        name = self.data[key]
-        if not isinstance(name, str) or not name:
-            self.refuse(key, "must be the path of a file", "write it as text")
-        return folder / name
-
-    def take_table(self, folder: Path, known: Sequence[str]) -> None:
-        """Positions, and types where a column says them."""
-        self.refuse_beside("file", ("positions", "source", "database", "key", "best"))
-        path = self.path_of("file", folder)
-        field = field_name((*self.at, "file"))
-        text = named_text(self.document, (*self.at, "file"), path, latin=True)
-        places, types = read_positions(text, str(path), field)
-        if not places.data:
-            self.refuse("file", "does not hold positions", "is it the right file?")
-        if types is not None:
-            self.refuse_beside("a column of types in the file", ("type",))
-            self.data["type"] = [_known_type(row, known, str(path), field) for row in types]
-        self.data["source"] = Path(self.data.pop("file")).name
-        self.put("positions", places.data)
-        for inside, place in places.origins.items():
-            self.document.origins[(*self.at, "positions", *inside)] = place
-
-    def take_stored(self, folder: Path) -> None:
-        """A result of a database, with the type that it was made for."""
-        self.refuse_beside("database", (*_NOT_WITH_A_DATABASE, "file"))
-        path = self.path_of("database", folder)
-        if ("key" in self.data) == ("best" in self.data):
-            self.refuse(
-                "database",
-                "the entry does not say which result of it",
-                "give key: KEY, or best: {farm: NAME}",
-            )
-        key, farm, type_ = self._asked()
-        try:
-            found = readers().stored_layout(path, key, farm, type_)
-        except VindebyError as error:
-            named = "database" if not path.exists() else "best" if key is None else "key"
-            self.refuse(named, str(error), "check the path" if named == "database" else "name what it has")
-        if found.turbines is None and "type" not in self.data:
-            self.refuse("database", "keeps no campaign, so the turbine is not known", "give its type as well")
-        if found.turbines is not None:
-            self.refuse_beside("a database that knows its turbines", ("type", "turbines"))
-            self.put("turbines", found.turbines)
-            self.put("type", found.type)
-        self.data["source"] = (
-            f"{path.name} {found.key} ({found.what})" if found.what else f"{path.name} {found.key}"
+def _take_stored(named: NamedFile) -> None:
+    """A result of a database, with the type that it was made for."""
+    named.refuse_beside("database", ("positions", "source", "file"))
+    data, path = named.data, named.path
+    if ("key" in data) == ("best" in data):
+        named.refuse_key(
+            "database", "the entry does not say which result of it", "give key: KEY, or best: {farm: NAME}"
         )
-        for name in ("database", "key", "best"):
-            self.data.pop(name, None)
-        self.put("positions", found.positions)
-
-    def put(self, key: str, value: Any) -> None:
-        """A value that a file gave, with the line that names the file as its origin."""
-        origin = self.document.origin(self.at)
-        self.document.origins[(*self.at, key)] = Origin(origin.source, origin.line)
-        self.data[key] = value
-
-    def _asked(self) -> tuple[str | None, str | None, str | None]:
-        if "key" in self.data:
-            key = self.data["key"]
-            if not isinstance(key, str):
-                self.refuse("key", "must be the name of a result", "write e.g. farm0_t5_s12")
-            return key, None, None
-        best = self.data["best"]
-        if best is True:
-            return None, None, None
-        unknown = (
-            [name for name in best if name not in ("farm", "type")] if isinstance(best, dict) else [best]
+    key, best = data.get("key"), data.get("best")
+    wanted = {} if best in (None, True) else best
+    if "key" in data and not isinstance(key, str):
+        named.refuse_key("key", "must be the name of a result", "write e.g. farm0_t5_s12")
+    if not isinstance(wanted, dict) or not all(
+        name in ("farm", "type") and isinstance(text, str) for name, text in wanted.items()
+    ):
+        named.refuse_key("best", "does not say of which farm", "write best: {farm: NAME, type: NAME}")
+    try:
+        found = readers().stored_layout(path, key, wanted.get("farm"), wanted.get("type"))
+    except VindebyError as error:
+        wrong = "database" if not path.exists() else "best" if key is None else "key"
+        named.refuse_key(wrong, str(error), "check the path" if wrong == "database" else "name what it has")
+    values: dict[str, Any] = {"positions": found.positions}
+    if found.turbines is not None:
+        named.refuse_beside("a database that knows its turbines", ("type", "turbines"))
+        values |= {"turbines": found.turbines, "type": found.type}
+    elif "type" not in data:
+        named.refuse_key(
+            "database", "keeps no campaign, so the turbine is not known", "give its type as well"
         )
-        texts = list(best.values()) if isinstance(best, dict) else []
-        if unknown or not all(isinstance(text, str) for text in texts):
-            self.refuse("best", "does not say of which farm", "write best: {farm: NAME, type: NAME}")
-        return None, best.get("farm"), best.get("type")
+    for name in ("key", "best"):
+        data.pop(name, None)
+    named.put(values)
+    data["source"] = f"{path.name} {found.key} ({found.what})" if found.what else f"{path.name} {found.key}"
 
 
 def _known_type(row: TableLine, known: Sequence[str], source: str, field: str) -> str:
@@ -235,32 +200,32 @@ def with_boundary_files(document: Document, folder: Path) -> Document:
         boundary = holder.get("boundary")
         if not isinstance(boundary, dict) or not isinstance(boundary.get("file"), str):
             continue
+        named = NamedFile(document, boundary, at, folder)
         if len(boundary) > 1:
             others = ", ".join(key for key in boundary if key != "file")
-            origin = document.origin((*at, "file"))
-            problem = Problem(
-                origin.source, field_name(at), f"gives file and {others}", None, "give one", origin.line
-            )
-            raise CampaignError([problem])
-        path = folder / boundary["file"]
-        is_table = suffix_of(path) in _TABLES
-        text = named_text(document, (*at, "file"), path, latin=is_table)
-        read_file = read_vertices if is_table else _read_areas
-        inner = read_file(text, str(path), field_name(at))
+            document.refuse(at, f"gives file and {others}", "give one")
+        is_table = suffix_of(named.path) in _TABLES
+        text = named.text(latin=is_table)
+        inner = read_vertices(text, str(named.path), named.field) if is_table else _read_areas(text, named)
         holder["boundary"] = inner.data
         document.origins.update({(*at, *inside): place for inside, place in inner.origins.items()})
     return document
 
 
-def _read_areas(text: str, source: str, field: str) -> Document:
+def _read_areas(text: str, named: NamedFile) -> Document:
     """What YAML or JSON gives as a boundary."""
-    path = Path(source)
-    document = _read_yaml(path, text, field)
+    try:
+        document = read(text, str(named.path))
+    except CampaignError as error:
+        first = error.problems[0]
+        shows_text = first.value is not None or "'" in first.message or "*" in first.message
+        message = "is not valid YAML or JSON" if shows_text else first.message
+        named.refuse(message, "check the file there, or name another", line=first.line)
     if not isinstance(document.data, list | dict):
         message = "does not hold a boundary: it must be a list of vertices or a mapping"
-        raise _refused(path, field, message, "is it the right file? A table must be named .csv", 1)
+        named.refuse(message, "is it the right file? A table must be named .csv", line=1)
     document = _named_areas(document)
-    document.data = _hide(document, document.data, path, field)
+    document.data = _hide(document, document.data, named)
     return document
 
 
@@ -278,28 +243,14 @@ def _named_areas(document: Document) -> Document:
     return Document({"polygons": list(areas.values())}, {(): document.origin(()), **origins})
 
 
-def _read_yaml(path: Path, text: str, field: str) -> Document:
-    try:
-        return read(text, str(path))
-    except CampaignError as error:
-        first = error.problems[0]
-        shows_text = first.value is not None or "'" in first.message or "*" in first.message
-        message = "is not valid YAML or JSON" if shows_text else first.message
-        raise _refused(path, field, message, "check the file there, or name another", first.line) from None
-
-
-def _hide(document: Document, data: Any, path: Path, field: str, at: DataPath = ()) -> Any:
+def _hide(document: Document, data: Any, named: NamedFile, at: DataPath = ()) -> Any:
     """The same data with its text hidden; refuses keys that are not even similar to a known one."""
     if isinstance(data, dict):
         for key in data:
             if not difflib.get_close_matches(key, _KEYS, n=1, cutoff=_ALMOST_RIGHT):
                 line = document.origin((*at, key)).line
-                raise _refused(path, field, "has a key that is not known", f"known: {', '.join(_KEYS)}", line)
-        return {key: _hide(document, value, path, field, (*at, key)) for key, value in data.items()}
+                named.refuse("has a key that is not known", f"known: {', '.join(_KEYS)}", line=line)
+        return {key: _hide(document, value, named, (*at, key)) for key, value in data.items()}
     if isinstance(data, list):
-        return [_hide(document, value, path, field, (*at, index)) for index, value in enumerate(data)]
+        return [_hide(document, value, named, (*at, index)) for index, value in enumerate(data)]
     return Hidden(data) if isinstance(data, str) else data
-
-
-def _refused(path: Path, field: str, message: str, remedy: str, line: int | None) -> CampaignError:
-    return CampaignError([Problem(str(path), field, message, None, remedy, line)])

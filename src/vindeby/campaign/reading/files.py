@@ -6,19 +6,23 @@ import gzip
 import io
 import stat
 import zlib
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any, NoReturn, TypeVar
 
-from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, field_name
+from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 
+_Read = TypeVar("_Read")
 
-class UnreadableError(Exception):
-    """A file cannot be read; ``message`` says why, ``remedy`` what to do."""
 
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.message, self.remedy = message, remedy
+class UnreadableError(CampaignError):
+    """A file cannot be read; its only problem says why and what to do."""
+
+
+def _unreadable(path: Path, message: str, remedy: str) -> UnreadableError:
+    return UnreadableError([Problem(str(path), "", message, None, remedy)])
 
 
 def read_bounded(path: Path, most: int) -> bytes:
@@ -27,44 +31,89 @@ def read_bounded(path: Path, most: int) -> bytes:
         status = path.stat()
         mode, size = status.st_mode, status.st_size
         if stat.S_ISDIR(mode):
-            raise UnreadableError("this is a folder", "name the file in it")
+            raise _unreadable(path, "this is a folder", "name the file in it")
         if not stat.S_ISREG(mode):
-            raise UnreadableError("this is not a regular file", "name a file")
+            raise _unreadable(path, "this is not a regular file", "name a file")
         if size > most:
             message = f"the file has {size:,} bytes, more than the {most:,} that are read"
-            raise UnreadableError(message, "is it the right file?")
+            raise _unreadable(path, message, "is it the right file?")
         with path.open("rb") as file:
             return file.read(size)
     except FileNotFoundError:
-        raise UnreadableError("no such file", "check the path") from None
+        raise _unreadable(path, "no such file", "check the path") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableError(f"cannot be read: {reason}", "check the path and its permissions") from None
+        raise _unreadable(path, f"cannot be read: {reason}", "check the path and its permissions") from None
 
 
 def read_bounded_text(path: Path, most: int, *, latin: bool = False) -> str:
     """The text of a file, which may be compressed with gzip: UTF-8 or, with ``latin``, Latin-1 where it is not."""
-    data = _decompressed(read_bounded(path, most), most)
+    data = _decompressed(path, most)
     if latin and b"\0" in data[:10_000]:
-        raise UnreadableError("this is not a text file", "is it the right file?")
+        raise _unreadable(path, "this is not a text file", "is it the right file?")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if latin:
             return data.decode("latin-1")
-        raise UnreadableError(
-            f"the file is not text: byte {error.start} is not UTF-8", "is it the right file?"
-        ) from None
+        message = f"the file is not text: byte {error.start} is not UTF-8"
+        raise _unreadable(path, message, "is it the right file?") from None
 
 
-def named_text(document: Document, at: DataPath, path: Path, *, latin: bool = False) -> str:
-    """The text of a file that a campaign file names at ``at``; what is wrong is reported there."""
-    try:
-        return read_bounded_text(path, MAX_BYTES, latin=latin)
-    except UnreadableError as error:
-        origin = document.origin(at)
-        problem = Problem(origin.source, field_name(at), error.message, str(path), error.remedy, origin.line)
-        raise CampaignError([problem]) from None
+class NamedFile:
+    """A mapping of a campaign file that names a file under ``key``, where it stands, and the path of the file."""
+
+    def __init__(
+        self, document: Document, data: dict[str, Any], at: DataPath, folder: Path, key: str = "file"
+    ) -> None:
+        self.document, self.data, self.at, self.key = document, data, at, key
+        name = data[key]
+        if not isinstance(name, str) or not name.strip():
+            self.refuse_key(key, "must be the path of a file", "write it as text")
+        self.path = folder / name
+
+    @property
+    def field(self) -> str:
+        """The field in words, such as ``farms[0].boundary``."""
+        return field_name(self.at)
+
+    def refuse(self, message: str, remedy: str, value: object = None, line: int | None = None) -> NoReturn:
+        """Raise for something that is wrong in the file itself."""
+        shown = None if value is None else str(value)
+        raise CampaignError([Problem(str(self.path), self.field, message, shown, remedy, line)]) from None
+
+    def refuse_key(self, key: str, message: str, remedy: str) -> NoReturn:
+        """Raise for something that is wrong with what the campaign file says about it."""
+        self.document.refuse((*self.at, key), message, remedy, self.data.get(key))
+
+    def refuse_beside(self, what: str, keys: Iterable[str]) -> None:
+        """Refuse keys that say again, or otherwise, what the file says."""
+        for key in keys:
+            if key in self.data:
+                self.refuse_key(key, f"is given beside {what}", f"give {key} or {what}, not both")
+
+    def content(self, most: int, path: Path | None = None) -> bytes:
+        """The bytes of the file, or of one that belongs to it."""
+        return self._read(path or self.path, lambda one: read_bounded(one, most))
+
+    def text(self, *, latin: bool = False) -> str:
+        """The text of the file."""
+        return self._read(self.path, lambda one: read_bounded_text(one, MAX_BYTES, latin=latin))
+
+    def put(self, values: Mapping[str, Any], origin: Origin | None = None) -> None:
+        """Replace the name of the file by what it holds; by default, it comes from where the file is named."""
+        origin = origin or self.document.origin((*self.at, self.key))
+        self.data.pop(self.key, None)
+        self.data.update(values)
+        self.document.origins.update({(*self.at, key): origin for key in values})
+
+    def _read(self, path: Path, read: Callable[[Path], _Read]) -> _Read:
+        try:
+            return read(path)
+        except UnreadableError as error:
+            problem = error.problems[0]
+            at = (*self.at, self.key)
+            self.document.refuse(at, problem.message, problem.remedy or "", str(path))
 
 
 def suffix_of(path: Path) -> str:
@@ -73,17 +122,17 @@ def suffix_of(path: Path) -> str:
     return name.suffix.lower()
 
 
-def _decompressed(data: bytes, most: int) -> bytes:
-    """What a gzip file holds; other data as they are."""
+def _decompressed(path: Path, most: int) -> bytes:
+    """The bytes of a file; of a gzip file, those that are compressed in it."""
+    data = read_bounded(path, most)
     if not data.startswith(b"\x1f\x8b"):
         return data
     try:
         with gzip.open(io.BytesIO(data)) as file:
             content = file.read(most + 1)
     except (OSError, EOFError, zlib.error):
-        raise UnreadableError("the compressed file is damaged", "write it again") from None
+        raise _unreadable(path, "the compressed file is damaged", "write it again") from None
     if len(content) > most:
-        raise UnreadableError(
-            f"the compressed file holds more than the {most:,} bytes that are read", "is it the right file?"
-        )
+        message = f"the compressed file holds more than the {most:,} bytes that are read"
+        raise _unreadable(path, message, "is it the right file?")
     return content

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.reading.farm_files import neighbour_groups
-from vindeby.campaign.reading.files import named_text
+from vindeby.campaign.reading.farm_files import turbine_entries
+from vindeby.campaign.reading.files import NamedFile, UnreadableError
 from vindeby.campaign.reading.readers import FileContent, readers
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, not_used, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
@@ -29,52 +29,33 @@ def with_foreign_files(document: Document, folder: Path) -> Document:
     """Put the site and the turbines that stand in files of other tools into the document."""
     site = document.data.get("site")
     if isinstance(site, dict) and "file" in site:
-        _resolve(document, site, ("site",), folder, _SITE_FORMS, readers().site_file)
-    for holder, place in [(document.data, ()), *neighbour_groups(document.data)]:
-        turbines = holder.get("turbines")
-        for index, turbine in enumerate(turbines if isinstance(turbines, list) else []):
-            if isinstance(turbine, dict) and "file" in turbine:
-                _resolve(
-                    document,
-                    turbine,
-                    (*place, "turbines", index),
-                    folder,
-                    _TURBINE_FORMS,
-                    readers().turbine_file,
-                )
+        _resolve(NamedFile(document, site, ("site",), folder), _SITE_FORMS, readers().site_file)
+    for turbine, at in turbine_entries(document.data):
+        if "file" in turbine:
+            _resolve(NamedFile(document, turbine, at, folder), _TURBINE_FORMS, readers().turbine_file)
     return document
 
 
 def _resolve(
-    document: Document,
-    section: dict[str, Any],
-    at: DataPath,
-    folder: Path,
-    forms: Sequence[str],
-    reader: Callable[[Path, dict[str, Any]], FileContent],
+    named: NamedFile, forms: Sequence[str], reader: Callable[[Path, dict[str, Any]], FileContent]
 ) -> None:
-    name = section["file"]
-    if not isinstance(name, str) or not name:
-        document.refuse((*at, "file"), "must be the path of a file", "write it as text", name)
-    for key in (*forms, "source"):
-        if key in section:
-            document.refuse((*at, key), "is given beside file", "give one of them")
+    named.refuse_beside("file", (*forms, "source"))
+    section, document = named.data, named.document
     options = {key: value for key, value in section.items() if key not in _OWN}
     try:
-        found = reader(folder / name, options)
+        found = reader(named.path, options)
+    except UnreadableError as error:
+        named.refuse_key("file", error.problems[0].message, error.problems[0].remedy or "")
     except CampaignError as error:
-        raise CampaignError([_placed(document, at, problem) for problem in error.problems]) from None
+        raise CampaignError([_placed(document, named.at, problem) for problem in error.problems]) from None
     except VindebyError as error:
-        document.refuse((*at, "file"), str(error), "name a file that can be read", name)
-    for key in ("file", *options):
+        named.refuse_key("file", str(error), "name a file that can be read")
+    for key in options:
         del section[key]
-    for key, value in found.data.items():
-        section.setdefault(key, value)
-    section["source"] = {"file": Path(name).name, "format": found.format} | (
+    named.put({key: value for key, value in found.data.items() if key not in section})
+    section["source"] = {"file": named.path.name, "format": found.format} | (
         {"notes": list(found.notes)} if found.notes else {}
     )
-    origin = document.origin((*at, "file"))
-    document.origins.update({(*at, key): Origin(origin.source, origin.line) for key in found.data})
 
 
 def _placed(document: Document, at: DataPath, problem: Problem) -> Problem:
@@ -93,9 +74,9 @@ def with_engine_file(document: Document, folder: Path) -> Document:
     wake = document.data.get("wake")
     if not isinstance(wake, dict) or not isinstance(wake.get("floris"), str):
         return document
-    path = folder / wake["floris"]
-    text = named_text(document, ("wake", "floris"), path)
-    content = read(text, str(path), includes=True)
+    named = NamedFile(document, wake, ("wake",), folder, "floris")
+    path = named.path
+    content = read(named.text(), str(path), includes=True)
     if not isinstance(content.data, dict):
         message = "this is not a FLORIS configuration: it must be a mapping"
         raise CampaignError([Problem(str(path), "", message, None, "give the file that FlorisModel reads")])

@@ -14,7 +14,7 @@ from vindeby.campaign.reading.farm_files import (
     with_boundary_files,
     with_neighbour_files,
 )
-from vindeby.campaign.reading.files import UnreadableError, read_bounded_text
+from vindeby.campaign.reading.files import read_bounded_text
 from vindeby.campaign.reading.foreign_files import with_engine_file, with_foreign_files
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.wind_files import with_local_wind, with_wind_files
@@ -33,7 +33,7 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
         return read(presets.text(name), f"preset {name}")
     if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
-    text = text_of(Path(path))
+    text = read_bounded_text(Path(path), MAX_BYTES)
     if is_windio(text):
         return readers().windio_document(Path(path), overrides)
     return with_files(from_text(text, name), Path(path).parent)
@@ -41,7 +41,7 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
 
 def load_study(path: Path) -> Document:
     """Read a study file, which names other files as a campaign file does."""
-    return with_files(from_text(text_of(path), str(path)), path.parent)
+    return with_files(from_text(read_bounded_text(path, MAX_BYTES), str(path)), path.parent)
 
 
 def with_files(document: Document, folder: Path) -> Document:
@@ -67,14 +67,6 @@ def _refused(
     source: str, message: str, remedy: str, field: str = "", value: str | None = None
 ) -> CampaignError:
     return CampaignError([Problem(source, field, message, value, remedy)])
-
-
-def text_of(path: Path) -> str:
-    """The text of a campaign or study file."""
-    try:
-        return read_bounded_text(path, MAX_BYTES)
-    except UnreadableError as error:
-        raise _refused(str(path), error.message, error.remedy) from None
 
 
 def override(document: Document, assignments: Sequence[str]) -> None:

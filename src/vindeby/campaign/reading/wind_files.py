@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.campaign.reading.columns import CURVE, FREQUENCY, SECTORS, TIME, WEIGHT, WIND
-from vindeby.campaign.reading.farm_files import neighbour_groups
-from vindeby.campaign.reading.files import named_text
+from vindeby.campaign.reading.farm_files import turbine_entries
+from vindeby.campaign.reading.files import NamedFile
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import NumberTable, TableReader, find_time_problem
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, not_used
+from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.local_wind import AXES, RANGES, WEIBULL
 from vindeby.errors import VindebyError
@@ -26,12 +26,8 @@ def with_wind_files(document: Document, folder: Path) -> Document:
     for key, reader in (("weibull", _sectors), ("time_series", time_series), ("states", _states)):
         if isinstance(site, dict):
             _resolve_table(document, site, ("site", key), folder, reader)
-    for holder, place in [(document.data, ()), *neighbour_groups(document.data)]:
-        turbines = holder.get("turbines")
-        for index, turbine in enumerate(turbines if isinstance(turbines, list) else []):
-            if isinstance(turbine, dict):
-                at: DataPath = (*place, "turbines", index, "table")
-                _resolve_table(document, turbine, at, folder, _curve)
+    for turbine, at in turbine_entries(document.data):
+        _resolve_table(document, turbine, (*at, "table"), folder, _curve)
     return document
 
 
@@ -45,21 +41,18 @@ def _resolve_table(
     section = holder.get(str(at[-1]))
     if not isinstance(section, dict) or not isinstance(section.get("file"), str):
         return
-    path = folder / section["file"]
-    text = named_text(document, (*at, "file"), path, latin=True)
+    named = NamedFile(document, section, at, folder)
     gaps = section.pop("gaps", "") if at[-1] == "time_series" else None
-    table = TableReader(str(path), field_name(at), gaps=gaps)
-    read = reader(text, table)
+    table = TableReader(str(named.path), named.field, gaps=gaps)
+    read = reader(named.text(latin=True), table)
     if table.notes:
-        holder["source"] = {"file": path.name, "format": "csv", "notes": table.notes}
-    document.notes += [f"{path.name}: {note}" for note in not_used(table.unused)]
-    both = [key for key in read if key in section]
-    if both:
-        message = f"is given here and by a column of {section['file']}"
-        document.refuse((*at, both[0]), message, "remove it here, or rename the column")
-    del section["file"]
-    section.update(read)
-    document.origins.update({(*at, key): Origin(str(path), 1) for key in read})
+        holder["source"] = {"file": named.path.name, "format": "csv", "notes": table.notes}
+    document.notes += [f"{named.path.name}: {note}" for note in not_used(table.unused)]
+    for key in read:
+        if key in section:
+            message = f"is given here and by a column of {section['file']}"
+            named.refuse_key(key, message, "remove it here, or rename the column")
+    named.put(read, Origin(str(named.path), 1))
 
 
 def _sectors(text: str, reader: TableReader) -> dict[str, Any]:
@@ -142,80 +135,51 @@ def with_local_wind(document: Document, folder: Path) -> Document:
     site = document.data.get("site")
     local = site.get("local") if isinstance(site, dict) else None
     if isinstance(local, dict) and "file" in local:
-        _Resolver(document, site, local).resolve(folder)
+        _LocalWind(document, local, _AT, folder).resolve(site)
     elif isinstance(local, dict) and "use" in local:
-        _refuse(document, "use", "is given without a file", "add file: GRID.nc, or remove it")
+        document.refuse((*_AT, "use"), "is given without a file", "add file: GRID.nc, or remove it")
     return document
 
 
-class _Resolver:
-    """The site's data, into which a file is put."""
+class _LocalWind(NamedFile):
+    """The local wind of a site, in a netCDF file."""
 
-    def __init__(self, document: Document, site: dict[str, Any], local: dict[str, Any]) -> None:
-        self.document, self.site, self.local = document, site, local
-
-    def resolve(self, folder: Path) -> None:
-        name = self.local["file"]
-        if not isinstance(name, str) or not name:
-            _refuse(self.document, "file", "must be the path of a file", "write it as text", name)
-        for key in _GIVEN_HERE:
-            if key in self.local:
-                _refuse(
-                    self.document, key, "is given beside file", "give one of them; use: says what is taken"
-                )
-        path = folder / name
+    def resolve(self, site: dict[str, Any]) -> None:
+        """Put what the file holds into the site."""
+        self.refuse_beside("file", _GIVEN_HERE)
         try:
-            found = readers().gridded_file(path, tuple(_VARIABLES))
+            found = readers().gridded_file(self.path, tuple(_VARIABLES))
         except VindebyError as error:
-            _refuse(self.document, "file", str(error), "name a netCDF-4 file with the local wind", name)
+            self.refuse_key("file", str(error), "name a netCDF-4 file with the local wind")
         arrays = {
             _VARIABLES[key.lower()]: given for key, given in found.arrays.items() if key.lower() in _VARIABLES
         }
-        if "use" not in self.local:
-            self.document.notes += [f"{path.name}: {note}" for note in not_used(found.others)]
+        if "use" not in self.data:
+            self.document.notes += [f"{self.path.name}: {note}" for note in not_used(found.others)]
         taken = self._chosen(arrays)
         axes = self._axes({one for quantity in taken for one in arrays[quantity][0]}, found.arrays)
-        for quantity in taken:
-            self._put(quantity, *arrays[quantity], axes)
-        self.local.update({axis: values.tolist() for axis, values in axes.items()})
-        self._take_sectors(axes)
-        del self.local["file"]
-        self.local.pop("use", None)
-        self.local["source"] = Path(name).name
-        origin = self.document.origin((*_AT, "file"))
-        for key in (*AXES, *taken):
-            self.document.origins[(*_AT, key)] = Origin(origin.source, origin.line)
+        values: dict[str, Any] = {
+            quantity: self._grid(quantity, *arrays[quantity], axes) for quantity in taken
+        }
+        self._take_sectors(site.get("weibull"), values, axes)
+        self.data.pop("use", None)
+        self.put({**{axis: points.tolist() for axis, points in axes.items()}, **values})
+        self.data["source"] = self.path.name
 
     def _chosen(self, arrays: dict[str, Any]) -> list[str]:
         """The quantities that are taken: all that the file has, or those that ``use`` names."""
-        has = ", ".join(name for name in RANGES if name in arrays) or "nothing of the local wind"
-        use = self.local.get("use")
-        if use is None:
-            if not arrays:
-                names = "Speedup, Turning, Weibull_A, Weibull_k, Sector_frequency, TI"
-                _refuse(
-                    self.document,
-                    "file",
-                    "has no variable of the local wind",
-                    f"name them as PyWake does: {names}",
-                )
-            return [name for name in RANGES if name in arrays]
+        use = self.data.get("use", list(arrays))
+        if not arrays:
+            names = "Speedup, Turning, Weibull_A, Weibull_k, Sector_frequency, TI"
+            self.refuse_key("file", "has no variable of the local wind", f"name them as PyWake does: {names}")
         if not isinstance(use, list) or not use or not all(isinstance(name, str) for name in use):
-            _refuse(self.document, "use", "must be a list of variables", f"known: {', '.join(RANGES)}", use)
+            self.refuse_key("use", "must be a list of variables", f"known: {', '.join(RANGES)}")
+        has = [name for name in RANGES if name in arrays]
         for name in use:
-            known = _VARIABLES.get(name.lower())
-            if known is None:
-                _refuse(
-                    self.document,
-                    "use",
-                    "is not a variable of the local wind",
-                    f"known: {', '.join(RANGES)}",
-                    name,
-                )
-            if known not in arrays:
-                _refuse(self.document, "use", "is not in the file", f"it has: {has}", name)
+            if _VARIABLES.get(name.lower()) not in has:
+                self.document.refuse((*_AT, "use"), "is not in the file", f"it has: {', '.join(has)}", name)
         wanted = {_VARIABLES[name.lower()] for name in use}
-        return [name for name in RANGES if name in wanted]
+        return [name for name in has if name in wanted]
 
     def _axes(self, names: set[str], arrays: dict[str, Any]) -> dict[str, FloatArray]:
         """The coordinates of the axes, in the order of a grid, by vindeby's names."""
@@ -223,58 +187,47 @@ class _Resolver:
         for name in sorted(names):
             axis = _AXES.get(name.lower())
             if axis is None:
-                _refuse(self.document, "file", f"has a variable over {name}, which is not an axis of the local wind",
-                        f"use x, y, h and wd, or leave the variable out of use: {', '.join(RANGES)}")  # fmt: skip
+                message = f"has a variable over {name}, which is not an axis of the local wind"
+                remedy = f"use x, y, h and wd, or leave the variable out of use: {', '.join(RANGES)}"
+                self.refuse_key("file", message, remedy)
             if axis in found:
-                _refuse(self.document, "file", f"has two axes for {axis}", "keep one of them")
+                self.refuse_key("file", f"has two axes for {axis}", "keep one of them")
             values = arrays[name][1]
             if values.ndim != 1 or not np.isfinite(values).all():
-                _refuse(
-                    self.document, "file", f"has an axis {name} that is not a list of numbers", "correct it"
-                )
+                self.refuse_key("file", f"has an axis {name} that is not a list of numbers", "correct it")
             found[axis] = values
         return {axis: found[axis] for axis in AXES if axis in found}
 
-    def _put(
+    def _grid(
         self, quantity: str, axes: tuple[str, ...], array: FloatArray, known: dict[str, FloatArray]
-    ) -> None:
+    ) -> dict[str, Any]:
+        """A quantity as a campaign file has it."""
         own = [_AXES[name.lower()] for name in axes]
         order = sorted(range(len(own)), key=lambda index: AXES.index(own[index]))
         ordered, names = array.transpose(order), [own[index] for index in order]
-        if not np.isfinite(ordered).all():
-            place = np.argwhere(~np.isfinite(ordered))[0]
+        for place in np.argwhere(~np.isfinite(ordered))[:1]:
             where = ", ".join(f"{axis} {known[axis][i]:.10g}" for axis, i in zip(names, place, strict=True))
-            _refuse(
-                self.document,
-                "file",
-                f"{quantity} has no number at {where}",
-                "fill the gaps, or crop the grid",
-            )
-        self.local[quantity] = {"axes": names, "values": ordered.ravel().tolist()}
+            message = f"{quantity} has no number at {where}"
+            self.refuse_key("file", message, "fill the gaps, or crop the grid")
+        return {"axes": names, "values": ordered.ravel().tolist()}
 
-    def _take_sectors(self, axes: dict[str, FloatArray]) -> None:
+    def _take_sectors(self, weibull: Any, values: dict[str, Any], axes: dict[str, FloatArray]) -> None:
         """What holds for the whole site goes to the site."""
-        weibull = self.site.get("weibull")
         if not isinstance(weibull, dict):
             return
-        everywhere = [name for name in RANGES if name in self.local and "x" not in self.local[name]["axes"]]
-        if all(name in everywhere for name in WEIBULL):
-            self._refuse_both(weibull, "sectors")
-            columns = [self.local.pop(name)["values"] for name in WEIBULL]
-            weibull["sectors"] = [
+        everywhere: dict[str, Any] = {}
+        if all(name in values and "x" not in values[name]["axes"] for name in WEIBULL):
+            columns = [values.pop(name)["values"] for name in WEIBULL]
+            everywhere["sectors"] = [
                 {"direction": direction, "a": a, "k": k, "frequency": frequency}
                 for direction, a, k, frequency in zip(axes["wind_directions"].tolist(), *columns, strict=True)
                 if direction < 360.0
             ]
-        if "turbulence_intensity" in everywhere and not self.local["turbulence_intensity"]["axes"]:
-            self._refuse_both(weibull, "turbulence_intensity")
-            (weibull["turbulence_intensity"],) = self.local.pop("turbulence_intensity")["values"]
-
-    def _refuse_both(self, weibull: dict[str, Any], key: str) -> None:
-        if key in weibull:
-            remedy = "remove it here, or name what to use: under local"
-            self.document.refuse(("site", "weibull", key), "is given here and by the file of local", remedy)
-
-
-def _refuse(document: Document, key: str, message: str, remedy: str, value: Any = None) -> NoReturn:
-    document.refuse((*_AT, key), message, remedy, value)
+        if values.get("turbulence_intensity", {"axes": ["x"]})["axes"] == []:
+            (everywhere["turbulence_intensity"],) = values.pop("turbulence_intensity")["values"]
+        for key in everywhere:
+            if key in weibull:
+                remedy = "remove it here, or name what to use: under local"
+                message = "is given here and by the file of local"
+                self.document.refuse(("site", "weibull", key), message, remedy)
+        weibull.update(everywhere)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import yaml
 
 from vindeby._version import __version__
-from vindeby.interop.export.chosen import Chosen
+from vindeby.campaign.tasks import task_key
+from vindeby.interop.export.chosen import Chosen, Result
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,22 @@ def write_yaml(path: Path, data: Any) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def result_folder(path: Path, chosen: Chosen, result: Result) -> tuple[Path, str]:
+    """Where the files of a result are written, and the way from there to those that all results share."""
+    if len(chosen) == 1:
+        return path, ""
+    # Not by the key itself: that of a record from elsewhere may be any text.
+    folder = path / task_key(*result.place)
+    folder.mkdir()
+    return folder, "../"
+
+
+def write_turbines(path: Path, chosen: Chosen, describe: Callable[[int], dict[str, Any]]) -> None:
+    """Write the turbine types that stand in the results, a file for each."""
+    for type_ in sorted({type_ for result in chosen.results for type_ in result.types}):
+        write_yaml(path / f"turbine_t{type_}.yaml", describe(type_))
+
+
 NAME = "vindeby-export.json"
 
 
@@ -73,7 +91,7 @@ def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> N
         "vindeby": __version__,
         "database": chosen.database.name,
         "campaign": None if chosen.campaign is None else chosen.campaign.name,
-        "results": {key: {"aep_gwh": chosen.aep[key]} for key in chosen.places},
+        "results": {result.key: {"aep_gwh": result.aep_gwh} for result in chosen.results},
         "notes": chosen.notes,
         **more,
     }

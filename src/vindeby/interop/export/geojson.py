@@ -23,7 +23,7 @@ from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import turbine_columns
-from vindeby.interop.geo.crs import Local, Projection
+from vindeby.interop.geo.crs import Projection
 
 _DIGITS = 9
 """Of degrees: a tenth of a millimetre."""
@@ -31,7 +31,6 @@ _LOCAL_NOTE = (
     "coordinates are metres in a local system, not longitude and latitude: this is not valid by RFC 7946, and a map "
     "shows it in the wrong place"
 )
-Where = Projection | Local
 
 
 def write_geojson(path: Path, chosen: Chosen, crs: str | None) -> None:
@@ -44,10 +43,10 @@ def write_geojson(path: Path, chosen: Chosen, crs: str | None) -> None:
         )
     if chosen.campaign is not None:
         chosen.needs_wind("export --to geojson")
-    where: Where = Local() if crs == "local" else Projection(crs)
+    where = Projection(crs)
     features = [*_areas(chosen, where), *_turbines(chosen, where)]
     collection: dict[str, Any] = {"type": "FeatureCollection", "name": chosen.database.stem}
-    if isinstance(where, Local):
+    if where.is_local:
         chosen.notes.append(_LOCAL_NOTE)
         collection |= {"crs": None, "note": _LOCAL_NOTE}
     collection["vindeby"] = {
@@ -63,12 +62,12 @@ def write_geojson(path: Path, chosen: Chosen, crs: str | None) -> None:
         file.write("\n]}\n")
 
 
-def _areas(chosen: Chosen, where: Where) -> Iterator[dict[str, Any]]:
+def _areas(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
     campaign = chosen.campaign
     if campaign is None:
         chosen.notes.append("no campaign is kept with these results, so there are only turbines in the file")
         return
-    for farm_idx in sorted({place[0] for place in chosen.places.values()}):
+    for farm_idx in chosen.farms:
         farm = campaign.farms[farm_idx]
         named = {"farm_idx": farm_idx, "farm": farm.name}
         if farm.zones is None:
@@ -79,7 +78,7 @@ def _areas(chosen: Chosen, where: Where) -> Iterator[dict[str, Any]]:
         yield from _neighbours(campaign, farm_idx, named, where)
 
 
-def _of_boundary(boundary: Boundary, named: dict[str, Any], where: Where) -> Iterator[dict[str, Any]]:
+def _of_boundary(boundary: Boundary, named: dict[str, Any], where: Projection) -> Iterator[dict[str, Any]]:
     if boundary.circle is not None:
         yield _feature(_area(boundary.circle.shape(), where), {**named, **_about(boundary.circle)})
     else:
@@ -98,7 +97,7 @@ def _about(circle: Circle | None) -> dict[str, float]:
 
 
 def _neighbours(
-    campaign: Campaign, farm_idx: int, named: dict[str, Any], where: Where
+    campaign: Campaign, farm_idx: int, named: dict[str, Any], where: Projection
 ) -> Iterator[dict[str, Any]]:
     standing = neighbours_of(campaign, farm_idx)
     places = np.array([(one.x, one.y) for one in standing], np.float64).reshape(-1, 2)
@@ -116,7 +115,7 @@ def _neighbours(
         yield _feature({"type": "Point", "coordinates": place}, properties)
 
 
-def _turbines(chosen: Chosen, where: Where) -> Iterator[dict[str, Any]]:
+def _turbines(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
     columns = turbine_columns(chosen)
     places = np.column_stack([columns["x_m"], columns["y_m"]])
     degrees = where.degrees(places) if len(places) else places
@@ -141,7 +140,7 @@ def _plain(name: str, column: NDArray[Any]) -> list[Any]:
     return [None if isinstance(value, float) and np.isnan(value) else value for value in values]
 
 
-def _area(shape: BaseGeometry, where: Where) -> dict[str, Any]:
+def _area(shape: BaseGeometry, where: Projection) -> dict[str, Any]:
     """A polygon or several, outer rings counter-clockwise, as RFC 7946 asks."""
     parts = [
         [_ring(ring, where) for ring in (part.exterior, *part.interiors)]
@@ -152,18 +151,18 @@ def _area(shape: BaseGeometry, where: Where) -> dict[str, Any]:
     return {"type": "MultiPolygon", "coordinates": parts}
 
 
-def _ring(ring: Any, where: Where) -> list[list[float]]:
+def _ring(ring: Any, where: Projection) -> list[list[float]]:
     points = _rounded(where.ring(np.array(ring.coords, np.float64)[:, :2]), where)
     points[-1] = points[0]
     return points
 
 
-def _degrees(places: NDArray[np.float64], where: Where) -> list[list[float]]:
+def _degrees(places: NDArray[np.float64], where: Projection) -> list[list[float]]:
     return _rounded(where.degrees(places), where) if len(places) else []
 
 
-def _rounded(places: NDArray[np.float64], where: Where) -> list[list[float]]:
-    shown: list[list[float]] = (places if isinstance(where, Local) else np.round(places, _DIGITS)).tolist()
+def _rounded(places: NDArray[np.float64], where: Projection) -> list[list[float]]:
+    shown: list[list[float]] = (places if where.is_local else np.round(places, _DIGITS)).tolist()
     return shown
 
 

@@ -6,9 +6,13 @@ Everything is read before anything is projected, because the system is chosen fr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
 
 from vindeby.campaign.reading.farm_files import (
     SUFFIXES,
@@ -16,30 +20,45 @@ from vindeby.campaign.reading.farm_files import (
     exclusion_files,
     is_geographic,
     neighbour_groups,
+    type_names,
 )
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
+from vindeby.campaign.sections.boundary import closing_gap_m
 from vindeby.errors import ArgumentError, CampaignError, Problem
-from vindeby.interop.geo.areas import Area, FloatArray, area_of, points_of
-from vindeby.interop.geo.common_system import CommonSystem, Piece
-from vindeby.interop.geo.crs import crs_of
-from vindeby.interop.geo.features import Layer, Named, farms_of, known_types, put_types
-from vindeby.interop.geo.geojson import read_geojson
-from vindeby.interop.geo.vector_files import (
-    read_bytes,
-    read_file_geodatabase,
-    read_geopackage,
-    read_kml,
-    read_shapefile,
+from vindeby.interop.geo.crs import (
+    TOLERANCE_M,
+    Extent,
+    FloatArray,
+    between,
+    chosen_crs,
+    crs_from_text,
+    crs_of,
+    degrees_of,
+    extent_of,
+    local_frame,
+    looks_swapped,
+    name_of,
+    projected,
+    projected_ring,
+    refuse_unsuitable,
+    refuse_what_is_not_degrees,
+    same_crs,
 )
+from vindeby.interop.geo.features import Layer, Named, area_of, farms_of, points_of, put_types
+from vindeby.interop.geo.vector_files import read_layer
+from vindeby.text import plural
 
 if TYPE_CHECKING:
     from pyproj import CRS
 
+LEAST_CONVERGENCE_DEG = 0.01
+"""Grid north this near to true north is taken for it."""
+_DECIMALS = 4
+_INACCURATE_M = 1.5
 _AREA_KEYS = ("file", "layer", "feature", "crs", "edges")
 _POSITION_KEYS = ("file", "layer", "feature", "crs", "name", "type", "turbines")
-_NO_CRS = "names no coordinate reference system"
-_STATE_IT = "say it with crs: EPSG:CODE beside file, if you know it"
+Vertices = list[list[float]]
 
 
 def with_geographic_files(document: Document, folder: Path) -> Document:
@@ -52,12 +71,25 @@ def with_geographic_files(document: Document, folder: Path) -> Document:
     return document
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """An area or positions of a file, and where in the campaign they belong."""
+
+    named: Named
+    crs: CRS
+    geometry: shapely.MultiPolygon | shapely.MultiPoint
+    put: Callable[..., None]
+    """Takes the outer rings and the holes of an area, or positions, in the system of the campaign."""
+    degrees: FloatArray
+    """All vertices or positions as longitude and latitude, shape (n, 2)."""
+
+
 class _Reading:
     """One campaign file whose geographic files are read."""
 
     def __init__(self, document: Document, folder: Path) -> None:
         self.document, self.folder = document, folder
-        self.pieces: list[Piece] = []
+        self.pieces: list[_Piece] = []
         self.in_metres: list[DataPath] = []
         """What the campaign gives in metres by other means."""
         self.notes: list[str] = []
@@ -67,16 +99,21 @@ class _Reading:
         """Read everything, choose the system, then put everything where it belongs."""
         farms = self.document.data.get("farms")
         if isinstance(farms, dict):
-            self._take_farms(self._named(farms, ("farms",)))
+            self._take_farms(Named(self.document, farms, ("farms",), self.folder))
         else:
             for holder, at in boundary_holders(self.document.data):
                 self._take_boundary(holder, at)
         for group, at in neighbour_groups(self.document.data):
             self._take_positions(group, at)
-        common = CommonSystem(self.document, self.pieces, self.in_metres)
+        self._refuse_swapped()
+        extent = extent_of(np.concatenate([piece.degrees for piece in self.pieces]))
+        crs, notes = self._system(extent)
         for piece in self.pieces:
-            self.notes += common.put(piece)
-        self.document.notes += [*dict.fromkeys(self.notes), *common.state()]
+            self._put(piece, crs)
+        self.document.data["crs"] = name_of(crs)
+        note = f"coordinates are metres of {name_of(crs)}"
+        notes.append(note if crs.to_authority() is None else f"{note} ({crs.name})")
+        self.document.notes += [*dict.fromkeys(self.notes), *notes, *self._turn_wind(crs, extent)]
 
     def _take_farms(self, named: Named) -> None:
         if not is_geographic(named.data["file"], self.folder):
@@ -89,7 +126,7 @@ class _Reading:
         for index, (entry, feature) in enumerate(entries):
             at: DataPath = ("farms", index, "boundary")
             self.document.origins[at[:2]] = Origin(str(named.path))
-            own = Named(self.document, named.data, at, named.path)
+            own = Named(self.document, named.data, at, self.folder)
             self._add(own, crs, area_of([feature], own), partial(_put_boundary, entry, []))
 
     def _take_boundary(self, holder: dict[str, Any], at: DataPath) -> None:
@@ -102,33 +139,34 @@ class _Reading:
             if boundary is not None:
                 self.in_metres.append(at)
             return
-        named = self._named(boundary, at)
+        named = Named(self.document, boundary, at, self.folder)
         named.refuse_other_keys((*_AREA_KEYS, "exclusions"))
         layer, crs = self._layer(named)
         self._add(named, crs, area_of(layer.choose(named), named), partial(_put_boundary, holder, inline))
 
     def _take_exclusions(self, boundary: dict[str, Any], at: DataPath) -> list[Any]:
         """Take those that stand in files out of the list, which they come back to as polygons; returns the list."""
-        given, files = boundary["exclusions"], []
-        for entry, inside in exclusion_files(boundary):
-            if is_geographic(entry.get("file"), self.folder):
-                files.append((entry, (*at, *inside)))
-        if not files:
-            self.in_metres += [(*at, "exclusions")] if given else []
-            return given if isinstance(given, list) else [given]
-        taken = [id(entry) for entry, _ in files]
-        inline = [entry for entry in (given if isinstance(given, list) else []) if id(entry) not in taken]
-        self.in_metres += [(*at, "exclusions")] if inline else []
-        boundary["exclusions"] = inline
-        for entry, place in files:
-            self._take_exclusion(self._named(entry, place), inline)
+        given = boundary["exclusions"]
+        files = [
+            Named(self.document, entry, (*at, *inside), self.folder)
+            for entry, inside in exclusion_files(boundary)
+            if is_geographic(entry.get("file"), self.folder)
+        ]
+        listed = given if isinstance(given, list) else [given]
+        inline = [entry for entry in listed if not any(entry is named.data for named in files)]
+        if given and inline:
+            self.in_metres.append((*at, "exclusions"))
+        if files:
+            boundary["exclusions"] = inline
+        for named in files:
+            self._take_exclusion(named, inline)
         return inline
 
     def _take_exclusion(self, named: Named, inline: list[Any]) -> None:
         named.refuse_other_keys(_AREA_KEYS)
         layer, crs = self._layer(named)
         area = area_of(layer.choose(named) if "feature" in named.data else layer.features, named)
-        if area.holes:
+        if any(len(polygon.interiors) for polygon in area.geoms):
             named.refuse("an exclusion has a hole", "fill it, or draw the exclusion in two parts")
         self._add(named, crs, area, partial(_put_exclusion, inline))
 
@@ -136,74 +174,139 @@ class _Reading:
         if not is_geographic(group.get("file"), self.folder):
             self.in_metres.append(at)
             return
-        named = self._named(group, at)
+        named = Named(self.document, group, at, self.folder)
         named.refuse_other_keys(_POSITION_KEYS)
         layer, crs = self._layer(named)
         features = layer.choose(named) if "feature" in group else layer.features
         points = points_of(features, named)
         if "type" not in group:
-            put_types(layer, features, named, known_types(self.document.data, group))
+            put_types(layer, features, named, type_names(self.document.data, group))
         self._add(named, crs, points, partial(_put_positions, named))
 
-    def _add(self, named: Named, crs: CRS, geometry: Area | FloatArray, put: Callable[[Any], None]) -> None:
-        self.pieces.append(Piece(named, crs, geometry, put))
-
-    def _named(self, data: dict[str, Any], at: DataPath) -> Named:
-        named = Named(self.document, data, at, self.folder)
-        name = named.text("file")
-        assert name is not None, "only entries that name a file come here"
-        named.path = self.folder / name
-        return named
+    def _add(self, named: Named, crs: CRS, geometry: Any, put: Callable[..., None]) -> None:
+        coordinates = shapely.get_coordinates(geometry)
+        if crs.is_geographic:
+            refuse_what_is_not_degrees(coordinates, named)
+        self.pieces.append(_Piece(named, crs, geometry, put, degrees_of(coordinates, crs)))
 
     def _layer(self, named: Named) -> tuple[Layer, CRS]:
         """The features of a file, read once however many farms name it, and their system."""
         asked = (str(named.path), str(named.data.get("layer")), str(named.data.get("crs")))
         if asked not in self._layers:
-            self._layers[asked] = _reader(named.path)(named)
+            self._layers[asked] = read_layer(named)
             self.notes += self._layers[asked].notes
         layer = self._layers[asked]
-        crs, notes = crs_of(layer.crs, named, missing=_missing(named), remedy=_STATE_IT)
+        crs, notes = crs_of(layer.crs, named)
         self.notes += notes
         return layer, crs
 
+    def _refuse_swapped(self) -> None:
+        for piece in self.pieces:
+            others = [other.degrees for other in self.pieces if other is not piece]
+            if others and piece.crs.is_geographic and looks_swapped(piece.degrees, others):
+                piece.named.refuse(
+                    "lies far from the rest of the campaign, and beside it with longitude and latitude swapped",
+                    "write longitude before latitude in every file",
+                    tuple(round(float(one), 4) for one in piece.degrees[0]),
+                )
 
-def _put_boundary(holder: dict[str, Any], inline: list[Any], area: Area) -> None:
-    rings = [ring.tolist() for ring in area.rings]
-    inline += [{"polygon": hole.tolist()} for hole in area.holes]
+    def _system(self, extent: Extent) -> tuple[CRS, list[str]]:
+        """The system that the campaign file states for the whole campaign, or one that suits all files."""
+        text = self.document.data.get("crs")
+        if text is not None:
+            crs = crs_from_text(text) if isinstance(text, str) else None
+            if crs is None:
+                self.document.refuse(
+                    ("crs",), "is not a known coordinate reference system", "write e.g. EPSG:25831"
+                )
+            refuse_unsuitable(crs, extent)
+            return crs, []
+        for at in self.in_metres[:1]:
+            message = (
+                "is in metres, and other parts are read from a geographic file, but the campaign does not say "
+                "in which system"
+            )
+            self.document.refuse(
+                at, message, "add crs: EPSG:CODE to the campaign, the system of these metres"
+            )
+        return chosen_crs([piece.crs for piece in self.pieces], extent)
+
+    def _put(self, piece: _Piece, crs: CRS) -> None:
+        """Put a piece into the campaign's data, in this system."""
+        named, transformer = piece.named, None
+        note = f"{named.path.name}: projected from {name_of(piece.crs)} to {name_of(crs)}"
+        if not same_crs(piece.crs, crs):
+            transformer = between(piece.crs, crs)
+        if isinstance(piece.geometry, shapely.MultiPoint):
+            points = shapely.get_coordinates(piece.geometry)
+            piece.put((points if transformer is None else projected(points, transformer)).tolist())
+        else:
+            rings = [self._ring(ring, transformer, named) for ring in _outer_first(piece.geometry)]
+            outer = len(piece.geometry.geoms)
+            piece.put(rings[:outer], rings[outer:])
+            added = sum(map(len, rings)) + len(rings) - int(shapely.get_num_coordinates(piece.geometry))
+            if added > 0:
+                note += f"; edges kept to {TOLERANCE_M:g} m by {plural(added, 'added point')}"
+        if transformer is not None:
+            self.notes.append(
+                f"{note}; good to {transformer.accuracy:g} m"
+                if transformer.accuracy > _INACCURATE_M
+                else note
+            )
+        self.document.origins[named.at] = Origin(str(named.path))
+
+    def _ring(self, ring: Any, transformer: Any, named: Named) -> Vertices:
+        """The vertices, without a last one that repeats the first or almost meets it."""
+        points = shapely.get_coordinates(ring)[:-1]
+        if transformer is not None:
+            points = projected_ring(points, transformer, corners_only=named.keeps_corners_only())
+        vertices: list[Any] = points.tolist()
+        gaps = []
+        while len(vertices) > 3 and (gap := closing_gap_m(vertices)) is not None:
+            gaps.append(gap)
+            vertices.pop()
+        if gaps:
+            self.notes.append(
+                f"{named.path.name}: a ring ended {max(gaps):.2g} m before its first vertex; it is closed there"
+            )
+        return vertices
+
+    def _turn_wind(self, crs: CRS, extent: Extent) -> list[str]:
+        """Tell the site how far grid north is from true north; returns it in words."""
+        convergence = round(local_frame(crs, *extent.middle).convergence_deg, _DECIMALS)
+        note = f"grid north is {abs(convergence):.4g} degrees {'east' if convergence > 0 else 'west'} of true north"
+        site: Any = self.document.data.get("site")
+        if abs(convergence) < LEAST_CONVERGENCE_DEG or not isinstance(site, dict):
+            return []
+        if "grid_convergence_deg" in site:
+            return [f"{note} at the middle; the campaign file says grid_convergence_deg itself"]
+        if "local" in site:
+            return [f"{note}; wind that differs from place to place is taken as relative to grid north"]
+        site["grid_convergence_deg"] = convergence
+        self.document.origins["site", "grid_convergence_deg"] = self.document.origin(("site",))
+        return [f"{note} at the middle; wind directions are relative to true north and are turned by that"]
+
+
+def _outer_first(area: shapely.MultiPolygon) -> list[Any]:
+    """The rings of an area: those around its parts, then those around holes."""
+    holes = [hole for part in area.geoms for hole in part.interiors]
+    return [*(part.exterior for part in area.geoms), *holes]
+
+
+def _put_boundary(
+    holder: dict[str, Any], inline: list[Any], rings: list[Vertices], holes: list[Vertices]
+) -> None:
+    inline += [{"polygon": hole} for hole in holes]
     outer: dict[str, Any] = {"polygon": rings[0]} if len(rings) == 1 else {"polygons": rings}
     holder["boundary"] = {**outer, "exclusions": inline} if inline else outer
 
 
-def _put_exclusion(inline: list[Any], area: Area) -> None:
-    inline += [{"polygon": ring.tolist()} for ring in area.rings]
+def _put_exclusion(inline: list[Any], rings: list[Vertices], _: list[Vertices]) -> None:
+    inline += [{"polygon": ring} for ring in rings]
 
 
-def _put_positions(named: Named, points: FloatArray) -> None:
-    for key in ("file", "layer", "feature", "crs"):
+def _put_positions(named: Named, points: Vertices) -> None:
+    for key in ("layer", "feature", "crs"):
         named.data.pop(key, None)
+    named.put({"positions": points}, Origin(str(named.path)))
     named.data["source"] = named.path.name
-    named.data["positions"] = points.tolist()
-    named.document.origins[(*named.at, "positions")] = Origin(str(named.path))
-
-
-def _missing(named: Named) -> str:
-    return f"has no .prj, and so {_NO_CRS}" if named.path.suffix.lower() in (".shp", ".zip") else _NO_CRS
-
-
-def _reader(path: Path) -> Callable[[Named], Layer]:
-    return _READERS.get(path.suffix.lower(), _read_geojson)
-
-
-def _read_geojson(named: Named) -> Layer:
-    if "layer" in named.data:
-        named.refuse_key("layer", "GeoJSON has no layers", "remove it")
-    return read_geojson(read_bytes(named), named)
-
-
-_READERS = {
-    ".shp": read_shapefile,
-    ".zip": read_shapefile,
-    ".gpkg": read_geopackage,
-    ".kml": read_kml,
-    ".gdb": read_file_geodatabase,
-}

@@ -12,26 +12,23 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.interop.common import library
-from vindeby.interop.geo.areas import Area, FloatArray
 from vindeby.interop.geo.features import Named
 
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer
 
+FloatArray = npt.NDArray[np.float64]
 LONGITUDE_LATITUDE = "OGC:CRS84"
 _NAME = re.compile(r"(?:[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}|urn:ogc:def:crs:[A-Za-z]+:[0-9.]*:[0-9A-Za-z]+)")
 _WKT = re.compile(r"\s*[A-Za-z]{3,20}\s*\[")
 _LONGEST_WKT = 20_000
-_STEP_DEGREES = 1e-3
 _TRUE_TO_SCALE = 0.01
 """A system whose lengths are wrong by more than this is not taken for metres: Web Mercator, for example."""
 
@@ -63,29 +60,20 @@ def _known(crs: CRS) -> CRS | None:
     return crs if code is None else _pyproj().CRS.from_epsg(code)
 
 
-def stated_crs(named: Named) -> CRS | None:
-    """What the campaign file says about a file that does not say it itself."""
-    text = named.text("crs")
-    if text is None:
-        return None
-    crs = crs_from_text(text)
-    if crs is None:
-        named.refuse_key("crs", "is not a known coordinate reference system", "write e.g. EPSG:25831")
-    return crs
-
-
-def crs_of(said: CRS | None, named: Named, *, missing: str, remedy: str) -> tuple[CRS, list[str]]:
+def crs_of(said: CRS | None, named: Named) -> tuple[CRS, list[str]]:
     """The system of a file, and what is to be reported: what the file says, or else what the campaign file says.
 
     Refuses none, and two; a system that leads to no place on Earth counts as none.
     """
-    stated, notes = stated_crs(named), []
+    text, stated, notes = named.option("crs"), None, []
+    if text is not None and (stated := crs_from_text(text)) is None:
+        named.refuse_key("crs", "is not a known coordinate reference system", "write e.g. EPSG:25831")
+    without_prj = "has no .prj, and so " if named.path.suffix.lower() in (".shp", ".zip") else ""
+    missing = f"{without_prj}names no coordinate reference system"
     if said is not None and not _is_on_earth(said):
         missing = f"its system, {said.name}, has a datum that is not known"
         notes = [f"{named.path.name}: {missing}; crs: {name_of(stated)} is used"] if stated else []
         said = None
-    if said is None and stated is None:
-        named.refuse(missing, remedy)
     if said is not None and stated is not None and not same_crs(said, stated):
         named.refuse_key(
             "crs",
@@ -93,7 +81,8 @@ def crs_of(said: CRS | None, named: Named, *, missing: str, remedy: str) -> tupl
             "remove it: crs states only what a file does not say, and projects nothing",
         )
     crs = said or stated
-    assert crs is not None, "one of them is given"
+    if crs is None:
+        named.refuse(missing, "say it with crs: EPSG:CODE beside file, if you know it")
     return crs, notes
 
 
@@ -143,8 +132,7 @@ def to_degrees(crs: CRS) -> Transformer:
     return between(crs, _pyproj().CRS.from_user_input(LONGITUDE_LATITUDE))
 
 
-@dataclass(frozen=True)
-class LocalFrame:
+class LocalFrame(NamedTuple):
     """What a projected system does at a place."""
 
     convergence_deg: float
@@ -159,21 +147,13 @@ class LocalFrame:
 
 
 def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
-    """By projecting four points around the place, and measuring them on the ellipsoid."""
-    project = between(_pyproj().CRS.from_user_input(LONGITUDE_LATITUDE), crs)
-    x, y = project.transform(
-        [longitude, longitude, longitude - _STEP_DEGREES, longitude + _STEP_DEGREES],
-        [latitude - _STEP_DEGREES, latitude + _STEP_DEGREES, latitude, latitude],
-    )
-    if not all(map(math.isfinite, (*x, *y))):
+    """What a projected system does at this longitude and latitude."""
+    try:
+        factors = _pyproj().Proj(crs).get_factors(longitude, latitude, errcheck=True)
+    except _pyproj().exceptions.ProjError:
         message = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
-        raise ArgumentError(f"{message}; use the UTM zone there")
-    ellipsoid = _pyproj().Geod(ellps="WGS84")
-    north = ellipsoid.inv(longitude, latitude - _STEP_DEGREES, longitude, latitude + _STEP_DEGREES)[2]
-    east = ellipsoid.inv(longitude - _STEP_DEGREES, latitude, longitude + _STEP_DEGREES, latitude)[2]
-    scale = math.hypot(x[1] - x[0], y[1] - y[0]) / north, math.hypot(x[3] - x[2], y[3] - y[2]) / east
-    grid_bearing_of_true_north = math.degrees(math.atan2(x[1] - x[0], y[1] - y[0]))
-    return LocalFrame(-grid_bearing_of_true_north, scale)
+        raise ArgumentError(f"{message}; use the UTM zone there") from None
+    return LocalFrame(factors.meridian_convergence, (factors.meridional_scale, factors.parallel_scale))
 
 
 def utm_zone(longitude: float, latitude: float) -> CRS | None:
@@ -202,35 +182,32 @@ def projected(points: FloatArray, transformer: Transformer) -> FloatArray:
     return moved
 
 
-def projected_area(area: Area, transformer: Transformer, *, corners_only: bool) -> tuple[Area, int]:
-    """An area in the other system, and how many vertices were put into its edges."""
-    dense = [
-        [ring if corners_only else densified(ring, transformer) for ring in rings]
-        for rings in (area.rings, area.holes)
-    ]
-    added = sum(len(ring) for rings in dense for ring in rings) - len(area.coordinates)
-    outer, holes = (tuple(_rounded(projected(ring, transformer)) for ring in rings) for rings in dense)
-    return Area(outer, holes), added
+def projected_ring(ring: FloatArray, transformer: Transformer, *, corners_only: bool) -> FloatArray:
+    """The vertices of a ring in the other system, with those that were put into its edges."""
+    return np.round(
+        projected(ring if corners_only else densified(ring, transformer), transformer), _ROUNDED_DECIMALS
+    )
 
 
-def densified(ring: FloatArray, transformer: Transformer) -> FloatArray:
-    """A ring with vertices put into its edges, evenly, until each bends by less than the tolerance between two."""
+def densified(ring: FloatArray, transformer: Transformer, tolerance: float = TOLERANCE_M) -> FloatArray:
+    """A ring with vertices put into its edges, evenly, until each bends by less than the tolerance between two.
+
+    The tolerance is in units of the other system. The first vertex is not repeated at the end.
+    """
     parts = np.ones(len(ring), np.int64)
     following = np.roll(ring, -1, axis=0)
     while True:
         bend = _bend(ring, following, parts, transformer)
-        short = (bend > TOLERANCE_M) & (parts < _MOST_IN_AN_EDGE)
+        short = (bend > tolerance) & (parts < _MOST_IN_AN_EDGE)
         if not short.any():
             break
         # The bend falls with the square of the number of parts.
-        wanted = np.ceil(parts * np.sqrt(bend / TOLERANCE_M)).astype(np.int64)
+        wanted = np.ceil(parts * np.sqrt(bend / tolerance)).astype(np.int64)
         parts = np.where(short, np.clip(wanted, parts + 1, _MOST_IN_AN_EDGE), parts)
         if parts.sum() > _MOST_IN_A_RING:
-            message = (
-                f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept to {TOLERANCE_M:g} m"
-            )
             raise ArgumentError(
-                f"{message}; is it the right file? edges: straight-in-metres projects corners only"
+                f"the edges of an area would need more than {_MOST_IN_A_RING:,} points to be kept straight; is it the "
+                "right file? edges: straight-in-metres projects corners only"
             )
     return np.concatenate(
         [
@@ -241,7 +218,7 @@ def densified(ring: FloatArray, transformer: Transformer) -> FloatArray:
 
 
 def _bend(start: FloatArray, end: FloatArray, parts: np.ndarray, transformer: Transformer) -> FloatArray:
-    """For each edge, how far its parts come off the straight line between their ends (m).
+    """For each edge, how far its parts come off the straight line between their ends, in units of the other system.
 
     The middle and both quarters of the first, the middle and the last part are looked at.
     """
@@ -253,23 +230,18 @@ def _bend(start: FloatArray, end: FloatArray, parts: np.ndarray, transformer: Tr
         ]
         a, *inner, b = (projected(points, transformer) for points in at)
         along = b - a
-        length = np.maximum(np.hypot(*along.T), 1e-9)
+        length = np.maximum(np.hypot(*along.T), 1e-12)
         for points in inner:
             off = points - a
             worst = np.maximum(worst, np.abs(along[:, 0] * off[:, 1] - along[:, 1] * off[:, 0]) / length)
     return worst
 
 
-def _rounded(points: FloatArray) -> FloatArray:
-    return np.round(points, _ROUNDED_DECIMALS)
-
-
 _FARTHEST_FROM_MERIDIAN = 6.0
 """Degrees of longitude; there, lengths in a UTM zone are wrong by 0.5 % at the equator and 0.2 % at 50 degrees."""
 
 
-@dataclass(frozen=True)
-class Extent:
+class Extent(NamedTuple):
     """Longitudes and latitudes, west to east; past 180 where they cross that meridian."""
 
     west: float
@@ -287,6 +259,23 @@ class Extent:
 def degrees_of(points: FloatArray, crs: CRS) -> FloatArray:
     """Points as longitude and latitude."""
     return projected(points, to_degrees(crs))
+
+
+def refuse_what_is_not_degrees(points: FloatArray, named: Named) -> None:
+    """Refuse points of a file in longitude and latitude that cannot be that."""
+    longitude, latitude = np.abs(points).T
+    wrong = np.flatnonzero((longitude > 360.0) | (latitude > 90.0))
+    if not len(wrong):
+        return
+    at = tuple(points[wrong[0]].tolist())
+    if longitude[wrong[0]] <= 90.0 and latitude[wrong[0]] <= 360.0:
+        message = f"has a latitude of {at[1]:g}: the order of the axes is wrong"
+        named.refuse(message, "write longitude first, as RFC 7946 says", at)
+    named.refuse(
+        "has a position that is not a longitude and latitude",
+        "write the file in degrees or, where it does not state a system, say it with crs: EPSG:CODE beside file",
+        at,
+    )
 
 
 def extent_of(points: FloatArray) -> Extent:
@@ -371,41 +360,33 @@ def _apart(one: FloatArray, other: FloatArray) -> float:
     return float(np.hypot(east * np.cos(np.radians(other[1])), one[1] - other[1]))
 
 
-_LONGEST_SHOWN = 60
 _CLOSE_M = 1e-3
-_STRAIGHT_M = 0.1
-"""An edge that is straight in metres may lie so far from the straight line in degrees that stands for it."""
-_MOST_HALVINGS = 12
+_STRAIGHT_DEGREES = 0.1 / 111_320.0
+"""An edge that is straight in metres may lie 0.1 m from the straight line in degrees that stands for it."""
 
 
-@dataclass(frozen=True)
 class Projection:
-    """The system of a campaign's metres, such as ``EPSG:32631``, from which results go to longitude and latitude."""
+    """The system of a campaign's metres, such as ``EPSG:32631``, from which results go to longitude and latitude.
 
-    name: str
+    The system ``local`` is metres of no known place, which stay as they are.
+    """
 
-    def __post_init__(self) -> None:
-        shown = self.name if len(self.name) <= _LONGEST_SHOWN else f"{self.name[:_LONGEST_SHOWN]}..."
-        crs = crs_from_text(self.name)
+    def __init__(self, name: str) -> None:
+        self.name, self.is_local = name, name == "local"
+        if self.is_local:
+            return
+        crs = crs_from_text(name)
         if crs is None:
             raise ArgumentError(
-                f"--crs: {shown!r} is not a known coordinate reference system; use EPSG:CODE, e.g. EPSG:32631"
+                f"--crs: {name[:60]!r} is not a known coordinate reference system; use EPSG:CODE, e.g. EPSG:32631"
             )
         if not is_in_metres(crs):
             raise ArgumentError(
-                f"--crs: {shown} ({crs.name}) is not a projection in metres; name the one of the campaign's "
+                f"--crs: {name[:60]} ({crs.name}) is not a projection in metres; name the one of the campaign's "
                 "coordinates, e.g. EPSG:32631"
             )
-
-    @cached_property
-    def _crs(self) -> CRS:
-        crs: CRS = _pyproj().CRS.from_user_input(self.name)
-        return crs
-
-    @cached_property
-    def _transformer(self) -> Transformer:
-        made: Transformer = _pyproj().Transformer.from_crs(self._crs, LONGITUDE_LATITUDE, always_xy=True)
-        return made
+        self._crs = crs
+        self._transformer = _pyproj().Transformer.from_crs(crs, LONGITUDE_LATITUDE, always_xy=True)
 
     def proj_string(self) -> str:
         """The system as PROJ writes it, for formats that ask for that."""
@@ -415,6 +396,8 @@ class Projection:
 
     def degrees(self, places: FloatArray) -> FloatArray:
         """Longitude and latitude of places (two columns, x and y); refused where they are not on the map."""
+        if self.is_local:
+            return places
         longitude, latitude = self._transformer.transform(places[:, 0], places[:, 1])
         x, y = self._transformer.transform(longitude, latitude, direction="INVERSE")
         with np.errstate(invalid="ignore"):
@@ -429,7 +412,7 @@ class Projection:
 
     def covers(self, places: FloatArray) -> bool:
         """Whether degrees are inside the area that the system is made for, with a degree to spare."""
-        area = self._crs.area_of_use
+        area = None if self.is_local else self._crs.area_of_use
         if area is None or area.west > area.east:
             return True
         west, south, east, north = area.bounds
@@ -438,40 +421,7 @@ class Projection:
 
     def ring(self, ring: FloatArray) -> FloatArray:
         """A closed ring in degrees, with points added where its edges would bend away from what they are in metres."""
-        points = [ring[:1]]
-        for start, end in pairwise(ring):
-            points.append(self._edge(start, end)[1:])
-        return self.degrees(np.concatenate(points))
-
-    def _edge(self, start: FloatArray, end: FloatArray) -> FloatArray:
-        """Points along an edge, as many as keep the straight lines between them in degrees close to it."""
-        for halvings in range(_MOST_HALVINGS):
-            share = np.linspace(0.0, 1.0, 2**halvings + 1)[:, None]
-            points = start + share * (end - start)
-            points[-1] = end
-            degrees = self.degrees(points)
-            half = 0.5 * (degrees[:-1] + degrees[1:])
-            x, y = self._transformer.transform(half[:, 0], half[:, 1], direction="INVERSE")
-            middle = 0.5 * (points[:-1] + points[1:])
-            if np.max(np.hypot(x - middle[:, 0], y - middle[:, 1])) <= _STRAIGHT_M:
-                break
-        return points
-
-
-@dataclass(frozen=True)
-class Local:
-    """Metres of no known place: written as they are."""
-
-    name: str = "local"
-
-    def degrees(self, places: FloatArray) -> FloatArray:
-        """The metres themselves."""
-        return places
-
-    def ring(self, ring: FloatArray) -> FloatArray:
-        """The metres themselves."""
-        return ring
-
-    def covers(self, places: FloatArray) -> bool:  # noqa: ARG002 - as a projection
-        """Nothing says otherwise."""
-        return True
+        if self.is_local:
+            return ring
+        dense = densified(ring[:-1], self._transformer, _STRAIGHT_DEGREES)
+        return self.degrees(np.concatenate([dense, ring[:1]]))

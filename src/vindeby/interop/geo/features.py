@@ -1,4 +1,4 @@
-"""Which entry of a campaign file names a geographic file, and how what is wrong with either is said.
+"""The features of a geographic file: which of them an entry of the campaign means, and their areas and points.
 
 Messages show no text of a file that does not hold areas: a campaign file may come from elsewhere and name any file.
 """
@@ -8,46 +8,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import shapely
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.columns import HeaderError, type_column
-from vindeby.campaign.reading.yaml_text import Document, field_name
-from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.errors import CampaignError, Problem
+from vindeby.campaign.reading.files import NamedFile
 from vindeby.text import listed, plural
 
 if TYPE_CHECKING:
     from pyproj import CRS
 
+MOST_FEATURES = 10_000
+MOST_VERTICES = 100_000
 STRAIGHT_IN_FILE = "straight-in-file"
 STRAIGHT_IN_METRES = "straight-in-metres"
+_AREA_LOST = 1e-9
+_REASON = re.compile(r"([^\[]*)\[([-+0-9.e]+) ([-+0-9.e]+)\]")
 
 
-@dataclass
-class Named:
-    """A mapping of the campaign file with the key ``file``, where it stands, and the file."""
-
-    document: Document
-    data: dict[str, Any]
-    at: DataPath
-    path: Path
-
-    @property
-    def field(self) -> str:
-        """The field in words, such as ``farms[0].boundary``."""
-        return field_name(self.at)
-
-    def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
-        """Something is wrong in the file itself."""
-        shown = None if value is None else str(value)
-        raise CampaignError([Problem(str(self.path), self.field, message, shown, remedy)]) from None
-
-    def refuse_key(self, key: str, message: str, remedy: str) -> NoReturn:
-        """Something is wrong with what the campaign file says about it."""
-        self.document.refuse((*self.at, key), message, remedy, self.data.get(key))
+class Named(NamedFile):
+    """An entry of the campaign file that names a geographic file."""
 
     def refuse_other_keys(self, known: tuple[str, ...]) -> None:
         """Refuse a key that has no meaning beside a geographic file."""
@@ -55,7 +38,7 @@ class Named:
             if key not in known:
                 self.refuse_key(key, "has no meaning beside a geographic file", f"known: {', '.join(known)}")
 
-    def text(self, key: str) -> str | None:
+    def option(self, key: str) -> str | None:
         """The text under a key, if there is one."""
         value = self.data.get(key)
         if value is not None and (not isinstance(value, str) or not value.strip()):
@@ -64,13 +47,10 @@ class Named:
 
     def keeps_corners_only(self) -> bool:
         """Whether edges are straight in metres, so that only their ends are projected."""
-        value = self.text("edges")
+        value = self.option("edges")
         if value not in (None, STRAIGHT_IN_FILE, STRAIGHT_IN_METRES):
             self.refuse_key("edges", "is not known", f"known: {STRAIGHT_IN_FILE}, {STRAIGHT_IN_METRES}")
         return value == STRAIGHT_IN_METRES
-
-
-MOST_FEATURES = 10_000
 
 
 @dataclass(frozen=True)
@@ -79,14 +59,8 @@ class Feature:
 
     number: int
     geometry: BaseGeometry | None
+    """None where the file has none that can be read; nothing is refused for a feature that is not used."""
     properties: dict[str, Any]
-    flaw: Problem | None = None
-    """What is wrong with it; nothing is refused for a feature that is not used."""
-
-    def refuse_flaw(self, named: Named) -> None:
-        """Refuse the feature where something is wrong with it."""
-        if self.flaw is not None:
-            named.refuse(self.flaw.message, self.flaw.remedy or "", self.flaw.value)
 
 
 @dataclass
@@ -97,7 +71,7 @@ class Layer:
     crs: CRS | None
     """None where the file does not say it."""
     notes: list[str] = field(default_factory=list)
-    """What was ignored, in words."""
+    """What was done or ignored, in words."""
 
     def choose(self, named: Named) -> list[Feature]:
         """The features that ``feature:`` asks for: a number, a name, {FIELD: value}, or all."""
@@ -112,13 +86,19 @@ class Layer:
                     "feature", f"the last is {len(self.features) - 1}, counted from 0", "name another"
                 )
             return [self.features[wanted]]
-        name_field, value = self._asked(wanted, named)
-        found = [one for one in self.features if _same(one.properties.get(name_field), value)]
+        wanted = {"name": wanted} if isinstance(wanted, str) else wanted
+        if not isinstance(wanted, dict) or len(wanted) != 1:
+            named.refuse_key(
+                "feature", "is not a way to choose a feature", "give a number, a name, {FIELD: value} or all"
+            )
+        name, value = next(iter(wanted.items()))
+        name = self.field_called(name, named, "feature")
+        found = [one for one in self.features if _same(one.properties.get(name), value)]
         if not found:
-            known = listed([one.properties.get(name_field) for one in self.features])
-            named.refuse_key("feature", f"no feature has this {name_field}", f"there are: {known}")
+            known = listed([one.properties.get(name) for one in self.features])
+            named.refuse_key("feature", f"no feature has this {name}", f"there are: {known}")
         if len(found) > 1:
-            message = f"{len(found)} features have this {name_field}"
+            message = f"{len(found)} features have this {name}"
             named.refuse_key("feature", message, "give the number of the feature instead, counted from 0")
         return found
 
@@ -135,30 +115,21 @@ class Layer:
             )
         return self.features
 
-    def _asked(self, wanted: Any, named: Named) -> tuple[str, Any]:
-        if isinstance(wanted, str):
-            name_field = self.find_field("name")
-            if name_field is None:
-                named.refuse_key("feature", "the features have no field called name", "write {FIELD: value}")
-            return name_field, wanted
-        if not isinstance(wanted, dict) or len(wanted) != 1:
-            named.refuse_key(
-                "feature", "is not a way to choose a feature", "give a number, a name, {FIELD: value} or all"
-            )
-        key, value = next(iter(wanted.items()))
-        return self.field_called(key, named, "feature"), value
+    def fields(self) -> list[str]:
+        """The names of all fields, sorted."""
+        return sorted({each for one in self.features for each in one.properties})
 
     def field_called(self, name: str, named: Named, key: str) -> str:
         """The field of this name; case does not matter where only one is alike."""
         found = self.find_field(name)
         if found is None:
-            known = listed(sorted({each for one in self.features for each in one.properties}))
-            named.refuse_key(key, f"the features have no field {name!r}", f"there are: {known or 'none'}")
+            known = listed(self.fields()) or "none"
+            named.refuse_key(key, f"the features have no field {name!r}", f"there are: {known}")
         return found
 
     def find_field(self, name: str) -> str | None:
         """The same, or None where there is none."""
-        known = {each for one in self.features for each in one.properties}
+        known = self.fields()
         alike = [each for each in known if each.lower() == name.lower()]
         return name if name in known else alike[0] if len(alike) == 1 else None
 
@@ -167,6 +138,70 @@ def _same(value: Any, wanted: Any) -> bool:
     if isinstance(value, int | float) and isinstance(wanted, int | float):
         return value == wanted
     return value is not None and str(value).strip() == str(wanted).strip()
+
+
+def area_of(features: Sequence[Feature], named: Named) -> shapely.MultiPolygon:
+    """The polygons of one feature or of several; refuses other geometries, and polygons that cross themselves."""
+    area = shapely.MultiPolygon([polygon for feature in features for polygon in _polygons(feature, named)])
+    if shapely.get_num_coordinates(area) > MOST_VERTICES:
+        named.refuse(
+            f"has more than {MOST_VERTICES:,} vertices", "simplify the polygons, with QGIS for example"
+        )
+    # A hole excludes all that lies in it, so that a part inside the hole of another would be lost.
+    holes = [shapely.Polygon(hole) for part in area.geoms for hole in part.interiors]
+    if holes and len(area.geoms) > 1:
+        whole = shapely.union_all(list(area.geoms))
+        if whole.intersection(shapely.union_all(holes)).area > _AREA_LOST * whole.area:
+            named.refuse(
+                "has a part that lies in the hole of another part", "make a farm or a zone of each part"
+            )
+    return area
+
+
+def points_of(features: Sequence[Feature], named: Named) -> shapely.MultiPoint:
+    """The points of features; refuses other geometries."""
+    points = []
+    for feature in features:
+        geometry = _geometry(feature, named)
+        if geometry.geom_type != "Point":
+            message = f"feature {feature.number} is a {geometry.geom_type}, and a turbine is a Point"
+            named.refuse(message, "write one point for each turbine")
+        points.append(geometry)
+    return shapely.MultiPoint(shapely.get_coordinates(points))
+
+
+def _polygons(feature: Feature, named: Named) -> list[shapely.Polygon]:
+    parts = list(shapely.get_parts(_geometry(feature, named)))
+    while any(hasattr(part, "geoms") for part in parts):
+        parts = [inner for part in parts for inner in shapely.get_parts(part)]
+    for part in parts:
+        if part.geom_type != "Polygon":
+            named.refuse(
+                f"feature {feature.number} is a {part.geom_type}, and an area needs polygons",
+                "close the line to a polygon, or choose another feature with feature:",
+            )
+    whole = parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
+    if not shapely.is_valid(whole):
+        reason = shapely.is_valid_reason(whole)
+        message, at = reason.lower(), ""
+        if match := _REASON.fullmatch(reason):
+            message, at = match[1].lower(), f" at ({float(match[2]):.10g}, {float(match[3]):.10g})"
+        named.refuse(
+            f"feature {feature.number} is not a valid polygon: {message}{at}",
+            "correct it there, in QGIS with Check validity and Fix geometries for example",
+        )
+    return parts
+
+
+def _geometry(feature: Feature, named: Named) -> BaseGeometry:
+    """The geometry of a feature, without heights."""
+    geometry = feature.geometry
+    if geometry is None or geometry.is_empty or not np.isfinite(shapely.get_coordinates(geometry)).all():
+        named.refuse(
+            f"feature {feature.number} has no geometry that can be read",
+            "correct or remove it, or choose another with feature:",
+        )
+    return shapely.force_2d(geometry)
 
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -178,26 +213,22 @@ _AMOUNTS = ("n_turbines", "capacity_mw")
 def farms_of(named: Named, layer: Layer) -> list[tuple[dict[str, Any], Feature]]:
     """The farms as a campaign file has them, but for their boundaries, with the feature of each."""
     named.refuse_other_keys(_KEYS)
-    name_field = _name_field(named, layer)
-    fields = {key: _amount_field(named, layer, key) for key in _AMOUNTS if key in named.data}
+    asked = named.option("name")
+    name_field = layer.find_field("name") if asked is None else layer.field_called(asked, named, "name")
+    fields = {
+        key: layer.field_called(value, named, key)
+        for key in _AMOUNTS
+        if isinstance(value := named.data.get(key), str)
+    }
+    same = {key: named.data[key] for key in (*_AMOUNTS, "mix") if key in named.data and key not in fields}
     entries = []
     for feature in _wanted(layer, name_field, named):
         name = _name(feature, name_field, named)
         if not name:
             named.refuse(f"feature {feature.number} has no {name_field}", _NAME_IT)
-        entry: dict[str, Any] = {"name": name, "boundary": None}
-        for key, amount_field in fields.items():
-            entry[key] = named.data[key] if amount_field is None else _amount(feature, amount_field, named)
-        if "mix" in named.data:
-            entry["mix"] = named.data["mix"]
-        entries.append((entry, feature))
+        amounts = {key: _amount(feature, amount_field, named) for key, amount_field in fields.items()}
+        entries.append(({"name": name, "boundary": None, **amounts, **same}, feature))
     return entries
-
-
-def _name_field(named: Named, layer: Layer) -> str | None:
-    """The field that names the farms: the one that is said, or ``name``, or none."""
-    asked = named.text("name")
-    return layer.find_field("name") if asked is None else layer.field_called(asked, named, "name")
 
 
 def _name(feature: Feature, field: str | None, named: Named) -> str:
@@ -205,12 +236,6 @@ def _name(feature: Feature, field: str | None, named: Named) -> str:
         return f"{named.path.stem} {feature.number}"
     value = feature.properties.get(field)
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value).strip()
-
-
-def _amount_field(named: Named, layer: Layer, key: str) -> str | None:
-    """The field that holds an amount; None for a number, which is that of every farm."""
-    value = named.data[key]
-    return layer.field_called(value, named, key) if isinstance(value, str) else None
 
 
 def _amount(feature: Feature, field: str, named: Named) -> float | int:
@@ -233,25 +258,20 @@ def _wanted(layer: Layer, name_field: str | None, named: Named) -> list[Feature]
     by_name.pop("", None)
     if not isinstance(wanted, list) or not wanted:
         named.refuse_key("features", "must be a list of names", "write e.g. [North, South]")
-    unknown = [name for name in wanted if not isinstance(name, str) or name not in by_name]
-    if unknown:
-        named.refuse_key("features", f"no feature is called {unknown[0]!r}", f"there are: {listed(by_name)}")
-    if twice := [name for name in wanted if len(by_name[name]) > 1]:
-        message = f"{len(by_name[twice[0]])} features are called {twice[0]!r}"
-        named.refuse_key("features", message, "give the farm a boundary: {file: ..., feature: its number}")
+    for name in wanted:
+        if not isinstance(name, str) or name not in by_name:
+            named.refuse_key("features", f"no feature is called {name!r}", f"there are: {listed(by_name)}")
+        if len(by_name[name]) > 1:
+            message = f"{len(by_name[name])} features are called {name!r}"
+            named.refuse_key(
+                "features", message, "give the farm a boundary: {file: ..., feature: its number}"
+            )
     return [by_name[name][0] for name in wanted]
-
-
-def known_types(data: Any, group: dict[str, Any]) -> list[str]:
-    """The names of the types that a file may use: those of the group and of the campaign."""
-    lists = (group.get("turbines"), data.get("turbines"))
-    entries = [entry for one in lists if isinstance(one, list) for entry in one if isinstance(entry, dict)]
-    return [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
 
 
 def put_types(layer: Layer, features: Sequence[Feature], named: Named, known: Sequence[str]) -> None:
     """Put the type of each point into the group, where a field of the file says it."""
-    fields = sorted({each for one in layer.features for each in one.properties})
+    fields = layer.fields()
     try:
         place = type_column(fields)
     except HeaderError as error:
@@ -262,7 +282,7 @@ def put_types(layer: Layer, features: Sequence[Feature], named: Named, known: Se
     for feature, name in zip(features, types, strict=True):
         if name not in known:
             named.refuse(
-                f"feature {feature.number} names no type that is described",
+                f"feature {feature.number} does not name a type that is described",
                 f"known: {', '.join(known)}; describe others under turbines: of this entry, or say type: beside file",
             )
     named.data["type"] = types

@@ -1,12 +1,15 @@
-"""Shapefiles, GeoPackages, KML and file geodatabases to features, by pyogrio (GDAL).
+"""GeoJSON, and by pyogrio (GDAL) shapefiles, GeoPackages, KML and file geodatabases, to features.
 
 GDAL opens what the content looks like, whatever the name says, and some of its formats refer to other files or to the
-network. So the first bytes are checked here, and GDAL sees a copy in a folder of its own.
+network. So the first bytes are checked here, and GDAL sees a copy in a folder of its own. GeoJSON (RFC 7946) is read
+here: GDAL drops a hole with a wrong position without a word. Its coordinates are longitude and latitude on WGS 84,
+unless the older ``crs`` member, which GDAL still writes, names another system.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import tempfile
 import warnings
@@ -14,16 +17,16 @@ import zipfile
 import zlib
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import shapely
+from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.reading.files import UnreadableError, read_bounded
-from vindeby.errors import ArgumentError, CampaignError, Problem
-from vindeby.interop.geo.crs import crs_from_text
+from vindeby.errors import ArgumentError
+from vindeby.interop.geo.crs import LONGITUDE_LATITUDE, crs_from_text
 from vindeby.interop.geo.features import MOST_FEATURES, Feature, Layer, Named
-from vindeby.text import listed, plural
+from vindeby.text import listed
 
 MAX_BYTES = 64_000_000
 """Of all files of one name together; and of what comes out of an archive."""
@@ -38,7 +41,7 @@ _UNREADABLE_ZIP = (
     ValueError,
 )
 _TABLE = re.compile(r"a[0-9a-f]{8}\.gdb(?:table|tablx)")
-SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
+_SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 _SHAPEFILE_BEGINS = (9994).to_bytes(4, "big")
 _SQLITE_BEGINS = b"SQLite format 3\0"
 _APPLICATIONS = (b"GPKG", b"GP10", b"GP11")
@@ -47,54 +50,125 @@ _KML_BEGINS = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?[^>]*>|<!--.*?-->)\s*)*+<(?:\w+:)?kml[\s>]", re.DOTALL
 )
 _FALLBACK_ENCODING = "ISO-8859-1"
+_RIGHT_FILE = "is it the right file?"
+_WRITE_AGAIN = "write it again, with QGIS for example"
 
 
-def read_bytes(named: Named, path: Path | None = None) -> bytes:
-    """The content of the file that the campaign names, or of one beside it."""
-    path = named.path if path is None else path
+def read_layer(named: Named) -> Layer:
+    """The features of a file, or of the layer of it that ``layer`` names."""
+    match named.path.suffix.lower():
+        case ".shp" | ".zip":
+            return _read_shapefile(named)
+        case ".gpkg":
+            return _read_by_gdal({"area.gpkg": _geopackage(named)}, named, "a GeoPackage")
+        case ".kml":
+            return _read_by_gdal({"area.kml": _kml(named)}, named, "KML")
+        case ".gdb":
+            return _read_by_gdal(_geodatabase(named), named, "a file geodatabase")
+        case _:
+            return _read_geojson(named)
+
+
+def _read_geojson(named: Named) -> Layer:
+    if "layer" in named.data:
+        named.refuse_key("layer", "GeoJSON has no layers", "remove it")
     try:
-        return read_bounded(path, MAX_BYTES)
-    except UnreadableError as error:
-        origin = named.document.origin((*named.at, "file"))
-        field, value = f"{named.field}.file", str(path)
-        problem = Problem(origin.source, field, error.message, value, error.remedy, origin.line)
-        raise CampaignError([problem]) from None
+        data = json.loads(named.content(MAX_BYTES).decode("utf-8-sig"), parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        named.refuse(f"the file is not text: byte {error.start} is not UTF-8", _RIGHT_FILE)
+    except json.JSONDecodeError as error:
+        named.refuse(f"is not valid JSON in line {error.lineno}", "write it again, or name another file")
+    except (ValueError, RecursionError):
+        named.refuse("holds what JSON does not have", "write it again, or name another file")
+    kind = data.get("type") if isinstance(data, dict) else None
+    if not isinstance(kind, str):
+        named.refuse("is not GeoJSON: it has no type", _RIGHT_FILE)
+    entries = data.get("features") if kind == "FeatureCollection" else [data]
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        named.refuse("has no list of features", _RIGHT_FILE)
+    _refuse_counts(len(entries), named)
+    features = []
+    for number, entry in enumerate(entries):
+        feature = entry if entry.get("type") == "Feature" else {"geometry": entry}
+        properties = feature.get("properties") or {}
+        if not isinstance(properties, dict):
+            named.refuse(f"feature {number} has properties that are not a mapping", _RIGHT_FILE)
+        features.append(Feature(number, _geojson_geometry(feature.get("geometry")), properties))
+    crs = crs_from_text(LONGITUDE_LATITUDE) if named.option("crs") is None else None
+    if (member := data.get("crs")) is not None:
+        properties = member.get("properties") if isinstance(member, dict) else None
+        crs = crs_from_text(str(properties.get("name"))) if isinstance(properties, dict) else None
+        if crs is None:
+            named.refuse(
+                "its crs member names no known coordinate reference system", "write crs as EPSG:CODE"
+            )
+    return Layer(features, crs)
 
 
-def shapefile_parts(named: Named) -> dict[str, bytes]:
+def _no_constant(_: str) -> NoReturn:
+    raise ValueError("NaN and Infinity are not JSON")
+
+
+def _geojson_geometry(given: Any) -> BaseGeometry | None:
+    """The geometry; None for what is not one."""
+    try:
+        if given["type"] == "GeometryCollection":
+            return shapely.GeometryCollection([_geojson_geometry(one) for one in given["geometries"]])
+        return shapely.geometry.shape({**given, "coordinates": _positions(given["coordinates"])})
+    except (shapely.errors.ShapelyError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
+        return None
+
+
+def _positions(given: Any) -> Any:
+    """The same lists, every position cut to two numbers."""
+    if isinstance(given[0], list):
+        return [_positions(one) for one in given]
+    if len(given) < 2 or any(type(one) not in (int, float) for one in given):
+        raise ValueError("a position is two numbers")
+    return given[:2]
+
+
+def _read_shapefile(named: Named) -> Layer:
+    """The features of a shapefile, by itself or in a .zip."""
+    zipped = named.path.suffix.lower() == ".zip"
+    if not zipped and "layer" in named.data:
+        named.refuse_key("layer", "a shapefile has no layers", "remove it")
+    parts = _zipped_parts(named) if zipped else _shapefile_parts(named)
+    if not parts.get(".shp", b"").startswith(_SHAPEFILE_BEGINS):
+        named.refuse("is not a shapefile", _RIGHT_FILE)
+    if ".shx" not in parts:
+        named.refuse("its .shx is missing", "keep .shp, .shx, .dbf and .prj together")
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix, content in parts.items():
+            (Path(folder) / f"area{suffix}").write_bytes(content)
+        return _features(Path(folder) / "area.shp", None, named)
+
+
+def _shapefile_parts(named: Named) -> dict[str, bytes]:
     """The parts of a shapefile by their suffix, from its folder."""
     stem, parts = named.path.stem, {".shp": named.path}
     for beside in sorted(named.path.parent.glob("*")):
-        if beside.stem == stem and beside.suffix.lower() in SHAPEFILE_PARTS:
+        if beside.stem == stem and beside.suffix.lower() in _SHAPEFILE_PARTS:
             parts.setdefault(beside.suffix.lower(), beside)
     return _read_together(named, parts)
-
-
-def geodatabase_parts(named: Named) -> dict[str, bytes]:
-    """The tables of a file geodatabase, which is a folder, by their names."""
-    tables = {one.name: one for one in sorted(named.path.glob("*")) if _TABLE.fullmatch(one.name)}
-    if not tables or len(tables) > _MOST_MEMBERS:
-        named.refuse("is not a file geodatabase: a folder of tables", "is it the right one?")
-    return _read_together(named, tables)
 
 
 def _read_together(named: Named, paths: dict[str, Path]) -> dict[str, bytes]:
     parts: dict[str, bytes] = {}
     for key, path in paths.items():
-        parts[key] = read_bytes(named, path)
+        parts[key] = named.content(MAX_BYTES, path)
         if sum(map(len, parts.values())) > MAX_BYTES:
-            message = f"its parts have more than the {MAX_BYTES:,} bytes that are read"
-            named.refuse(message, "is it the right file?")
+            named.refuse(f"its parts have more than the {MAX_BYTES:,} bytes that are read", _RIGHT_FILE)
     return parts
 
 
-def zipped_shapefile_parts(named: Named) -> dict[str, bytes]:
+def _zipped_parts(named: Named) -> dict[str, bytes]:
     """The parts of the one shapefile in an archive, or of the one that ``layer`` names."""
-    content = read_bytes(named)
+    content = named.content(MAX_BYTES)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive, named)
-            return _inflated(archive, _one_shapefile(members, named), named)
+            return {suffix: archive.read(one) for suffix, one in _one_shapefile(members, named).items()}
     except _UNREADABLE_ZIP:
         named.refuse("is not a zip file that can be read", "write the archive again")
     except RuntimeError:  # what zipfile raises for a password
@@ -102,6 +176,7 @@ def zipped_shapefile_parts(named: Named) -> dict[str, bytes]:
 
 
 def _members(archive: zipfile.ZipFile, named: Named) -> list[zipfile.ZipInfo]:
+    """The files of an archive; what is read of each is at most the size that it states."""
     members = archive.infolist()
     if len(members) > _MOST_MEMBERS:
         named.refuse(
@@ -111,93 +186,60 @@ def _members(archive: zipfile.ZipFile, named: Named) -> list[zipfile.ZipInfo]:
         path = PurePosixPath(member.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or ":" in "".join(path.parts[:1]):
             named.refuse("holds a file whose path leads out of the archive", "write the archive again")
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            named.refuse("is compressed in an unusual way", "write the archive again, with deflate")
     kept = [member for member in members if not member.is_dir() and "__MACOSX" not in member.filename]
     if sum(member.file_size for member in kept) > MAX_BYTES:
-        named.refuse(f"unpacks to more than the {MAX_BYTES:,} bytes that are read", "is it the right file?")
+        named.refuse(f"unpacks to more than the {MAX_BYTES:,} bytes that are read", _RIGHT_FILE)
     return kept
 
 
 def _one_shapefile(members: list[zipfile.ZipInfo], named: Named) -> dict[str, zipfile.ZipInfo]:
-    found = [member for member in members if member.filename.lower().endswith(".shp")]
-    if (layer := named.text("layer")) is not None:
-        stems = {PurePosixPath(member.filename).stem: member for member in found}
-        if layer not in stems:
+    stems = [member.filename[:-4] for member in members if member.filename.lower().endswith(".shp")]
+    if (layer := named.option("layer")) is not None:
+        stems = [stem for stem in stems if PurePosixPath(stem).name == layer]
+        if not stems:
             named.refuse_key("layer", "no shapefile of this name is in it", "name another")
-        found = [stems[layer]]
-    if not found:
+    if not stems:
         named.refuse("holds no shapefile", "put the .shp, .shx, .dbf and .prj into the archive")
-    if len(found) > 1:
-        named.refuse(f"holds {len(found)} shapefiles", "say which with layer: its name without .shp")
-    stem = found[0].filename[:-4]
-    parts = {}
-    for member in members:
-        path = PurePosixPath(member.filename)
-        if member.filename[: -len(path.suffix)] == stem and path.suffix.lower() in SHAPEFILE_PARTS:
-            parts[path.suffix.lower()] = member
-    return parts
+    if len(stems) > 1:
+        named.refuse(f"holds {len(stems)} shapefiles", "say which with layer: its name without .shp")
+    return {
+        member.filename[-4:].lower(): member
+        for member in members
+        if member.filename[:-4] == stems[0] and member.filename[-4:].lower() in _SHAPEFILE_PARTS
+    }
 
 
-def _inflated(archive: zipfile.ZipFile, parts: dict[str, zipfile.ZipInfo], named: Named) -> dict[str, bytes]:
-    """What the archive says about sizes may be wrong, so that each part is read up to what is left."""
-    left, inflated = MAX_BYTES, {}
-    for suffix, member in parts.items():
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            named.refuse("is compressed in an unusual way", "write the archive again, with deflate")
-        with archive.open(member) as file:
-            inflated[suffix] = file.read(left + 1)
-        left -= len(inflated[suffix])
-        if left < 0:
-            named.refuse(
-                f"unpacks to more than the {MAX_BYTES:,} bytes that are read", "is it the right file?"
-            )
-    return inflated
-
-
-def read_shapefile(named: Named) -> Layer:
-    """The features of a shapefile, by itself or in a .zip."""
-    zipped = named.path.suffix.lower() == ".zip"
-    if not zipped and "layer" in named.data:
-        named.refuse_key("layer", "a shapefile has no layers", "remove it")
-    parts = zipped_shapefile_parts(named) if zipped else shapefile_parts(named)
-    if not parts.get(".shp", b"").startswith(_SHAPEFILE_BEGINS):
-        named.refuse("is not a shapefile", "is it the right file?")
-    if ".shx" not in parts:
-        named.refuse("its .shx is missing", "keep .shp, .shx, .dbf and .prj together")
-    with tempfile.TemporaryDirectory() as folder:
-        for suffix, content in parts.items():
-            (Path(folder) / f"area{suffix}").write_bytes(content)
-        return _features(Path(folder) / "area.shp", None, named)
-
-
-def read_geopackage(named: Named) -> Layer:
-    """The features of the one layer of a GeoPackage, or of the one that ``layer`` names."""
-    content = read_bytes(named)
+def _geopackage(named: Named) -> bytes:
+    content = named.content(MAX_BYTES)
     if not content.startswith(_SQLITE_BEGINS) or content[68:72] not in _APPLICATIONS:
-        named.refuse("is not a GeoPackage", "is it the right file?")
+        named.refuse("is not a GeoPackage", _RIGHT_FILE)
     journal = named.path.with_name(named.path.name + "-wal")
     if journal.is_file() and journal.stat().st_size:
         named.refuse(
             "is open in another program", "close it there, so that everything is written to the file"
         )
-    return _layer_of({"area.gpkg": content}, named, "a GeoPackage")
+    return content
 
 
-def read_kml(named: Named) -> Layer:
-    """The features of the one folder of a KML file, or of the one that ``layer`` names."""
-    content = read_bytes(named)
+def _kml(named: Named) -> bytes:
+    content = named.content(MAX_BYTES)
     # A DOCTYPE may name files and grow without end.
     if not _KML_BEGINS.match(content) or b"<!DOCTYPE" in content:
-        named.refuse("is not KML", "is it the right file?")
-    return _layer_of({"area.kml": content}, named, "KML")
+        named.refuse("is not KML", _RIGHT_FILE)
+    return content
 
 
-def read_file_geodatabase(named: Named) -> Layer:
-    """The features of the one layer of a .gdb folder, or of the one that ``layer`` names."""
-    parts = {f"area.gdb/{name}": content for name, content in geodatabase_parts(named).items()}
-    return _layer_of(parts, named, "a file geodatabase")
+def _geodatabase(named: Named) -> dict[str, bytes]:
+    """The tables of a file geodatabase, which is a folder, by their paths."""
+    tables = {f"area.gdb/{one.name}": one for one in named.path.glob("*") if _TABLE.fullmatch(one.name)}
+    if not tables or len(tables) > _MOST_MEMBERS:
+        named.refuse("is not a file geodatabase: a folder of tables", _RIGHT_FILE)
+    return _read_together(named, tables)
 
 
-def _layer_of(parts: dict[str, bytes], named: Named, what: str) -> Layer:
+def _read_by_gdal(parts: dict[str, bytes], named: Named, what: str) -> Layer:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in parts.items():
             (Path(folder) / name).parent.mkdir(exist_ok=True)
@@ -211,11 +253,11 @@ def _layer_name(path: Path, named: Named, what: str) -> str:
     try:
         layers = pyogrio.list_layers(path)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
-        named.refuse(f"cannot be read as {what}", "write it again, with QGIS for example")
+        named.refuse(f"cannot be read as {what}", _WRITE_AGAIN)
     names = [str(name) for name, kind in layers if kind is not None]
-    wanted = named.text("layer")
+    wanted = named.option("layer")
     if not names:
-        named.refuse("holds no layer with geometries", "is it the right file?")
+        named.refuse("holds no layer with geometries", _RIGHT_FILE)
     if wanted is None and len(names) > 1:
         named.refuse(f"holds {len(names)} layers", f"say which with layer: {listed(names)}")
     if wanted is not None and wanted not in names:
@@ -237,11 +279,8 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
                 notes.append(f"{named.path.name}: {message} {_FALLBACK_ENCODING}")
         shapes = shapely.from_wkb(geometries)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
-        named.refuse("cannot be read: damaged, or with curves", "write it again, with QGIS for example")
-    if not len(shapes):
-        named.refuse("holds no features", "is it the right file?")
-    if len(shapes) > MOST_FEATURES:
-        named.refuse(f"holds more than {MOST_FEATURES:,} features", "is it the right file?")
+        named.refuse("cannot be read: damaged, or with curves", _WRITE_AGAIN)
+    _refuse_counts(len(shapes), named)
     fields = [str(name) for name in meta["fields"]]
     features = [
         Feature(
@@ -249,12 +288,14 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
         )
         for number, shape in enumerate(shapes)
     ]
-    return Layer(features, crs_from_text(meta.get("crs") or ""), [*notes, *_heights(shapes, named)])
+    return Layer(features, crs_from_text(meta.get("crs") or ""), notes)
 
 
-def _heights(shapes: Any, named: Named) -> list[str]:
-    count = int(np.count_nonzero(shapely.has_z(shapes)))
-    return [f"{named.path.name}: heights of {plural(count, 'feature')} are ignored"] if count else []
+def _refuse_counts(count: int, named: Named) -> None:
+    if not count:
+        named.refuse("holds no features", _RIGHT_FILE)
+    if count > MOST_FEATURES:
+        named.refuse(f"holds more than {MOST_FEATURES:,} features", _RIGHT_FILE)
 
 
 def _plain(value: Any) -> Any:

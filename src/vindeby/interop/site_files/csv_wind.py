@@ -19,38 +19,11 @@ from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.tables import NumberTable, TableReader
 from vindeby.campaign.reading.wind_files import time_series
 from vindeby.campaign.reading.yaml_text import not_used
-from vindeby.interop.common import Options, as_float, read_text, refuse_option
+from vindeby.interop.common import Options, given_number, read_text, refuse_option
+from vindeby.interop.site_files.options import turbulence
 
 _QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
 _REQUIRED = ("wind direction", "wind speed")
-
-
-def read_columns(path: Path, options: Options) -> tuple[NumberTable, TableReader]:
-    """Direction and speed, and whatever else the file has of turbulence and frequency."""
-    names = given_columns(options)
-    for name in ("weight", "time"):
-        if name in names:
-            refuse_option("columns", f"{name} does not go with frequencies", "leave it out", names[name])
-    reader = TableReader(str(path), "", names)
-    table = reader.read(read_text(path), {**WIND, "frequency": FREQUENCY}, _REQUIRED)
-    reader.check_wind(table)
-    reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
-    return table, reader
-
-
-def turbulence_of(options: Options, column: list[float] | None) -> Any:
-    """The turbulence intensity: what the file has, or what is said beside it."""
-    given = options.get("turbulence_intensity")
-    if given is not None and column is not None:
-        message = "is given here and by a column of the file"
-        refuse_option("turbulence_intensity", message, "remove it here", given)
-    if given is None and column is None:
-        message, remedy = (
-            "is missing: the file has no column of it",
-            "give it as a fraction, or name its column",
-        )
-        refuse_option("turbulence_intensity", message, remedy)
-    return given if column is None else column
 
 
 def has_frequency(path: Path, options: Options) -> bool:
@@ -79,7 +52,14 @@ FloatArray = npt.NDArray[np.float64]
 
 def read_floris_rose(path: Path, options: Options) -> FileContent:
     """The rose as a table or as states."""
-    table, reader = read_columns(path, options)
+    names = given_columns(options)
+    for name in ("weight", "time"):
+        if name in names:
+            refuse_option("columns", f"{name} does not go with frequencies", "leave it out", names[name])
+    reader = TableReader(str(path), "", names)
+    table = reader.read(read_text(path), {**WIND, "frequency": FREQUENCY}, _REQUIRED)
+    reader.check_wind(table)
+    reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
     if "frequency" not in table.columns:
         reader.refuse(
             table.header_line, "names no column of frequency", "name it: columns: {frequency: NAME}"
@@ -110,12 +90,13 @@ def read_floris_rose(path: Path, options: Options) -> FileContent:
 
 def _rose_turbulence(table: NumberTable, options: Options) -> float | FloatArray:
     """One number, or one for each row."""
-    given = turbulence_of(options, table.columns.get("turbulence intensity"))
-    if isinstance(given, list):
-        return float(given[0]) if len(set(given)) == 1 else np.array(given)
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        refuse_option("turbulence_intensity", "must be a number", "give it as a fraction", given)
-    return as_float(given)
+    column = table.columns.get("turbulence intensity")
+    turbulence(options, column)
+    if column is not None:
+        return float(column[0]) if len(set(column)) == 1 else np.array(column)
+    number = given_number(options, "turbulence_intensity")
+    assert number is not None, "the option or the column is there"
+    return number
 
 
 def _refuse_twice(
@@ -148,17 +129,17 @@ def _rose_table(
         return None  # the turbulence of bins that are not listed is not known
     rows = np.zeros(shape)
     rows[row, column] = probability
-    turbulence: Any = intensity
+    by_bin: Any = intensity
     if isinstance(intensity, np.ndarray):
         values = np.zeros(shape)
         values[row, column] = intensity
-        turbulence = {
+        by_bin = {
             "wind_directions": directions.tolist(),
             "wind_speeds": speeds.tolist(),
             "values": values.tolist(),
         }
     return {
-        "turbulence_intensity": turbulence,
+        "turbulence_intensity": by_bin,
         "wind_directions": even.tolist(),
         "wind_speeds": speeds.tolist(),
         "probability": rows.tolist(),
@@ -171,5 +152,5 @@ def read_time_series(path: Path, options: Options) -> FileContent:
     if has_frequency(path, options):
         reader.refuse(1, "has a column of frequency", "this is a rose: format: floris-rose")
     section = time_series(read_text(path), reader)
-    section["turbulence_intensity"] = turbulence_of(options, section.get("turbulence_intensity"))
+    section["turbulence_intensity"] = turbulence(options, section.get("turbulence_intensity"))
     return FileContent({"time_series": section}, "time-series", (*reader.notes, *not_used(reader.unused)))

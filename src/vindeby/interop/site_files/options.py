@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.interop.common import Options, as_float, refuse_option
+from vindeby.interop.common import Options, given_number, refuse_option
 
 WEIBULL = frozenset({"turbulence_intensity", "interpolation", "wind_speeds", "direction_step", "normalise"})
 TABLE = frozenset({"turbulence_intensity", "interpolation", "direction_step", "normalise"})
@@ -23,15 +23,29 @@ def given(options: Options, *names: str) -> dict[str, Any]:
     return {name: options[name] for name in names if options.get(name) is not None}
 
 
-def turbulence(options: Options) -> Any:
-    """The turbulence intensity, which the file does not hold."""
-    if options.get("turbulence_intensity") is None:
-        refuse_option(
-            "turbulence_intensity",
-            "is missing: files of this kind hold none",
-            "add it as a fraction, e.g. turbulence_intensity: 0.06",
-        )
-    return options["turbulence_intensity"]
+def turbulence(options: Options, own: Any = None) -> Any:
+    """The turbulence intensity: what the file holds, or the option where it holds none."""
+    given_value = options.get("turbulence_intensity")
+    if own is None and given_value is None:
+        remedy = "add it as a fraction, e.g. turbulence_intensity: 0.06"
+        refuse_option("turbulence_intensity", "is missing: the file does not have it", remedy)
+    if own is not None and given_value is not None:
+        refuse_option("turbulence_intensity", "is given here and by the file", "remove it here", given_value)
+    return given_value if own is None else own
+
+
+def sector_centres(sectors: int) -> list[float]:
+    """The directions at the middle of even sectors, the first of which is centred on north."""
+    return [index * 360.0 / sectors for index in range(sectors)]
+
+
+def weibull_sectors(frequency: FloatArray, scale: FloatArray, shape: FloatArray) -> list[dict[str, float]]:
+    """The sectors of a section ``weibull``."""
+    columns = (np.asarray(values, np.float64).tolist() for values in (frequency, scale, shape))
+    return [
+        {"direction": direction, "frequency": share, "a": a, "k": k}
+        for direction, share, a, k in zip(sector_centres(len(frequency)), *columns, strict=True)
+    ]
 
 
 def interpolation(options: Options, usual: str) -> str:
@@ -42,16 +56,6 @@ def interpolation(options: Options, usual: str) -> str:
     return str(how)
 
 
-def number(options: Options, name: str) -> float | None:
-    """An option that is a number; None where it is not given."""
-    value = options.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        refuse_option(name, "must be a number", "write a number, without quotes", value)
-    return as_float(value)
-
-
 FloatArray = npt.NDArray[np.float64]
 
 _LEAST_STEP = 0.1
@@ -60,15 +64,15 @@ _LARGEST_STEP = 1.0
 
 
 def table_section(
-    probability: FloatArray, speeds: FloatArray, options: Options, turbulence_intensity: Any = None
+    probability: FloatArray, speeds: FloatArray, options: Options, turbulence_intensity: Any
 ) -> dict[str, Any]:
     """The section ``table`` of a site: one row per sector, the first centred on north, one column per speed."""
     how = interpolation(options, "nearest")
-    rows = spread(probability, how, number(options, "direction_step"))
+    rows = spread(probability, how, _directions(options) or len(probability))
     return {
-        "turbulence_intensity": turbulence(options) if turbulence_intensity is None else turbulence_intensity,
+        "turbulence_intensity": turbulence_intensity,
         "interpolation": how,
-        "wind_directions": [index * 360.0 / len(rows) for index in range(len(rows))],
+        "wind_directions": sector_centres(len(rows)),
         "wind_speeds": [float(speed) for speed in speeds],
         "probability": rows.tolist(),
         **given(options, "normalise"),
@@ -77,23 +81,29 @@ def table_section(
 
 def step_notes(options: Options) -> tuple[str, ...]:
     """What is decided in place of a step that is too coarse."""
-    step = number(options, "direction_step")
+    step = given_number(options, "direction_step")
     if step is None or step <= _LARGEST_STEP:
         return ()
     return (f"direction_step {step:g} is taken as {_LARGEST_STEP:g}: coarser, energies would be overstated",)
 
 
-def spread(probability: FloatArray, how: str, step: float | None) -> FloatArray:
-    """The probabilities for directions ``step`` degrees apart, at most 1; the rows as they are without one."""
+def _directions(options: Options) -> int | None:
+    """How many directions ``direction_step`` makes; those of a step that is too coarse are 1 degree apart."""
+    step = given_number(options, "direction_step")
     if step is None:
-        return probability
+        return None
     count = round(360.0 / step) if step > _LEAST_STEP / 2.0 else 0
     if not 1 <= count <= round(360.0 / _LEAST_STEP) or abs(count * step - 360.0) > 1e-9:
         refuse_option("direction_step", "does not divide 360 degrees", "use e.g. 1, 2, 5 or 10", step)
-    if step > _LARGEST_STEP:
-        step, count = _LARGEST_STEP, round(360.0 / _LARGEST_STEP)
+    return max(count, round(360.0 / _LARGEST_STEP))
+
+
+def spread(probability: FloatArray, how: str, count: int) -> FloatArray:
+    """The probabilities for ``count`` directions, from those of sectors."""
     sectors = len(probability)
-    place = np.arange(count) * step / (360.0 / sectors)
+    if count == sectors:
+        return probability
+    place = np.arange(count) * (360.0 / count) / (360.0 / sectors)
     if how == "nearest":
         rows = probability[np.floor(place + 0.5).astype(int) % sectors]
     else:

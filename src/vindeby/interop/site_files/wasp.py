@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.campaign.reading.readers import FileContent
-from vindeby.interop.common import Lines, Options, refuse_option
+from vindeby.interop.common import Lines, Options, given_number, refuse_option
 from vindeby.interop.site_files.options import (
     given,
     interpolation,
-    number,
+    sector_centres,
     step_notes,
     table_section,
     turbulence,
+    weibull_sectors,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -27,39 +28,29 @@ def read_lib(path: Path, options: Options) -> FileContent:
     """The wind climate at a height and over a roughness, as sectors of a Weibull site."""
     lines = Lines(path)
     lines.text("the description", blank=True)
-    roughness, heights, sectors = _lib_counts(lines)
+    counts = lines.numbers("the counts of roughness lengths, heights and sectors", 3)
+    names = ("the number of roughness lengths", "the number of heights", "the number of sectors")
+    roughness, heights, sectors = (
+        lines.whole_number(count, name, 1, _MOST) for count, name in zip(counts, names, strict=True)
+    )
     roughnesses = _lib_axis(lines, "the roughness lengths", roughness)
     levels = _lib_axis(lines, "the heights", heights)
     frequency, scale, shape = _lib_climates(lines, roughness, heights, sectors)
     lines.refuse_more()
     at_roughness = place_on(options, "roughness", roughnesses)
     at_height = place_on(options, "height", levels)
-    columns = {
-        "frequency": between(frequency, roughnesses, at_roughness),
-        "a": between(between(scale, roughnesses, at_roughness), levels, at_height),
-        "k": between(between(shape, roughnesses, at_roughness), levels, at_height),
-    }
     weibull = {
         "turbulence_intensity": turbulence(options),
         "interpolation": interpolation(options, "linear"),
-        "sectors": [
-            {
-                "direction": index * 360.0 / sectors,
-                **{key: float(values[index]) for key, values in columns.items()},
-            }
-            for index in range(sectors)
-        ],
+        "sectors": weibull_sectors(
+            between(frequency, roughnesses, at_roughness),
+            between(between(scale, roughnesses, at_roughness), levels, at_height),
+            between(between(shape, roughnesses, at_roughness), levels, at_height),
+        ),
         **given(options, "wind_speeds", "direction_step", "normalise"),
     }
     note = f"taken at a height of {at_height:g} m over a roughness of {at_roughness:g} m"
     return FileContent({"weibull": weibull}, "lib", (note,))
-
-
-def _lib_counts(lines: Lines) -> tuple[int, int, int]:
-    values = lines.numbers("the counts of roughness lengths, heights and sectors", 3)
-    names = ("the number of roughness lengths", "the number of heights", "the number of sectors")
-    counts = [lines.whole_number(value, name, 1, _MOST) for value, name in zip(values, names, strict=True)]
-    return counts[0], counts[1], counts[2]
 
 
 def _lib_axis(lines: Lines, what: str, count: int) -> FloatArray:
@@ -76,10 +67,7 @@ def _lib_climates(
     frequency = np.zeros((roughness, sectors))
     scale, shape = np.zeros((roughness, heights, sectors)), np.zeros((roughness, heights, sectors))
     for row in range(roughness):
-        frequency[row] = lines.numbers(f"the frequencies of roughness {row + 1}", sectors)
-        if (frequency[row] < 0.0).any() or not frequency[row].sum() > 0.0:
-            lines.refuse("has frequencies that are negative, or all 0", "give percentages of the year")
-        frequency[row] /= frequency[row].sum()
+        frequency[row] = _shares(lines, f"the frequencies of roughness {row + 1}", sectors)
         for level in range(heights):
             for values, name in ((scale, "A"), (shape, "k")):
                 values[row, level] = lines.numbers(f"{name} at height {level + 1}", sectors)
@@ -88,9 +76,17 @@ def _lib_climates(
     return frequency, scale, shape
 
 
+def _shares(lines: Lines, what: str, sectors: int) -> FloatArray:
+    """Frequencies of sectors, divided by their sum."""
+    values = np.array(lines.numbers(what, sectors))
+    if (values < 0.0).any() or not values.sum() > 0.0:
+        lines.refuse("has frequencies that are negative, or all 0", "give percentages of the year")
+    return np.asarray(values / values.sum())
+
+
 def place_on(options: Options, name: str, known: FloatArray) -> float:
     """Where on an axis the climate is wanted; needs not be said where there is one point only."""
-    value = number(options, name)
+    value = given_number(options, name)
     range_text = f"the file has {known[0]:g} to {known[-1]:g} m"
     if value is None and len(known) > 1:
         refuse_option(
@@ -117,8 +113,8 @@ def read_tab(path: Path, options: Options) -> FileContent:
     lines = Lines(path)
     lines.text("the description", blank=True)
     height = lines.numbers("latitude, longitude and height", 3)[2]
-    sectors, factor, notes = _tab_header(lines)
-    by_sector = _tab_frequencies(lines, sectors)
+    sectors, factor = _tab_header(lines)
+    by_sector = _shares(lines, "the sector frequencies", sectors)
     edges, counts = _tab_bins(lines, sectors)
     totals = counts.sum(axis=0)
     for sector in np.flatnonzero((totals == 0.0) & (by_sector > 0.0)):
@@ -127,12 +123,14 @@ def read_tab(path: Path, options: Options) -> FileContent:
         )
     shares = counts / np.where(totals > 0.0, totals, 1.0)
     speeds = factor * (edges[:-1] + edges[1:]) / 2.0
-    section = table_section(by_sector[:, None] * shares.T, speeds, options)
-    note = f"measured at {height:g} m and taken as the wind at hub height"
-    return FileContent({"table": section}, "tab", (note, *notes, *step_notes(options)))
+    section = table_section(by_sector[:, None] * shares.T, speeds, options, turbulence(options))
+    notes = [f"measured at {height:g} m and taken as the wind at hub height"]
+    if factor != 1.0:
+        notes.append(f"wind speeds are multiplied by its factor {factor:g}")
+    return FileContent({"table": section}, "tab", (*notes, *step_notes(options)))
 
 
-def _tab_header(lines: Lines) -> tuple[int, float, tuple[str, ...]]:
+def _tab_header(lines: Lines) -> tuple[int, float]:
     count, factor, offset = lines.numbers(
         "the number of sectors, the speed factor and the direction offset", 3
     )
@@ -144,14 +142,7 @@ def _tab_header(lines: Lines) -> tuple[int, float, tuple[str, ...]]:
             f"turns all directions by {offset:g} degrees",
             "bin the directions so that sector 1 is centred on north",
         )
-    return sectors, factor, () if factor == 1.0 else (f"wind speeds are multiplied by its factor {factor:g}",)
-
-
-def _tab_frequencies(lines: Lines, sectors: int) -> FloatArray:
-    values = np.array(lines.numbers("the sector frequencies", sectors))
-    if (values < 0.0).any() or not values.sum() > 0.0:
-        lines.refuse("has sector frequencies that are negative, or all 0", "give percentages of the year")
-    return np.asarray(values / values.sum())
+    return sectors, factor
 
 
 def _tab_bins(lines: Lines, sectors: int) -> tuple[FloatArray, FloatArray]:
@@ -204,10 +195,7 @@ def read_wrg(path: Path, options: Options) -> FileContent:
         **given(options, "wind_speeds", "direction_step"),
     }
     if values.shape[:2] == (1, 1):
-        weibull["sectors"] = [
-            {"direction": index * 360.0 / sectors, "frequency": share, "a": a, "k": k}
-            for index, (share, a, k) in enumerate(values[0, 0].tolist())
-        ]
+        weibull["sectors"] = weibull_sectors(*values[0, 0].T)
         return FileContent(
             {"weibull": weibull}, "wrg", (*notes, "has one point, whose wind is taken everywhere")
         )
@@ -217,7 +205,7 @@ def read_wrg(path: Path, options: Options) -> FileContent:
         "source": path.name,
         "x": x.tolist(),
         "y": y.tolist(),
-        "wind_directions": [index * 360.0 / sectors for index in range(sectors)],
+        "wind_directions": sector_centres(sectors),
         **{name: {"axes": axes, "values": values[..., i].ravel().tolist()} for i, name in enumerate(names)},
         "interpolation": how,
         "position_interpolation": how,
@@ -245,7 +233,11 @@ def _wrg_points(lines: Lines, x: FloatArray, y: FloatArray) -> tuple[FloatArray,
     shared: tuple[float, int] | None = None
     for _ in range(len(x) * len(y)):
         line = lines.text("a point of the grid")
-        own = (_wrg_field(lines, line, _HEIGHT, "height"), _wrg_sectors(lines, line))
+        sectors = _wrg_field(lines, line, _SECTORS, "number of sectors")
+        own = (
+            _wrg_field(lines, line, _HEIGHT, "height"),
+            lines.whole_number(sectors, "the number of sectors", 1, 360),
+        )
         shared = shared or own
         if own != shared:
             lines.refuse("has another height or number of sectors than the points before", "split the file")
@@ -285,12 +277,6 @@ def _wrg_field(lines: Lines, line: str, columns: slice, what: str) -> float:
             f"has no {what} in columns {columns.start + 1} to {columns.stop}", "columns have fixed widths"
         )
     return lines.number_in(cell, f"{what}, columns {columns.start + 1} to {columns.stop},")
-
-
-def _wrg_sectors(lines: Lines, line: str) -> int:
-    return lines.whole_number(
-        _wrg_field(lines, line, _SECTORS, "number of sectors"), "the number of sectors", 1, 360
-    )
 
 
 def _wrg_index(lines: Lines, value: float, axis: FloatArray, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Sites of PyWake (``XRSite.save``, netCDF), read as ``XRSite.load`` reads them.
+"""Sites of PyWake: files (``XRSite.save``, netCDF), read as ``XRSite.load`` reads them, and ``XRSite`` objects.
 
 Values of a sector stand at its centre; frequency, Weibull parameters, P, Speedup and Turning are ``nearest`` by
 default, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names; PyWake goes
@@ -8,19 +8,24 @@ keeps the interpolation in its objects, not in files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used, unused
-from vindeby.interop.common import Options, as_float, read_bytes, refuse, refuse_option
+from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
 from vindeby.interop.site_files.classic_netcdf import SIGNATURE, read_classic
 from vindeby.interop.site_files.options import WEIBULL as WEIBULL_OPTIONS
-from vindeby.interop.site_files.options import given, step_notes, table_section
+from vindeby.interop.site_files.options import (
+    given,
+    step_notes,
+    table_section,
+    turbulence,
+    weibull_sectors,
+)
 from vindeby.interop.site_files.wasp import between, place_on
 from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
 
@@ -40,53 +45,38 @@ _OTHER_NAMES = _OTHER_WIND | {
 """Names of windIO, foxes, windkit and NEWA; WS and WD only where they are axes."""
 
 
-class Variable(NamedTuple):
-    """Numbers over axes that stand in the order of ``ORDER``."""
-
-    axes: tuple[str, ...]
-    values: FloatArray
+_Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
+"""Numbers by name, with the names of their axes."""
 
 
 class Variables:
-    """What a file has of what PyWake reads."""
+    """What a file or an ``XRSite`` has of what PyWake reads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.axes: dict[str, FloatArray] = {}
-        self.variables: dict[str, Variable] = {}
+        self.arrays: _Arrays = {}
+        """The variables, over axes that stand in the order of ``ORDER``."""
         self.notes: list[str] = []
         self.repeats_north = False
         self.falling: set[str] = set()
         """Axes that fall in the file, and are turned round here with the values over them."""
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.variables
+    def axes_of(self, name: str) -> tuple[str, ...]:
+        """The axes of a variable; none where it is not there."""
+        return self.arrays[name][0] if name in self.arrays else ()
 
-    def __getitem__(self, name: str) -> Variable:
-        return self.variables[name]
-
-    def axis(self, name: str) -> FloatArray:
-        """The coordinates of an axis."""
-        return self.axes[name]
-
-    @property
-    def sectors(self) -> int:
-        """The number of direction sectors; 1 where nothing depends on direction."""
-        return len(self.axes["wd"]) if "wd" in self.axes else 1
-
-    def over(self, variable: Variable, axes: tuple[str, ...]) -> FloatArray:
-        """A variable over exactly these axes, repeated along those that it does not depend on."""
-        lengths = [len(self.axes[axis]) if axis in self.axes else 1 for axis in axes]
-        shape = [len(self.axes[axis]) if axis in variable.axes else 1 for axis in axes]
-        if "ws" in axes and "ws" not in variable.axes:
-            lengths[axes.index("ws")] = 1
-        return np.array(np.broadcast_to(variable.values.reshape(shape), lengths))
+    def by_direction(self, name: str) -> FloatArray:
+        """A variable with directions as its first axis, repeated along them if it does not depend on them."""
+        own, values = self.arrays[name]
+        return values if "wd" in own else np.repeat(values[None], len(self.axes.get("wd", [0])), axis=0)
 
 
-def read_variables(path: Path, options: Options) -> Variables:
-    """Read a netCDF file, of the classic form or of version 4."""
-    names = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
-    file = _file(path, (*names, *_OTHER_NAMES))
+_NAMES = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
+
+
+def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
+    """The variables by PyWake's names, over axes in its order."""
     found = Variables(path)
     arrays = _at_height(found, _by_pywakes_names(found, file.arrays), options)
     if "Turning" in arrays:
@@ -95,18 +85,15 @@ def read_variables(path: Path, options: Options) -> Variables:
     _take_axes(found, arrays)
     for name in _READ:
         if name in arrays:
-            found.variables[name] = _in_order(found, name, *arrays[name])
+            found.arrays[name] = _in_order(found, name, *arrays[name])
     for name, what in _IGNORED.items():
         if name in arrays:
             found.notes.append(f"{name}, {what}, is ignored")
-    known = {(name,) for name in (*names, *ORDER)}
+    known = {(name,) for name in (*_NAMES, *ORDER)}
     found.notes += not_used(unused(dict.fromkeys((*arrays, *file.others), True), known))
     for name, axis in _OTHER_WIND.items():
         _refuse_other_wind(found, arrays, name, axis)
     return found
-
-
-_Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
 
 
 def _by_pywakes_names(found: Variables, arrays: _Arrays) -> _Arrays:
@@ -143,18 +130,6 @@ def _at_height(found: Variables, arrays: _Arrays, options: Options) -> _Arrays:
         rows = np.moveaxis(values, axes.index("h"), 0)[order]
         arrays[name] = tuple(axis for axis in axes if axis != "h"), between(rows, levels, at)
     return arrays
-
-
-def _file(path: Path, names: Iterable[str]) -> GriddedFile:
-    """The variables of these names."""
-    if path.is_file() and _is_classic(path):
-        return read_classic(path, read_bytes(path), tuple(names))
-    return read_gridded_file(path, tuple(sorted({name.lower() for name in names})))
-
-
-def _is_classic(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(SIGNATURE)) == SIGNATURE
 
 
 def _half_turns(degrees: FloatArray, *, single: bool) -> FloatArray:
@@ -197,7 +172,9 @@ def _sectors(found: Variables, directions: FloatArray) -> FloatArray:
     return np.asarray(even)
 
 
-def _in_order(found: Variables, name: str, axes: tuple[str, ...], values: FloatArray) -> Variable:
+def _in_order(
+    found: Variables, name: str, axes: tuple[str, ...], values: FloatArray
+) -> tuple[tuple[str, ...], FloatArray]:
     by_position = tuple(axis for axis in _PYWAKE_ORDER if axis in axes)
     if axes != by_position:
         found.notes.append(
@@ -218,7 +195,7 @@ def _in_order(found: Variables, name: str, axes: tuple[str, ...], values: FloatA
         )
     if found.repeats_north and "wd" in by_position:
         values = _without_360(found, name, values, by_position.index("wd"))
-    return Variable(by_position, np.array(values, order="C"))
+    return by_position, np.array(values, order="C")
 
 
 def _without_360(found: Variables, name: str, values: FloatArray, place: int) -> FloatArray:
@@ -245,8 +222,8 @@ def _refuse_other_wind(found: Variables, arrays: _Arrays, name: str, axis: str) 
 
 
 OPTIONS = WEIBULL_OPTIONS | {"turned_wakes", "height"}
-_WEIBULL = {"Sector_frequency": "frequency", "Weibull_A": "a", "Weibull_k": "k"}
-_LOCAL = {
+_WEIBULL = ("Sector_frequency", "Weibull_A", "Weibull_k")
+LOCAL = {
     "Speedup": "speedup",
     "Turning": "turning",
     "Weibull_A": "weibull_a",
@@ -260,21 +237,34 @@ _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 
 def read_xrsite(path: Path, options: Options) -> FileContent:
     """The site as a section of a campaign, with local wind where the file has grids."""
-    found = read_variables(path, options)
+    names = (*_NAMES, *_OTHER_NAMES)
+    if path.is_file() and _is_classic(path):
+        return site_section(path, read_classic(path, read_bytes(path), names), options)
+    return site_section(path, read_gridded_file(path, tuple(sorted({*map(str.lower, names)}))), options)
+
+
+def _is_classic(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
+
+
+def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent:
+    """The same for arrays that were read already, or that an ``XRSite`` holds."""
+    found = _variables(path, file, options)
     over_direction, over_position = _interpolations(options)
-    turbulence = _turbulence(found, options)
-    if "P" in found:
+    intensity = turbulence(options, _turbulence(found))
+    if "P" in found.arrays:
         plain = {**options, "interpolation": over_direction}
-        data: dict[str, Any] = {"table": _table(found, plain, turbulence)}
+        data: dict[str, Any] = {"table": _table(found, plain, intensity)}
     else:
-        data = {"weibull": _weibull(found, options, over_direction, turbulence)}
+        data = {"weibull": _weibull(found, options, over_direction, intensity)}
     local = _local(found)
     if local:
         data["local"] = local | {"interpolation": over_direction, "position_interpolation": over_position}
         data["local"] |= given(options, "turned_wakes")
     elif options.get("turned_wakes"):
         refuse_option("turned_wakes", "needs Turning over x and y in the file", "leave it out")
-    notes = (*found.notes, *(step_notes(options) if "P" in found else ()))
+    notes = (*found.notes, *(step_notes(options) if "P" in found.arrays else ()))
     return FileContent(data, "xrsite", notes)
 
 
@@ -296,87 +286,63 @@ def _interpolations(options: Options) -> tuple[str, str]:
     return str(by_axis.get("wd", "nearest")), str(places.pop() if places else "nearest")
 
 
-def _turbulence(found: Variables, options: Options) -> Any:
+def _turbulence(found: Variables) -> Any:
     """One number, or a table by direction and speed; what is over x and y is local and replaces this."""
-    own = options.get("turbulence_intensity")
-    if "TI" not in found:
-        if own is None:
-            refuse_option("turbulence_intensity", "is missing: the file has no TI", "add it as a fraction")
-        return own
-    if own is not None:
-        refuse_option("turbulence_intensity", "is given here and by TI of the file", "remove it here", own)
-    intensity = found["TI"]
-    if "x" in intensity.axes:
-        return float(intensity.values.mean())
-    if not intensity.axes:
-        return float(intensity.values)
+    if "TI" not in found.arrays:
+        return None
+    axes, values = found.arrays["TI"]
+    if "x" in axes:
+        return float(values.mean())
+    if not axes:
+        return float(values)
     names = {"wd": "wind_directions", "ws": "wind_speeds"}
-    axes = {names[axis]: found.axis(axis).tolist() for axis in intensity.axes}
-    return {**axes, "values": intensity.values.tolist()}
+    return {**{names[axis]: found.axes[axis].tolist() for axis in axes}, "values": values.tolist()}
 
 
-def _table(found: Variables, options: Options, turbulence: Any) -> dict[str, Any]:
+def _table(found: Variables, options: Options, intensity: Any) -> dict[str, Any]:
     """P over direction and speed, over one of them, or one number."""
-    table = found["P"]
-    if "x" in table.axes:
+    axes = found.axes_of("P")
+    if "x" in axes:
         refuse(
             found.path,
             "has P over x and y",
             "give Weibull_A, Weibull_k and Sector_frequency over x and y instead",
         )
-    speeds = found.axis("ws") if "ws" in found.axes else None
-    if "ws" in table.axes:
-        if options.get("wind_speeds") is not None:
+    speeds, given_speeds = found.axes.get("ws", np.zeros(0)), options.get("wind_speeds")
+    if given_speeds is not None:
+        if "ws" in axes:
             refuse_option("wind_speeds", "are those of P in the file", "leave it out")
-    elif options.get("wind_speeds") is not None:
-        speeds = np.array(_one_speed(options["wind_speeds"]))
-    if speeds is None or ("ws" not in table.axes and len(speeds) != 1):
+        one = given_speeds[0] if isinstance(given_speeds, list | tuple) and len(given_speeds) == 1 else None
+        speed = given_number({"wind_speeds": one}, "wind_speeds")
+        speeds = np.zeros(0) if speed is None else np.array([speed])
+    if "ws" not in axes and len(speeds) != 1:
         refuse_option(
             "wind_speeds",
-            f"is needed: P is over {' and '.join(table.axes) or 'nothing'}, and each of "
-            f"{23 if speeds is None else len(speeds)} wind speeds would have the whole of it",
+            f"must be one: P is over {' and '.join(axes) or 'nothing'}, and each of several wind speeds would "
+            "have the whole of it",
             "give the one wind speed that it holds for, e.g. wind_speeds: [9.8]",
+            given_speeds,
         )
-    rows = found.over(table, ("wd", "ws"))
-    return table_section(rows, speeds, options, turbulence)
+    rows = found.by_direction("P")
+    return table_section(rows if "ws" in axes else rows[:, None], speeds, options, intensity)
 
 
-def _one_speed(given_speeds: Any) -> list[float]:
-    if (
-        not isinstance(given_speeds, list | tuple)
-        or len(given_speeds) != 1
-        or isinstance(given_speeds[0], bool)
-        or not isinstance(given_speeds[0], int | float)
-    ):
-        refuse_option(
-            "wind_speeds", "is not a list of one number", "write e.g. wind_speeds: [9.8]", given_speeds
-        )
-    return [as_float(given_speeds[0])]
-
-
-def _weibull(found: Variables, options: Options, how: str, turbulence: Any) -> dict[str, Any]:
-    missing = [name for name in _WEIBULL if name not in found]
+def _weibull(found: Variables, options: Options, how: str, intensity: Any) -> dict[str, Any]:
+    missing = [name for name in _WEIBULL if name not in found.arrays]
     if missing:
         refuse(
             found.path,
             f"has neither P nor {' and '.join(missing)}",
             "name the variables as PyWake does: P, or Weibull_A, Weibull_k and Sector_frequency; capitals count",
         )
-    section: dict[str, Any] = {"turbulence_intensity": turbulence, "interpolation": how}
-    section["wind_speeds"] = found.axis("ws").tolist() if "ws" in found.axes else list(_USUAL_SPEEDS)
+    section: dict[str, Any] = {"turbulence_intensity": intensity, "interpolation": how}
+    section["wind_speeds"] = found.axes["ws"].tolist() if "ws" in found.axes else list(_USUAL_SPEEDS)
     section |= given(options, "wind_speeds", "direction_step", "normalise")
     for name in _WEIBULL:
-        if "ws" in found[name].axes:
+        if "ws" in found.axes_of(name):
             refuse(found.path, f"has {name} over ws", "a Weibull distribution holds for all wind speeds")
-    if not any("x" in found[name].axes for name in _WEIBULL):
-        columns = {key: found.over(found[name], ("wd",)) for name, key in _WEIBULL.items()}
-        section["sectors"] = [
-            {
-                "direction": 360.0 * index / found.sectors,
-                **{key: float(values[index]) for key, values in columns.items()},
-            }
-            for index in range(found.sectors)
-        ]
+    if not any("x" in found.axes_of(name) for name in _WEIBULL):
+        section["sectors"] = weibull_sectors(*map(found.by_direction, _WEIBULL))
     elif options.get("normalise"):
         refuse_option("normalise", "is not possible where frequencies differ by place", "correct the file")
     return section
@@ -384,35 +350,24 @@ def _weibull(found: Variables, options: Options, how: str, turbulence: Any) -> d
 
 def _local(found: Variables) -> dict[str, Any]:
     """What is over x and y, in the form of a campaign; a whole Weibull distribution where part of one is."""
-    weibull_by_place = "P" not in found and any("x" in found[name].axes for name in _WEIBULL)
-    taken = {
-        name: variable
-        for name, variable in found.variables.items()
-        if name in _LOCAL and ("x" in variable.axes or (weibull_by_place and name in _WEIBULL))
-    }
-    for name in ("Speedup", "Turning"):
-        if name in found and name not in taken and not _changes_nothing(name, found[name]):
+    by_place = [name for name in found.arrays if name in LOCAL and "x" in found.axes_of(name)]
+    if "P" not in found.arrays and any(name in by_place for name in _WEIBULL):
+        by_place = [name for name in found.arrays if name in (*by_place, *_WEIBULL)]
+    for name, neutral in (("Speedup", 1.0), ("Turning", 0.0)):
+        if name in found.arrays and name not in by_place and (found.arrays[name][1] != neutral).any():
             refuse(found.path, f"has {name} that is not over x and y", "give it over x and y, or remove it")
-    if not taken:
+    grids = {}
+    for name in by_place:
+        axes, values = found.arrays[name]
+        if "ws" in axes:
+            remedy = "local wind does not depend on ws: leave this axis out"
+            refuse(found.path, f"has {name} over x, y and ws", remedy)
+        grids[LOCAL[name]] = {"axes": [_AXES[axis] for axis in axes], "values": values.ravel().tolist()}
+    if not grids:
         return {}
-    used = [axis for axis in _AXES if any(axis in variable.axes for variable in taken.values())]
+    used = [axis for axis in _AXES if any(axis in found.axes_of(name) for name in by_place)]
     return {
         "source": found.path.name,
-        **{_AXES[axis]: found.axis(axis).tolist() for axis in used},
-        **{_LOCAL[name]: _grid(found, name, variable) for name, variable in taken.items()},
+        **{_AXES[axis]: found.axes[axis].tolist() for axis in used},
+        **grids,
     }
-
-
-def _grid(found: Variables, name: str, variable: Variable) -> dict[str, Any]:
-    if "ws" in variable.axes:
-        refuse(
-            found.path,
-            f"has {name} over x, y and ws",
-            "local wind does not depend on ws: leave this axis out",
-        )
-    return {"axes": [_AXES[axis] for axis in variable.axes], "values": variable.values.ravel().tolist()}
-
-
-def _changes_nothing(name: str, variable: Variable) -> bool:
-    neutral: FloatArray = np.full_like(variable.values, 1.0 if name == "Speedup" else 0.0)
-    return bool(np.array_equal(variable.values, neutral))

@@ -385,7 +385,8 @@ class Files:
         try:
             text = read_bounded_text(path, MAX_BYTES)
         except UnreadableError as error:
-            raise _refused(named_in, error.message, error.remedy, field_, value) from None
+            problem = error.problems[0]
+            raise _refused(named_in, problem.message, problem.remedy or "", field_, value) from None
         self._characters += len(text)
         if self._characters > MOST_CHARACTERS:
             message = f"the files have more than the {MOST_CHARACTERS:,} characters that are read"

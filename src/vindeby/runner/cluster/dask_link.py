@@ -1,24 +1,24 @@
 """Everything that speaks to Dask, in the event loop of its client; what comes of it goes to an inbox.
 
-Nothing here decides anything. Each call returns at once; the pool's thread reads the inbox. There is one future for
-each process that was given something to do, never one for each task of the campaign, and what a future returns is an
-acknowledgement.
+Nothing here decides anything. Each call returns at once; the inbox holds calls of the listener's methods, which the
+listener makes in its own thread. There is one future for
+each Dask worker, never one for each task of the campaign, and no result travels in it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
+import functools
 import queue
 import time
 import uuid
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from vindeby.runner.cluster import agent
-from vindeby.runner.cluster.orders import Answer, Look, Opened, Order, Session
+from vindeby.runner.cluster.agent import LaneEvent, Opened, Order, Report, Session
 from vindeby.store.disk.run_directory import RunDirectory
 
 PACKAGES = ("numpy", "numba", "vindeby")
@@ -63,95 +63,73 @@ _PROBE_PAUSE_S = 0.25
 """A network file system may show a new file only after its cache of the directory is renewed."""
 
 
-@dataclass(frozen=True)
-class Nodes:
-    """The Dask workers that the scheduler knows, each with its threads."""
+class Listener(Protocol):
+    """Who is told what comes of it."""
 
-    threads: dict[str, int]
+    def present(self, threads: dict[str, int]) -> None:
+        """The scheduler knows these Dask workers, each with so many threads."""
 
+    def silent(self, reason: str, *, final: bool = False) -> None:
+        """The scheduler gave no answer; ``final`` when the client has given up."""
 
-@dataclass(frozen=True)
-class Silence:
-    """The scheduler gave no answer; ``final`` when the client has given up."""
+    def opened(self, address: str, opened: Opened, *, sees_run: bool) -> None:
+        """An agent is there; ``sees_run``: it can read and write in the run directory."""
 
-    reason: str
-    final: bool = False
+    def refused(self, address: str, reason: str, *, mismatch: bool = False) -> None:
+        """A Dask worker cannot be used; ``mismatch``: because other versions are installed there."""
 
-
-@dataclass(frozen=True)
-class NodeOpened:
-    """An agent is there; ``sees_run``: it can read and write in the run directory."""
-
-    address: str
-    opened: Opened
-    sees_run: bool
+    def reported(self, address: str, events: Sequence[LaneEvent], report: Report) -> None:
+        """An agent reported; these of its events are new."""
 
 
-@dataclass(frozen=True)
-class NodeRefused:
-    """A Dask worker cannot be used; ``mismatch``: because other versions are installed there."""
+@dataclass
+class _Conversation:
+    """With one agent: the orders that it does not have yet, and the last event that was heard of it."""
 
-    address: str
-    reason: str
-    mismatch: bool = False
-
-
-@dataclass(frozen=True)
-class Answered:
-    """An order was answered; None when Dask lost the answer, and why."""
-
-    ticket: int
-    answer: Answer | None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Looked:
-    """What an agent says of its processes."""
-
-    address: str
-    look: Look
-
-
-Post: TypeAlias = Nodes | Silence | NodeOpened | NodeRefused | Answered | Looked
+    key: str
+    orders: list[tuple[int, Order]] = field(default_factory=list)
+    ordered: int = 0
+    heard: int = 0
+    busy: bool = False
+    again: bool = False
+    """Something new came while it was busy."""
+    stay: Any = None
+    """The future by which Dask knows that its worker is in use."""
 
 
 class DaskLink:
     """A client of Dask in the hands of one run."""
 
-    def __init__(self, client: Any, session: Session, run: RunDirectory) -> None:
-        self._client, self._session, self._run = client, session, run
-        self.inbox: queue.SimpleQueue[Post] = queue.SimpleQueue()
+    def __init__(self, client: Any, session: Session, run: RunDirectory, listener: Listener) -> None:
+        self._client, self._session, self._listener = client, session, listener
+        self.inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
-        self._tickets = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._attending: dict[int, tuple[str, asyncio.Task[None]]] = {}
-        self._looking: set[str] = set()
-        self._opened: set[str] = set()
+        self._conversations: dict[str, _Conversation] = {}
+        """By address; only the event loop touches them."""
         self._opening = asyncio.Semaphore(_OPEN_AT_ONCE)
         self._probe = run.path / f".probe-{uuid.uuid4().hex}"
         self._probe_text = uuid.uuid4().hex
         self._probe.write_text(self._probe_text, encoding="utf-8")
         self._closed = False
+        client.subscribe_topic(session.token, lambda event: self._soon(self._exchange(event[1])))
         self._soon(self._watch())
 
     def open(self, address: str) -> None:
         """Begin on a Dask worker: NodeOpened or NodeRefused follows."""
         self._soon(self._open(address))
 
-    def attend(self, address: str, number: int, lane: int, order: Order, seen: int) -> int:
-        """Give an order to a process; Answered follows with the ticket that this returns."""
-        ticket = next(self._tickets)
-        self._soon(self._attend(ticket, address, number, lane, order, seen))
-        return ticket
-
-    def tell(self, address: str, function: Callable[..., Any], *arguments: Any) -> None:
-        """Call a function of the agent beside what it attends to."""
-        self._soon(self._run_there(address, function, *arguments))
+    def order(self, address: str, order: Order) -> None:
+        """Send an order to an agent; said again until it has it."""
+        self._soon(self._exchange(address, order))
 
     def forget(self, address: str) -> None:
-        """A Dask worker is gone: expect no more answers from it."""
-        self._loop.call_soon_threadsafe(self._drop, address)
+        """A Dask worker is gone: expect no more of it."""
+        self._loop.call_soon_threadsafe(self._conversations.pop, address, None)
+
+    def refuse(self, address: str) -> None:
+        """End the agent on a Dask worker that is not to be used."""
+        self._soon(self._end_agent(address))
 
     def close(self) -> None:
         """End all agents, and wait until they have; nothing is heard any more."""
@@ -161,6 +139,9 @@ class DaskLink:
             done.result(_ANSWER_S)
         for path in self._probe.parent.glob(f"{self._probe.name}*"):
             path.unlink(missing_ok=True)
+
+    def _tell(self, method: Callable[..., None], *arguments: Any, **more: Any) -> None:
+        self.inbox.put(functools.partial(method, *arguments, **more))
 
     def _soon(self, coroutine: Coroutine[Any, Any, None]) -> None:
         def begin() -> None:
@@ -177,40 +158,43 @@ class DaskLink:
             await self._ask_who()
             if self._loop.time() - looked >= _LOOK_S:
                 looked = self._loop.time()
-                for address in self._opened - self._looking:
-                    self._soon(self._look(address))
+                for address in self._conversations:
+                    self._soon(self._exchange(address))
             await asyncio.sleep(_WATCH_S)
 
     async def _ask_who(self) -> None:
         if self._client.status in {"closed", "closing"}:
-            self.inbox.put(Silence("the connection to the Dask scheduler is closed", final=True))
+            self._tell(self._listener.silent, "the connection to the Dask scheduler is closed", final=True)
             return
         try:
             threads = await asyncio.wait_for(self._client.nthreads(), _ANSWER_S)
         except Exception as error:  # noqa: BLE001 - whatever Dask raises, it means no answer
-            self.inbox.put(Silence(f"the Dask scheduler does not answer ({_words(error)})"))
+            self._tell(self._listener.silent, f"the Dask scheduler does not answer ({_words(error)})")
         else:
-            self.inbox.put(Nodes(dict(threads)))
+            self._tell(self._listener.present, dict(threads))
 
     async def _open(self, address: str) -> None:
         async with self._opening:
             try:
                 await asyncio.wait_for(self._open_now(address), _OPENING_S)
             except Exception as error:  # noqa: BLE001 - a worker may go at any moment
-                self.inbox.put(NodeRefused(address, _words(error)))
+                self._tell(self._listener.refused, address, _words(error))
 
     async def _open_now(self, address: str) -> None:
         from distributed.versions import get_versions
 
         versions = await self._run_there(address, get_versions, packages=list(PACKAGES))
         if reason := mismatch(address, versions, here()):
-            self.inbox.put(NodeRefused(address, reason, mismatch=True))
+            self._tell(self._listener.refused, address, reason, mismatch=True)
             return
         name = await self._run_there(address, agent.answer_probe, str(self._probe), self._probe_text)
         sees_run = bool(name) and await asyncio.to_thread(self._sees, name)
         opened = await self._run_there(address, agent.open_session, self._session, sees_run)
-        self._opened.add(address)
-        self.inbox.put(NodeOpened(address, opened, sees_run))
+        stay = self._client.submit(
+            agent.stay, opened.key, workers=[address], pure=False, retries=0, key=f"vindeby-{opened.key}"
+        )
+        self._conversations[address] = _Conversation(opened.key, stay=stay)
+        self._tell(self._listener.opened, address, opened, sees_run=sees_run)
 
     def _sees(self, name: str) -> bool:
         """Is the file that a worker wrote beside the probe the same here?"""
@@ -233,53 +217,49 @@ class DaskLink:
             raise answers[address]
         return answers[address]
 
-    async def _attend(
-        self, ticket: int, address: str, number: int, lane: int, order: Order, seen: int
-    ) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._attending[ticket] = address, task
+    async def _exchange(self, address: str, *orders: Order) -> None:
+        """One call to an agent at a time: what comes meanwhile is in the next."""
+        with_agent = self._conversations.get(address)
+        if with_agent is None:
+            return
+        for order in orders:
+            with_agent.ordered += 1
+            with_agent.orders.append((with_agent.ordered, order))
+        with_agent.again = True
+        if with_agent.busy:
+            return
+        with_agent.busy = True
         try:
-            future = self._client.submit(
-                agent.attend, self._session.token, number, lane, order, seen,
-                workers=[address], pure=False, retries=0, key=f"vindeby-{uuid.uuid4().hex}",
-            )  # fmt: skip
-            answer = await future
-        except BaseException as error:  # noqa: BLE001 - Dask cancels what it lost, in more than one way
-            self.inbox.put(Answered(ticket, None, _words(error)))
-        else:
-            self.inbox.put(Answered(ticket, answer))
-        finally:
-            del self._attending[ticket]
-
-    async def _look(self, address: str) -> None:
-        self._looking.add(address)
-        try:
-            seen = await asyncio.wait_for(
-                self._run_there(address, agent.look, self._session.token), _ANSWER_S
-            )
-            self.inbox.put(Looked(address, seen))
-        except Exception:  # noqa: BLE001, S110 - whether it is gone, the scheduler knows
+            while with_agent.again:
+                with_agent.again = False
+                await asyncio.wait_for(self._exchange_once(address, with_agent), _ANSWER_S)
+        except Exception:  # noqa: BLE001, S110 - whether it is gone, the scheduler knows; else it is said again
             pass
         finally:
-            self._looking.discard(address)
+            with_agent.busy = False
 
-    def _drop(self, address: str) -> None:
-        self._opened.discard(address)
-        for where, task in list(self._attending.values()):
-            if where == address:
-                task.cancel()
+    async def _exchange_once(self, address: str, with_agent: _Conversation) -> None:
+        report = await self._run_there(
+            address, agent.exchange, with_agent.key, list(with_agent.orders), with_agent.heard
+        )
+        events = [event for number, event in report.events if number > with_agent.heard]
+        with_agent.heard = report.events[-1][0] if report.events else with_agent.heard
+        with_agent.orders = [one for one in with_agent.orders if one[0] > report.last_order]
+        self._tell(self._listener.reported, address, events, report)
+
+    async def _end_agent(self, address: str) -> None:
+        if (with_agent := self._conversations.pop(address, None)) is not None:
+            with contextlib.suppress(Exception):
+                ending = self._run_there(address, agent.close_session, with_agent.key)
+                await asyncio.wait_for(ending, _ANSWER_S)
 
     async def _end(self) -> None:
         for task in list(self._tasks):
             task.cancel()
         if self._client.status != "running":  # it cannot be reached; the agents end when they hear nothing
             return
-        closing = [
-            asyncio.wait_for(self._run_there(address, agent.close_session, self._session.token), _ANSWER_S)
-            for address in self._opened
-        ]
-        await asyncio.gather(*closing, return_exceptions=True)
+        self._client.unsubscribe_topic(self._session.token)
+        await asyncio.gather(*map(self._end_agent, list(self._conversations)))
 
 
 def _words(error: BaseException) -> str:

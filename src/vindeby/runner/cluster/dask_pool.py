@@ -11,59 +11,119 @@ from __future__ import annotations
 import queue
 import time
 from collections import Counter, deque
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
-from vindeby.runner.cluster import agent
-from vindeby.runner.cluster.dask_link import (
-    Answered,
-    DaskLink,
-    Looked,
-    NodeOpened,
-    NodeRefused,
-    Nodes,
-    Post,
-    Silence,
-)
-from vindeby.runner.cluster.nodes import Node, Place, Restarts
-from vindeby.runner.cluster.orders import (
-    Attend,
-    EndLane,
-    KillLane,
-    LaneEvent,
-    Order,
-    Session,
-    Shard,
-    StartLane,
-)
-from vindeby.runner.pool import (
-    DiskTrouble,
-    PoolAbilities,
-    PoolEvent,
-    PoolNote,
-    TasksDurable,
-    Work,
-    WorkerGone,
-    WorkerReady,
-)
+from vindeby.runner.cluster.agent import LaneEvent, Opened, Report, Session, Shard
+from vindeby.runner.cluster.connect import NoJobsReason
+from vindeby.runner.cluster.dask_link import DaskLink
 from vindeby.runner.protocol import (
+    DiskTrouble,
     Failed,
     Failure,
     Kind,
     MethodUnusable,
     MoreSlots,
+    PoolEvent,
     PoolLost,
+    PoolNote,
     Seen,
-    WantsWork,
+    TasksDurable,
+    Work,
+    WorkerGone,
 )
-from vindeby.runner.publisher import shard_name, unreported_keys
+from vindeby.runner.publisher import Unreported, shard_name
 from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.seal import SealedFile
 from vindeby.store.format.shard import ShardWriter, read_segments
+
+
+@dataclass
+class Node:
+    """A Dask worker on which an agent is open."""
+
+    address: str
+    opened: Opened
+    sees_run: bool
+    fruitful: bool = False
+    """A task was settled on it."""
+    free: deque[int] = field(default_factory=deque)
+    places: dict[int, Place] = field(default_factory=dict)
+    """The lanes that have a slot of the pool."""
+    seen: dict[int, Seen] = field(default_factory=dict)
+    looked: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.free.extend(range(self.opened.lanes))
+
+    def __str__(self) -> str:
+        job = f", job {self.opened.job}" if self.opened.job else ""
+        return f"{self.address} on {self.opened.node}{job}"
+
+
+@dataclass
+class Place:
+    """A slot that has a lane, and what it holds."""
+
+    slot: int
+    node: Node
+    lane: int
+    unreported: Unreported = field(default_factory=Unreported)
+    ending: bool = False
+    """It was asked to end."""
+
+    @property
+    def suspect(self) -> int | None:
+        """The task that it was last seen on, if that is not reported since; else the only one that it has."""
+        seen, tasks = self.node.seen.get(self.lane), self.unreported.tasks
+        if seen is not None and seen.task in tasks:
+            return seen.task
+        return next(iter(tasks)) if len(tasks) == 1 else None
+
+
+LOSSES = 3
+LOSSES_ALONE = 10
+
+
+class Restarts:
+    """How often each Dask worker was lost in a row without a result, and which are not used any more.
+
+    A nanny restarts a Dask worker whatever it dies of, each time under another address; only the address of its nanny,
+    or its name, tells that it is the same. Where it is the only one, it has more tries: the cause may be a task, which
+    the plan sets aside.
+    """
+
+    def __init__(self) -> None:
+        self._fruitless: Counter[str] = Counter()
+        self._given_up: set[str] = set()
+
+    def lost(self, node: Node, *, alone: bool) -> str:
+        """Count a loss; why the Dask worker is given up, if it is now."""
+        identity = node.opened.identity
+        if not identity:
+            return ""
+        if node.fruitful:
+            del self._fruitless[identity]
+            return ""
+        self._fruitless[identity] += 1
+        count = self._fruitless[identity]
+        if count < (LOSSES_ALONE if alone else LOSSES):
+            return ""
+        self._given_up.add(identity)
+        return (
+            f"the Dask worker {node} was lost and came back {count} times in a row without finishing a task "
+            f"({identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
+        )
+
+    def is_given_up(self, identity: str) -> bool:
+        """Is this Dask worker, under whatever address, not to be used?"""
+        return identity in self._given_up
+
 
 _BLAMED_AFTER = 3
 """Dask workers that may vanish with the same task running before the task is the suspect."""
@@ -71,10 +131,6 @@ _BLAMED_AFTER = 3
 
 class DaskPool:
     """Processes on Dask workers, through a ``distributed.Client``."""
-
-    abilities = PoolAbilities(
-        memory=True, heartbeat=True, task_clock=True, exit_status=True, suspect=True, starts_workers=False
-    )
 
     def __init__(
         self,
@@ -84,19 +140,18 @@ class DaskPool:
         *,
         most: int | None = None,
         patience_s: float = 300.0,
-        jobs_pending: Callable[[], bool] = lambda: False,
-        no_jobs_reason: Callable[[], str] = lambda: "",
+        no_jobs_reason: NoJobsReason | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._run, self._session, self._most, self._say = run, session, most, say
-        self._patience_s, self._jobs_pending, self._no_jobs_reason = patience_s, jobs_pending, no_jobs_reason
-        self._link = DaskLink(client, session, run)
-        self._returned = ReturnedShards(run, session.setup.options.lock, session.setup.options.token)
+        self._patience_s, self._no_jobs_reason = patience_s, no_jobs_reason
+        self._link = DaskLink(client, session, run, self)
+        lock, token = session.setup.options.lock, session.setup.options.token
+        self._shards = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
         self._nodes: dict[str, Node] = {}
-        self._known: dict[str, str] = {}
-        """Dask workers that are being opened, are open, or were refused, by address."""
+        self._known: set[str] = set()
+        """Addresses of Dask workers that are being opened, are open, or were refused."""
         self._places: dict[int, Place] = {}
-        self._tickets: dict[int, Place] = {}
         self._waiting: deque[int] = deque()
         self._events: list[PoolEvent] = []
         self._vanished: Counter[int] = Counter()
@@ -111,12 +166,10 @@ class DaskPool:
         self._fill()
 
     def assign(self, slot: int, work: Work) -> None:
-        """Send tasks, or keep them until those that it has are settled."""
+        """Send tasks to the process of a slot."""
         if (place := self._places.get(slot)) is not None:
-            place.queue.append(work)
-            place.held.update((number, task.key) for number, task in work.tasks)
-            place.owes += 1
-            self._go_on(place)
+            place.unreported.assign(work)
+            self._order(place, "assign", work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
         """Let a process publish and go."""
@@ -124,26 +177,23 @@ class DaskPool:
             self._waiting.remove(slot)
             self._events.append(WorkerGone(slot, None, Failure(Kind.KILLED, "never started"), by_itself=True))
         elif (place := self._places.get(slot)) is not None:
-            place.end, place.now = True, place.now or now
-            place.queue.clear()
-            self._press(place)
+            place.ending = True
+            self._order(place, "end", now=now)
 
     def kill(self, slot: int, failure: Failure | None = None) -> None:
         """Kill a process."""
         if slot in self._waiting:
             self.end(slot)
         elif (place := self._places.get(slot)) is not None:
-            place.kill, place.failure = True, failure
-            place.queue.clear()
-            self._press(place)
+            self._order(place, "kill", failure)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         """Read the inbox."""
         if not self._events:
             try:
-                self._received(self._link.inbox.get(timeout=max(timeout_s, 0.001)))
+                self._link.inbox.get(timeout=max(timeout_s, 0.001))()
                 while True:
-                    self._received(self._link.inbox.get_nowait())
+                    self._link.inbox.get_nowait()()
             except queue.Empty:
                 pass
         events, self._events = self._events, []
@@ -154,9 +204,9 @@ class DaskPool:
         now, seen = time.monotonic(), []
         for place in self._places.values():
             known = place.node.seen.get(place.lane)
-            if place.ready and known is not None:
+            if known is not None:
                 age = now - place.node.looked
-                on_task = known.task is not None and known.task in place.held
+                on_task = known.task is not None and known.task in place.unreported.tasks
                 seen.append(
                     replace(
                         known,
@@ -175,47 +225,29 @@ class DaskPool:
         self._places.clear()
         self._nodes.clear()
 
-    def _received(self, post: Post) -> None:
-        match post:
-            case Nodes(threads):
-                self._compare(threads)
-            case Silence():
-                self._silent(post)
-            case NodeOpened():
-                self._opened(post)
-            case NodeRefused():
-                self._refused(post)
-            case Answered():
-                self._answered(post)
-            case Looked():
-                self._looked(post)
-
-    def _compare(self, threads: dict[str, int]) -> None:
+    def present(self, threads: dict[str, int]) -> None:
         """Open Dask workers that came, and give up those that went."""
-        for address in list(self._known.keys() - threads.keys()):
-            del self._known[address]
+        for address in self._known - threads.keys():
             self._node_vanished(address)
-        for address in threads.keys() - self._known.keys():
-            self._known[address] = "opening"
+        for address in threads.keys() - self._known:
             self._link.open(address)
-        for place in self._places.values():
-            if place.unanswered and not place.ticket:  # Dask lost the answer, the agent has it still
-                place.unanswered = False
-                self._order(place, Attend())
+        self._known = set(threads)
         self._check_patience("there are no Dask workers that can be used", bool(self._nodes))
 
-    def _silent(self, silence: Silence) -> None:
-        if silence.final:
-            self._give_up(silence.reason)
+    def silent(self, reason: str, *, final: bool = False) -> None:
+        """The scheduler gave no answer."""
+        if final:
+            self._give_up(reason)
         else:
-            self._check_patience(silence.reason, present=False)
+            self._check_patience(reason, present=False)
 
     def _check_patience(self, reason: str, present: bool) -> None:
         now = time.monotonic()
-        if not present and (why := self._no_jobs_reason()):
-            self._give_up(why, remedy="")
-        elif present or self._jobs_pending():
+        if present:
             self._alone_since = now
+        elif self._no_jobs_reason is not None:  # as long as jobs are in the queue, workers may come
+            if why := self._no_jobs_reason():
+                self._give_up(why, remedy="")
         elif now - self._alone_since > self._patience_s:
             self._give_up(f"{reason}, for {self._patience_s:.0f} s")
 
@@ -226,47 +258,41 @@ class DaskPool:
                 self._node_lost(address)
             self._events.append(PoolLost(f"{reason}{remedy}"))
 
-    def _opened(self, post: NodeOpened) -> None:
-        opened = post.opened
-        if post.address not in self._known:
+    def opened(self, address: str, opened: Opened, *, sees_run: bool) -> None:
+        """Use a Dask worker on which an agent is there."""
+        if address not in self._known:
             return  # it went meanwhile
         if self._restarts.is_given_up(opened.identity):
-            self._known[post.address] = "refused"
-            self._link.tell(post.address, agent.close_session, self._session.token)
+            self._link.refuse(address)
             return
-        node = Node(post.address, opened.lanes, opened.node, opened.job, post.sees_run, opened.identity)
-        self._known[post.address], self._nodes[post.address] = "open", node
+        node = Node(address, opened, sees_run)
+        self._nodes[address] = node
         self._alone_since = time.monotonic()
-        self._events.append(
-            PoolNote(
-                "node joined",
-                {"address": node.address, "node": node.name, "job": node.job, "workers": node.lanes,
-                 "publishes": node.sees_run},
-            )
-        )  # fmt: skip
+        joined = {"node": opened.node, "job": opened.job, "workers": opened.lanes, "publishes": sees_run}
+        self._events.append(PoolNote("node joined", {"address": address, **joined}))
         if not node.sees_run:
             self._say(
                 f"the Dask worker {node} cannot reach {self._run.path}; its results come back to this process, "
                 "which publishes them"
             )
-        room = sum(one.lanes for one in self._nodes.values())
+        room = sum(one.opened.lanes for one in self._nodes.values())
         room = room if self._most is None else min(room, self._most)
         if room > self._room:
             self._room = room
             self._events.append(MoreSlots(room))
         self._fill()
 
-    def _refused(self, post: NodeRefused) -> None:
-        if post.address not in self._known:
+    def refused(self, address: str, reason: str, *, mismatch: bool = False) -> None:
+        """Do without a Dask worker, or try it again; one with other versions that is the only one ends the run."""
+        if address not in self._known:
             return
-        self._events.append(PoolNote("node refused", {"address": post.address, "reason": post.reason}))
-        self._known[post.address] = "refused"
-        if post.mismatch and not self._nodes:
-            self._events.append(MethodUnusable(post.reason))
-        elif post.mismatch:
-            self._say(f"{post.reason}; it is not used")
+        self._events.append(PoolNote("node refused", {"address": address, "reason": reason}))
+        if mismatch and not self._nodes:
+            self._events.append(MethodUnusable(reason))
+        elif mismatch:
+            self._say(f"{reason}; it is not used")
         else:
-            del self._known[post.address]  # it is tried again
+            self._known.discard(address)  # it is tried again
 
     def _fill(self) -> None:
         """Give the slots that wait the lanes that are free, spread over the Dask workers."""
@@ -275,125 +301,69 @@ class DaskPool:
             if node is None or not node.free:
                 return
             slot, lane = self._waiting.popleft(), node.free.popleft()
-            place = self._places[slot] = Place(slot, node, lane)
-            self._order(place, StartLane())
+            place = self._places[slot] = node.places[lane] = Place(slot, node, lane)
+            self._order(place, "start")
 
-    def _order(self, place: Place, order: Order) -> None:
-        node = place.node
-        number = node.orders.get(place.lane, 0) if isinstance(order, Attend) else node.next_order(place.lane)
-        seen = node.heard.get(place.lane, 0)
-        place.ticket = self._link.attend(node.address, number, place.lane, order, seen)
-        self._tickets[place.ticket] = place
+    def _order(self, place: Place, method: str, *arguments: Any, **more: Any) -> None:
+        self._link.order(place.node.address, methodcaller(method, place.lane, *arguments, **more))
 
-    def _go_on(self, place: Place) -> None:
-        """Give an idle process what waits for it."""
-        if place.ticket or place.unanswered or not place.ready:
+    def reported(self, address: str, events: Sequence[LaneEvent], report: Report) -> None:
+        """Pass on what an agent says."""
+        node = self._nodes.get(address)
+        if node is None:
             return
-        if place.queue and not place.end and not place.kill:
-            self._order(place, place.queue.popleft())
-        elif place.kill:
-            self._order(place, KillLane(place.failure))
-        elif place.end:
-            self._order(place, EndLane())
+        for event in events:
+            self._event(node, event)
+        if report.agent_gone:  # it ended by itself, for want of news; a new one is opened in the next turn
+            self._known.discard(address)
+            self._node_lost(address)
+        else:
+            node.seen = {seen.worker: seen for seen in report.seen}
+            node.looked = time.monotonic()
 
-    def _press(self, place: Place) -> None:
-        """End or kill a process, whatever it is doing; said again until it is gone."""
-        token, address = self._session.token, place.node.address
-        if not place.ticket:
-            self._go_on(place)
-        elif place.kill:
-            self._link.tell(address, agent.kill_lane, token, place.lane, place.failure)
-        elif place.end:
-            self._link.tell(address, agent.end_lane, token, place.lane, place.now)
+    def _event(self, node: Node, event: LaneEvent) -> None:
+        """Pass an event on, with the slot of its lane."""
+        if isinstance(event, MethodUnusable | MoreSlots | PoolLost | PoolNote):
+            self._events.append(event)
+            return
+        place = node.places[event.worker]
+        if isinstance(event, Shard):
+            event = self._publish(place, event)
+        if not isinstance(event, PoolNote):
+            place.unreported.hear(event)
+        node.fruitful |= isinstance(event, TasksDurable | Failed)
+        if isinstance(event, WorkerGone):
+            self._free(place)
+        self._events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
 
-    def _answered(self, post: Answered) -> None:
-        place = self._tickets.pop(post.ticket, None)
-        if place is None or self._places.get(place.slot) is not place:
-            return
-        place.ticket = 0
-        answer = post.answer
-        if answer is None:
-            place.unanswered = True
-            return
-        if answer.agent_gone:
-            self._agent_gone(place.node)
-            return
-        for number, event in answer.events:
-            place.node.heard[place.lane] = max(number, place.node.heard.get(place.lane, 0))
-            self._event(place, event)
-        if self._places.get(place.slot) is not place:
-            return
-        if not answer.settled:
-            self._order(place, Attend())
-            return
-        if not place.ready:
-            place.ready, place.owes = True, 1
-        if place.owes and not place.queue:
-            place.owes = 0
-            self._events.append(WantsWork(place.slot, answer.seconds))
-        self._go_on(place)
-
-    def _event(self, place: Place, event: LaneEvent) -> None:
-        match event:
-            case WorkerReady():
-                place.writer = event.writer
-            case Shard():
-                event = self._publish(place, event)
-            case WorkerGone():
-                self._free(place)
-        if isinstance(event, TasksDurable):
-            place.shards.add(event.shard)
-            place.node.fruitful = True
-            for task in event.tasks:
-                place.held.pop(task, None)
-        elif isinstance(event, Failed):
-            place.held.pop(event.task, None)
-            place.node.fruitful = True
-        self._events.append(_of_slot(event, place.slot))
-
-    def _publish(self, place: Place, shard: Shard) -> PoolEvent:
-        """Publish what a worker could not."""
+    def _publish(self, place: Place, shard: Shard) -> TasksDurable | DiskTrouble | PoolNote:
+        """Publish what a worker could not, after a look at whether it was damaged on its way."""
         try:
-            name = self._returned.publish(shard.data, str(place.node))
+            file = SealedFile.of_bytes(shard.data, str(place.node))
+            if file is None:
+                return PoolNote("returned results are not a shard", {"address": place.node.address})
+            with file:
+                records = [record for segment in read_segments(file) for record in segment.records()]
+            name = shard_name(self._shards.publish(records).path)
         except DataError as error:
             return PoolNote("returned results are damaged", {"reason": str(error)})
         except StorageError as error:
-            return DiskTrouble(place.slot, str(error))
-        return TasksDurable(place.slot, shard.tasks, name, shard.seconds)
+            return DiskTrouble(place.lane, str(error))
+        return TasksDurable(place.lane, shard.tasks, name, shard.seconds)
 
     def _free(self, place: Place) -> None:
         """The process of a place is gone; its lane may have another."""
-        del self._places[place.slot]
+        del self._places[place.slot], place.node.places[place.lane]
         place.node.seen.pop(place.lane, None)
         if place.node.address in self._nodes:
             place.node.free.append(place.lane)
-
-    def _looked(self, post: Looked) -> None:
-        node = self._nodes.get(post.address)
-        if node is None:
-            return
-        if post.look.agent_gone:
-            self._agent_gone(node)
-            return
-        node.seen = {seen.worker: seen for seen in post.look.seen}
-        node.looked = time.monotonic()
-        for place in [place for place in self._places.values() if place.node is node]:
-            if place.end or place.kill:
-                self._press(place)  # what was said before may have come too early
-            elif place.lane in post.look.fallen and not place.ticket:
-                self._order(place, Attend())
-
-    def _agent_gone(self, node: Node) -> None:
-        """The agent ended by itself, for want of news; a new one is opened in the next turn."""
-        self._known.pop(node.address, None)
-        self._node_lost(node.address)
 
     def _node_vanished(self, address: str) -> None:
         """The scheduler knows a Dask worker no more; its nanny may bring it back, but not for ever."""
         node = self._nodes.get(address)
         self._node_lost(address)
         if node is not None:
-            alone = all(other.identity == node.identity for other in self._nodes.values())
+            alone = all(other.opened.identity == node.opened.identity for other in self._nodes.values())
             if why := self._restarts.lost(node, alone=alone):
                 self._events.append(PoolNote("node given up", {"address": address, "reason": why}))
                 self._say(why)
@@ -406,29 +376,26 @@ class DaskPool:
         if node is None:
             return
         self._link.forget(address)
-        gone = [place for place in self._places.values() if place.node is node]
+        gone = list(node.places.values())
         self._events.append(
             PoolNote(
-                "node lost", {"address": address, "node": node.name, "job": node.job, "workers": len(gone)}
+                "node lost",
+                {"address": address, "node": node.opened.node, "job": node.opened.job, "workers": len(gone)},
             )
         )
         for place in gone:
-            self._tickets.pop(place.ticket, None)
             self._events.append(self._gone_with(node, place))
             self._free(place)
 
     def _gone_with(self, node: Node, place: Place) -> WorkerGone:
-        published: tuple[int, ...] = ()
-        if place.held and node.sees_run:
-            keys = unreported_keys(self._run, place.writer, place.shards)
-            published = tuple(number for number, key in place.held.items() if key in keys)
-            node.fruitful |= bool(published)
+        published = place.unreported.published(self._run) if node.sees_run else ()
+        node.fruitful |= bool(published)
         suspect = place.suspect if place.suspect not in published else None
         if suspect is not None:
             self._vanished[suspect] += 1
         blamed = suspect if suspect is not None and self._vanished[suspect] >= _BLAMED_AFTER else None
         failure = Failure(Kind.KILLED, f"the Dask worker {node} is gone{_after(place, suspect)}")
-        return WorkerGone(place.slot, blamed, failure, place.end, published)
+        return WorkerGone(place.slot, blamed, failure, place.ending, published)
 
 
 def _after(place: Place, task: int | None) -> str:
@@ -437,30 +404,5 @@ def _after(place: Place, task: int | None) -> str:
     if task is None or seen is None or seen.task != task:
         return ""
     seconds = seen.seconds + time.monotonic() - place.node.looked
-    hint = "; if that is about the time of the job, raise --time" if place.node.job else ""
+    hint = "; if that is about the time of the job, raise --time" if place.node.opened.job else ""
     return f", {seconds:,.0f} s after it began this task{hint}"
-
-
-def _of_slot(event: Any, slot: int) -> PoolEvent:
-    """An agent numbers its processes by lane, the pool by slot."""
-    named: PoolEvent = replace(event, worker=slot) if hasattr(event, "worker") else event
-    return named
-
-
-class ReturnedShards:
-    """Publishes shards that arrive as bytes, under the lock of the run."""
-
-    def __init__(self, run: RunDirectory, lock: str, token: str) -> None:
-        self._writer = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
-
-    def publish(self, data: bytes, origin: str) -> str:
-        """Check a shard and make its records durable here; the name of the new shard.
-
-        DataError when it was damaged on its way, StorageError when the disk refuses.
-        """
-        file = SealedFile.of_bytes(data, origin)
-        if file is None:
-            raise DataError(f"{origin}: what came back is not a shard")
-        with file:
-            records = [record for segment in read_segments(file) for record in segment.records()]
-        return shard_name(self._writer.publish(records).path)

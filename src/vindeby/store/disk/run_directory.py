@@ -2,7 +2,6 @@
 
 ```
 campaign.yaml   the campaign, frozen          shards/      results, immutable files
-outline.json    of the same, to count by
 logs/           one log per worker             events/      who started, finished, failed, died, when
 quarantine/     what was found bad, kept       audit/       one record per merge
 replaced/       databases and records that a merge replaced, kept
@@ -74,11 +73,6 @@ class RunDirectory:
         return self.path / "campaign.yaml"
 
     @property
-    def outline_file(self) -> Path:
-        """What of the campaign is needed to count results, so that a look at them is quick; it may be missing."""
-        return self.path / "outline.json"
-
-    @property
     def shards(self) -> Path:
         """Published results."""
         return self.path / "shards"
@@ -127,16 +121,11 @@ class RunDirectory:
             raise storage_error(error, self.path, 0, 1) from error
         return self
 
-    def freeze_campaign(self, text: str, outline: str | None = None) -> None:
-        """Keep the text of the campaign, and an outline of it, replacing older ones; a former text is kept too.
-
-        The outline says of which text it is, so that after a crash between the two nobody takes it for another's.
-        """
+    def freeze_campaign(self, text: str) -> None:
+        """Keep the text of the campaign, replacing an older one; a former text is kept too."""
         former = self.campaign_text()
         if former is not None and former != text:
             self._keep_former(former)
-        if outline is not None:
-            replace_text(self.outline_file, outline, self.path.parent)
         replace_text(self.campaign_file, text, self.path.parent)
 
     def _keep_former(self, text: str) -> None:
@@ -149,15 +138,6 @@ class RunDirectory:
     def campaign_text(self) -> str | None:
         """The frozen campaign, if there is one."""
         return _text_if_any(self.campaign_file)
-
-    def outline_text(self) -> str | None:
-        """The outline that was kept with the campaign, if there is one."""
-        return _text_if_any(self.outline_file)
-
-    @property
-    def nothing_yet(self) -> bool:
-        """Was a campaign frozen here, of which nothing was ever published?"""
-        return not self.output.exists() and self.campaign_text() is not None and not self.shards.exists()
 
     def shard_paths(self) -> list[Path]:
         """Every published shard, in a fixed order."""

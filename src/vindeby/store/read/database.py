@@ -31,7 +31,7 @@ from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import read_any
 
 if TYPE_CHECKING:
-    from vindeby.campaign.outline import Outline
+    from vindeby.campaign import Campaign
 
 __all__ = ["Database", "ReplacedError", "open_database"]
 
@@ -58,7 +58,7 @@ class Database(Mapping[str, Record]):
                 f"{self.path}: this is a folder; name the database, or run `salvage` on the folder"
             )
         refuse_special(self.path)
-        if not self.path.exists() and not self.run.shards.exists():
+        if not self.path.exists() and not self.run.shards.exists() and self.run.campaign_text() is None:
             raise InputError(f"{self.path}: there is no such database, nor a run directory {self.run.path}")
         self.refresh()
 
@@ -301,18 +301,18 @@ class Database(Mapping[str, Record]):
             return dataset_by_key(list(self.segments()), self.attributes)
         from vindeby.store.read.export import dataset_by_task  # needs xarray, which is optional
 
-        return dataset_by_task(list(self.segments()), self._outline(), self.attributes)
+        return dataset_by_task(list(self.segments()), self._campaign(), self.attributes)
 
     def to_dataframe(self) -> Any:
         """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out."""
         from vindeby.store.read.export import data_frame  # needs pandas, which is optional
 
-        return data_frame(list(self.segments()), self._outline())
+        return data_frame(list(self.segments()), self._campaign())
 
-    def _outline(self) -> Outline | None:
-        from vindeby.store.read.export import outline_in  # only here and in a notebook
+    def _campaign(self) -> Campaign | None:
+        from vindeby.store.read.export import campaign_in  # only here and in a notebook
 
-        return outline_in(self.campaign_text, self.run.outline_text())
+        return campaign_in(self.campaign_text)
 
     def __repr__(self) -> str:
         total = self.attributes.get("total_configs")
@@ -323,7 +323,7 @@ class Database(Mapping[str, Record]):
     def _repr_html_(self) -> str:
         from vindeby.store.read.export import progress  # only a notebook asks for it
 
-        return progress(self.path.name, list(self), self._outline(), len(self.findings))
+        return progress(self.path.name, list(self), self._campaign(), len(self.findings))
 
     def close(self) -> None:
         """Close the files."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.campaign.outline import Outline, outline_of, read_outline
+from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import RESULT_ARRAYS, parse_key
 from vindeby.errors import CampaignError, DataError, InputError
 from vindeby.notebook import heading, progress_bar, table
@@ -162,19 +162,12 @@ def places_of(segments: Sequence[Segment]) -> tuple[NDArray[np.int64], NDArray[n
     return found, (found == by_key).all(axis=1)
 
 
-def outline_in(campaign_text: str | None, outline_text: str | None) -> Outline | None:
-    """The outline of the campaign that is kept with results; None where there is none that can be used."""
-    if campaign_text is None:
+def campaign_in(text: str | None) -> Campaign | None:
+    """The campaign that is kept with results; None where there is none that can be used."""
+    if text is None:
         return None
-    found = read_outline(outline_text, campaign_text)
-    if found is not None:
-        return found
-    from vindeby.campaign import (
-        Campaign,
-    )  # loads pydantic and shapely, which a kept outline makes unnecessary
-
     try:
-        return outline_of(Campaign.loads(campaign_text))
+        return Campaign.loads(text)
     except CampaignError:
         return None
 
@@ -214,15 +207,15 @@ class Axis:
         return np.asarray(order[np.searchsorted(self.numbers[order], numbers)], np.intp)
 
 
-def axes_of(places: NDArray[np.int64], outline: Outline | None) -> tuple[Axis, Axis, Axis]:
+def axes_of(places: NDArray[np.int64], campaign: Campaign | None) -> tuple[Axis, Axis, Axis]:
     """Farms, types and seeds of a campaign and of these results (a row of three numbers each)."""
     farms, types, seeds = (np.unique(places[:, column]) for column in range(3))
-    if outline is None:
+    if campaign is None:
         return Axis.of((), farms, "farm"), Axis.of((), types, "t"), Axis.of_seeds((), seeds)
     return (
-        Axis.of(outline.farms, farms, "farm"),
-        Axis.of(outline.types, types, "t"),
-        Axis.of_seeds(outline.seeds, seeds),
+        Axis.of(campaign.farm_names, farms, "farm"),
+        Axis.of(campaign.type_names, types, "t"),
+        Axis.of_seeds(campaign.seeds, seeds),
     )
 
 
@@ -251,14 +244,14 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
 
 
 def dataset_by_task(
-    segments: Sequence[Segment], outline: Outline | None, root: Mapping[str, Attribute]
+    segments: Sequence[Segment], campaign: Campaign | None, root: Mapping[str, Attribute]
 ) -> Any:
     """A value of each variable for every farm, type and seed of the campaign; NaN where a result is missing."""
     try:
         import xarray
     except ImportError as error:
         raise missing_library("to_xarray", "xarray") from error
-    grid = _Grid.of(segments, outline)
+    grid = _Grid.of(segments, campaign)
     variables = {
         "aep": (TASK, grid.spread(number_column(segments, "aep"))),
         "n_turbines": (TASK, grid.spread(layout_sizes(segments), missing=0)),
@@ -292,10 +285,10 @@ class _Grid:
     cells: NDArray[np.intp]
 
     @classmethod
-    def of(cls, segments: Sequence[Segment], outline: Outline | None) -> _Grid:
+    def of(cls, segments: Sequence[Segment], campaign: Campaign | None) -> _Grid:
         places, canonical = places_of(segments)
         placed: NDArray[np.bool_] = np.all(places >= 0, axis=1)
-        axes = axes_of(places[placed], outline)
+        axes = axes_of(places[placed], campaign)
         shape = tuple(map(len, axes))
         _refuse_too_large(math.prod(shape))
         # Of two results of one task, the one whose key says so is shown.
@@ -433,14 +426,14 @@ def dataset_by_key(segments: Sequence[Segment], root: Mapping[str, Attribute]) -
     return xarray.Dataset(variables, coords={"key": texts(segments, "key")}, attrs=dict(root))
 
 
-def data_frame(segments: Sequence[Segment], outline: Outline | None) -> Any:
+def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
     """The results in the order of farm, type, seed and key."""
     try:
         import pandas as pd
     except ImportError as error:
         raise missing_library("to_dataframe", "pandas") from error
     places, _ = places_of(segments)
-    farms, types, _ = axes_of(places[(places >= 0).all(axis=1)], outline)
+    farms, types, _ = axes_of(places[(places >= 0).all(axis=1)], campaign)
     keys = np.array(texts(segments, "key"), object)
     data: dict[str, Any] = {
         "key": keys,
@@ -491,26 +484,26 @@ def _free_column(name: str, data: dict[str, Any]) -> str:
     return name
 
 
-def progress(name: str, keys: Iterable[str], outline: Outline | None, bad_files: int = 0) -> str:
+def progress(name: str, keys: Iterable[str], campaign: Campaign | None, bad_files: int = 0) -> str:
     """The progress of the results with these keys, as HTML.
 
     What is counted is what is there; whether each is valid, ``vindeby validate`` says.
     """
     places = [parse_key(key) for key in keys]
     bad = f"; {plural(bad_files, 'file')} with something wrong" if bad_files else ""
-    if outline is None:
+    if campaign is None:
         return heading(
             name, f"{plural(len(places), 'result')}; no campaign says how many there should be{bad}"
         )
-    seeds, cells = set(outline.seeds), {(cell.farm_idx, cell.type_idx) for cell in outline.cells}
+    seeds, cells = set(campaign.seeds), {(cell.farm_idx, cell.type_idx) for cell in campaign.cells()}
     expected = [place for place in places if place and place[:2] in cells and place[2] in seeds]
     done, asked = Counter(place[0] for place in expected), Counter(farm for farm, _ in cells)
     others = len(places) - len(expected)
     more = f"; {plural(others, 'result')} of no task of this campaign" if others else ""
-    title = f"{len(expected):,} of {plural(outline.total_configs, 'result')} of campaign {outline.name}{more}{bad}"
+    title = f"{len(expected):,} of {plural(campaign.total_configs, 'result')} of campaign {campaign.name}{more}{bad}"
     rows = [
         (f"farm{index}", farm, f"{done[index]:,}", f"{asked[index] * len(seeds):,}")
-        for index, farm in enumerate(outline.farms)
+        for index, farm in enumerate(campaign.farm_names)
     ]
-    bar = progress_bar(len(expected), outline.total_configs)
+    bar = progress_bar(len(expected), campaign.total_configs)
     return heading(name, title) + bar + table(("farm", "name", "results", "expected"), rows)
