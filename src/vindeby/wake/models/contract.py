@@ -180,8 +180,13 @@ class WakeModel:
                 f"wake model {self.name!r}: added_turbulence and added_turbulence_with_slopes belong together; "
                 "give both or neither"
             )
-        if self.tabulate:
-            self._require_that_tables_hold()
+        adds = self.added_turbulence is not None or self.blockage is not None
+        if self.tabulate and (self.superposition != "squares" or self.reference != "free" or adds):
+            raise ArgumentError(
+                f"wake model {self.name!r}: tabulate=True needs superposition='squares', reference='free', "
+                "added_turbulence=None and blockage=None: tables hold squares of deficits that are fractions of the "
+                "free wind speed and depend on thrust and place alone; set tabulate=False"
+            )
         for index in self.growth_constants:
             if index not in range(len(self.constants)):
                 raise ArgumentError(
@@ -270,21 +275,6 @@ class WakeModel:
 
     def _what_code_is_made_of(self) -> tuple[tuple[str, Any], ...]:
         return tuple((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "constants")
-
-    def _require_that_tables_hold(self) -> None:
-        adds = self.added_turbulence is not None
-        for field, value, wrong, needed in (
-            ("superposition", self.superposition, self.superposition != "squares", "'squares'"),
-            ("reference", self.reference, self.reference != "free", "'free'"),
-            ("added_turbulence", "a function", adds, "None"),
-            ("blockage", self.blockage, self.blockage is not None, "None"),
-        ):
-            if wrong:
-                raise ArgumentError(
-                    f"wake model {self.name!r}: tabulate=True needs {field}={needed}, not {value!r}: tables hold "
-                    "squares of deficits that are fractions of the free wind speed and depend on thrust and place "
-                    "alone; set tabulate=False"
-                )
 
 
 _SLOPES = ("downwind", "crosswind", "thrust", "turbulence")
