@@ -60,10 +60,12 @@ def superposition_of(model: WakeModel) -> Superposition:
 
 
 @cache
-def superposition_of_words(superposition: str, reference: str, free_wind_of: str = "target") -> Superposition:
-    """The functions for what a model says in its fields of these names."""
+def superposition_of_words(
+    superposition: str, reference: str, free_wind_of: str | None = None
+) -> Superposition:
+    """The functions for what a model says in its fields of these names; None where the wind is the same everywhere."""
     squares, of_free = superposition == "squares", reference == "free"
-    of_target = of_free and free_wind_of == "target"
+    of_target = of_free and (squares if free_wind_of is None else free_wind_of == "target")
 
     @inlined
     def scale(source_wind: float, free: float) -> float:
