@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from vindeby.assembly.done import judged, not_done
+from vindeby.assembly.done import missing_results
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import BusyError
@@ -26,8 +26,6 @@ from vindeby.slurm_commands import in_queue
 from vindeby.store.disk.events import read_failures
 from vindeby.store.disk.files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
-from vindeby.store.missing import find_missing
-from vindeby.store.read.database import Database
 from vindeby.text import parse_json
 
 _NOTICE_S = 60
@@ -223,7 +221,7 @@ def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_fai
     """Compare the campaign with what is there; tasks that failed for good count only with ``retry_failed``."""
     expected = campaign.fingerprints()
     failures = {key for key, task in read_failures(run).items() if expected.get(key) == task.fingerprint}
-    missing = _missing(run, campaign, expected)
+    missing = {one.key for one in missing_results(run, campaign)}
     given_up = set() if retry_failed else missing & failures
     by_part: dict[int, int] = {}
     for number, key in enumerate(expected):
@@ -231,14 +229,6 @@ def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_fai
             part = number % parts + 1  # as ``vindeby run --part`` shares tasks out
             by_part[part] = by_part.get(part, 0) + 1
     return Left(dict(sorted(by_part.items())), len(given_up), len(expected))
-
-
-def _missing(run: RunDirectory, campaign: Campaign, expected: Mapping[str, str]) -> set[str]:
-    if not (run.output.exists() or run.shards.exists()):
-        return set(expected)
-    with Database(run) as database:
-        invalid = not_done(database, judged(database, campaign))
-        return {one.key for one in find_missing(database, expected, invalid=invalid)}
 
 
 @dataclass(frozen=True)

@@ -8,27 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vindeby.cli.options import (
-    AccountOption,
     CampaignArgument,
-    CoresOption,
-    DirectiveOption,
     IntervalOption,
-    MemoryOption,
-    NodesOption,
-    OnBadOption,
     OutputOption,
-    PartitionOption,
-    PartOption,
     QuietOption,
-    RetryFailedOption,
     SeedsOption,
     SetOption,
-    TakeOverOption,
-    TimeOption,
-    WorkersOption,
+    how_to_run,
     load_campaign,
     option_name,
+    slurm_jobs,
     slurm_options,
+    taking,
 )
 from vindeby.cli.output import say
 from vindeby.errors import ArgumentError
@@ -39,11 +30,12 @@ if TYPE_CHECKING:
 DEFAULT_OUTPUT = Path("layouts.h5")
 
 
+@taking("how", how_to_run)
+@taking("jobs", slurm_jobs)
 def command(
     campaign: CampaignArgument,
     output: OutputOption = DEFAULT_OUTPUT,
-    workers: WorkersOption = None,
-    part: PartOption = None,
+    how: Any = None,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -58,14 +50,7 @@ def command(
             "--slurm", help="Compute on SLURM jobs that this process submits and keeps, through Dask."
         ),
     ] = False,
-    nodes: NodesOption = None,
-    time: TimeOption = None,
-    cores: CoresOption = None,
-    memory: MemoryOption = None,
-    partition: PartitionOption = None,
-    account: AccountOption = None,
-    directive: DirectiveOption = None,
-    retry_failed: RetryFailedOption = False,
+    jobs: Any = None,
     replace_stale: Annotated[
         bool,
         typer.Option("--replace-stale", help="Compute again what answers an older version of the campaign."),
@@ -74,12 +59,10 @@ def command(
         bool,
         typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again."),
     ] = False,
-    on_bad: OnBadOption = "abort",
     max_failures: Annotated[
         str | None,
         typer.Option("--max-failures", metavar="N|P%", help="Stop when more tasks than this have failed."),
     ] = None,
-    take_over: TakeOverOption = False,
     merge_every: Annotated[
         float | None,
         typer.Option(
@@ -99,33 +82,18 @@ def command(
     loaded = load_campaign(campaign, set_, seeds, on_note=_silent if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
-    jobs = {
-        "nodes": nodes,
-        "time": time,
-        "cores": cores,
-        "memory": memory,
-        "partition": partition,
-        "account": account,
-        "directives": directive,
-    }
     pool = _pool(loaded, dask, slurm, jobs)
-    on_progress, held = watching(quiet=quiet, interval_s=interval)
-    with held:
+    with watching(quiet=quiet, interval_s=interval) as shown:
         summary = run(
             loaded,
             output,
-            workers=workers,
-            part=part,
-            retry_failed=retry_failed,
             replace_stale=replace_stale,
             keep_invalid=keep_invalid,
-            on_bad=on_bad,
             max_failures=_failures(max_failures),
-            take_over=take_over,
             merge_every_s=merge_every,
             pool=pool,
-            on_progress=on_progress,
-            on_message=_silent if quiet else say,
+            **how,
+            **shown,
         )
     end_with(summary, quiet=quiet)
 
@@ -143,14 +111,16 @@ def _say_what_matters(note: str) -> None:
 def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any]) -> object | None:
     """Where the work is done, if not on this machine."""
     if not slurm:
-        if given := [option_name(name) for name, value in jobs.items() if value is not None]:
-            raise ArgumentError(f"--{given[0]}: is about SLURM jobs; give --slurm too, or use vindeby slurm")
+        for name in jobs:
+            raise ArgumentError(
+                f"--{option_name(name)}: is about SLURM jobs; give --slurm too, or use vindeby slurm"
+            )
         return dask
     if dask is not None:
         raise ArgumentError("--slurm and --dask exclude each other; give one of them")
     from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 
-    return SlurmJobs(slurm_options(campaign, **jobs))
+    return SlurmJobs(slurm_options(campaign, jobs))
 
 
 def _failures(text: str | None) -> int | str | None:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vindeby.cli.options import (
-    AccountOption,
     CampaignArgument,
-    CoresOption,
-    DirectiveOption,
-    MemoryOption,
-    NodesOption,
     OutputOption,
-    PartitionOption,
     RetryFailedOption,
     SeedsOption,
     SetOption,
-    TimeOption,
     load_campaign,
+    slurm_jobs,
     slurm_options,
+    taking,
 )
 from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
@@ -33,16 +28,11 @@ if TYPE_CHECKING:
     from vindeby.store.disk.run_directory import RunDirectory
 
 
+@taking("jobs", slurm_jobs)
 def command(
     campaign: CampaignArgument,
     output: OutputOption = Path("layouts.h5"),
-    nodes: NodesOption = None,
-    time: TimeOption = None,
-    cores: CoresOption = None,
-    memory: MemoryOption = None,
-    partition: PartitionOption = None,
-    account: AccountOption = None,
-    directive: DirectiveOption = None,
+    jobs: Any = None,
     retry_failed: RetryFailedOption = False,
     submit: Annotated[bool, typer.Option("--submit", help="Submit the jobs, too.")] = False,
     set_: SetOption = None,
@@ -52,16 +42,7 @@ def command(
     from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
 
     loaded = load_campaign(campaign, set_, seeds)
-    options = slurm_options(
-        loaded,
-        nodes=nodes,
-        time=time,
-        cores=cores,
-        memory=memory,
-        partition=partition,
-        account=account,
-        directives=directive,
-    )
+    options = slurm_options(loaded, jobs)
     run = _prepared(output, loaded)
     parts = options.nodes or 1
     left = what_is_left(run, loaded, parts, retry_failed=retry_failed)
@@ -93,21 +74,16 @@ def command(
 
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
-    from vindeby.assembly.merging import refuse_another_campaign
+    from vindeby.assembly.merging import prepared_directory
     from vindeby.store.disk.files import check_output
-    from vindeby.store.disk.run_directory import RunDirectory
 
-    run = RunDirectory(check_output(output).absolute())
-    for path in (run.output, Path.cwd()):
+    for path in (check_output(output).absolute(), Path.cwd()):
         if not str(path).isprintable():
             raise ArgumentError(
                 f"{path}: the path holds a character that cannot stand in a script for sbatch, such as the end of a "
                 "line; rename the folder, or choose another name with -o"
             )
-    if not run.output.parent.is_dir():
-        raise ArgumentError(f"{output}: there is no folder {run.output.parent}; make it first")
-    refuse_another_campaign(run, campaign)
-    run.create()
+    run = prepared_directory(output, campaign)
     text = campaign.dumps()
     if run.campaign_text() != text:
         _refuse_while_running(run)

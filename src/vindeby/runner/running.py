@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.done import Judge
-from vindeby.assembly.merging import refuse_another_campaign
+from vindeby.assembly.merging import prepared_directory, refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
@@ -40,7 +40,7 @@ from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor, Watcher
 from vindeby.runner.task_executor import ExecutorOptions
 from vindeby.store.disk.events import EventLog
-from vindeby.store.disk.files import check_output, storage_error
+from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.validate import Check
@@ -92,7 +92,7 @@ def run(
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
-    directory = _prepared_directory(Path(output), campaign)
+    directory = prepared_directory(Path(output), campaign)
     began = time.monotonic()
     with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
         refuse_another_campaign(directory, campaign)  # it may have come while this one waited
@@ -102,7 +102,8 @@ def run(
         resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         refuse_or_quarantine(directory, resume_state, on_bad)
         lock.confirm()
-        _freeze(directory, space)
+        if directory.campaign_text() != space.text:
+            directory.freeze_campaign(space.text)
         if judge.usual:
             write_verdicts(directory, space.text, resume_state.verdicts)
         _report_resume_state(resume_state, on_message, again)
@@ -153,24 +154,6 @@ def _overridden(
             f"run: workers={workers!r}, max_failures={max_failures!r}, merge_every_s={merge_every_s!r}: give a number "
             "of workers of at least 1, a number of tasks or a percentage such as 5%, and seconds above 0"
         ) from None
-
-
-def _prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
-    directory = RunDirectory(check_output(output).absolute())
-    if not directory.output.parent.is_dir():
-        raise ArgumentError(f"{output}: there is no folder {directory.output.parent}; make it first")
-    refuse_another_campaign(directory, campaign)
-    try:
-        return directory.create()
-    except OSError as error:
-        raise StorageError(
-            f"{directory.path}: cannot be made: {error.strerror}; choose another place for the results with -o"
-        ) from None
-
-
-def _freeze(directory: RunDirectory, space: TaskSpace) -> None:
-    if directory.campaign_text() != space.text:
-        directory.freeze_campaign(space.text)
 
 
 def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:

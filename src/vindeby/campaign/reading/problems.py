@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -54,6 +55,7 @@ _MESSAGES = {
     "string_too_short": "must not be empty",
     "string_too_long": "must have at most {max_length} characters",
 }
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _LONGEST_VALUE = 80
 _UNION_TAGS = ("number", "table", "list", "rows", "range")
 """Steps of a location that only say which form of a value was meant."""
@@ -79,12 +81,12 @@ def _follows(detail: dict[str, Any]) -> bool:
 def _problem(model: type[BaseModel], detail: dict[str, Any], document: Document) -> Problem:
     context = detail.get("ctx", {})
     location = tuple(detail["loc"])
-    path = _path_in_data(document.data, location, keep_last=detail["type"] in ("missing", "extra_forbidden"))
+    path = _path_in_data(document.data, location, keep_last=detail["type"] in ("missing", *_UNKNOWN))
     path += tuple(context.get("at", ()))
     origin = document.origin(path)
     message, remedy = _words(model, detail, location)
     shown = context.get("shown") if detail["type"] == "refused" else detail["input"]
-    if shown is None or detail["type"] in ("missing", "extra_forbidden"):
+    if shown is None or detail["type"] in ("missing", *_UNKNOWN):
         shown = _value_at(document.data, path)
     return Problem(origin.source, field_name(path), message, show(shown), remedy, origin.line)
 
@@ -93,7 +95,7 @@ def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tu
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "refused":
         return context["message"], context["remedy"]
-    if kind == "extra_forbidden":
+    if kind in _UNKNOWN:
         return "is not a known key", _nearest(str(location[-1]), sorted(set(_keys_at(model, location[:-1]))))
     message = _MESSAGES.get(kind, detail["msg"][:1].lower() + detail["msg"][1:])
     limits = {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
@@ -147,6 +149,8 @@ def show(value: Any) -> str | None:
 
 def _keys_at(annotation: Any, location: Path) -> Iterator[str]:
     """The keys that a model at this location would take."""
+    if is_dataclass(annotation) and not location:
+        yield from (field.name for field in fields(annotation))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         for name, info in annotation.model_fields.items():
             key = info.alias or name

@@ -11,10 +11,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
-from vindeby.assembly.done import Judge, judged, not_done
+from vindeby.assembly.done import Judge, missing_results
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
@@ -38,8 +38,6 @@ from vindeby.store.format.rows import batches
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.missing import find_missing
-from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import FOREIGN, Finding, Verdict, origin_of_file
 from vindeby.store.salvage.attempts import rescue
@@ -163,9 +161,14 @@ class _Adoption:
         """For each key that is adopted now, the file it comes from and its layout."""
 
     def do(self, paths: Sequence[Path]) -> AdoptReport:
-        with self._folder() as folder, closing(Spool(folder)) as spool:
+        for old in self._run.path.glob(".adopt-*"):  # of adoptions that were killed
+            shutil.rmtree(old, ignore_errors=True)
+        temporary = tempfile.TemporaryDirectory(
+            prefix=".adopt-", dir=self._run.path, ignore_cleanup_errors=True
+        )
+        with temporary as folder, closing(Spool(Path(folder))) as spool:
             with Guard() as guard:
-                files = list(read_all(paths, folder, spool, guard))
+                files = list(read_all(paths, Path(folder), spool, guard))
             self._move_foreign_output(files)
             refuse_another_campaign(self._run, self._campaign)
             text = self._campaign.dumps()
@@ -176,17 +179,6 @@ class _Adoption:
         self._find_missing()
         self._report.keep(self._run)
         return self._report
-
-    @contextmanager
-    def _folder(self) -> Iterator[Path]:
-        """A folder for copies and found records; those of adoptions that were killed are removed."""
-        for old in self._run.path.glob(".adopt-*"):
-            shutil.rmtree(old, ignore_errors=True)
-        folder = Path(tempfile.mkdtemp(prefix=".adopt-", dir=self._run.path))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _move_foreign_output(self, files: Sequence[tuple[FileReport, Saved]]) -> None:
         output = self._run.output
@@ -274,13 +266,7 @@ class _Adoption:
         merge(self._run, merge_options(self._campaign, how, invalid=state.verdicts.invalid.keys()))
 
     def _find_missing(self) -> None:
-        expected = self._campaign.fingerprints()
-        if not self._run.output.exists():
-            self._report.missing = find_missing(None, expected)
-        else:
-            with Database(self._run) as database:
-                invalid = not_done(database, judged(database, self._campaign))
-                self._report.missing = find_missing(database, expected, invalid=invalid)
+        self._report.missing = missing_results(self._run, self._campaign)
         lacking = {entry.key for entry in self._report.missing}
-        answered = expected.keys() - lacking
+        answered = self._campaign.fingerprints().keys() - lacking
         self._report.unanswered = sum(one.key not in answered for one in self._report.left_out)

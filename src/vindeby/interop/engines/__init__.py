@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from vindeby.assembly.foreign_farm import Engine, ForeignFarm
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.wake_model import FlorisEngine, PyWakeEngine
 from vindeby.errors import InputError, TaskError
+from vindeby.interop.common import library
 from vindeby.wake import Neighbours, Site, Turbine
 
 
@@ -48,33 +48,23 @@ def load(given: PyWakeEngine | FlorisEngine) -> None:
         need_engine("floris")
 
 
-_NAMES = {"py_wake": "PyWake", "floris": "FLORIS"}
+def need_engine(name: str) -> None:
+    """InputError, with the remedy, where ``pywake`` or ``floris`` is not installed."""
+    library("py_wake" if name == "pywake" else name, name, f"wake.{name}")
 
 
-def need_engine(module: str) -> None:
-    """InputError, with the remedy, where ``py_wake`` or ``floris`` is not installed."""
-    try:
-        importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        name = _NAMES[module]
-        raise InputError(
-            f"wake.{name.lower()}: {name} is not installed ({error}); install it with: "
-            f"pip install 'vindeby[{name.lower()}]'"
-        ) from None
-
-
-def refuse_nan(title: str, module: str, values: npt.NDArray[np.float64]) -> None:
+def refuse_nan(title: str, values: npt.NDArray[np.float64]) -> None:
     """TaskError where an engine gives something else than finite numbers."""
     if not np.isfinite(values).all():
         raise TaskError(
-            f"{title}: {_NAMES[module]} gives {int((~np.isfinite(values)).sum())} numbers that are not finite; "
-            f"check the campaign's model with this layout in {_NAMES[module]}"
+            f"{title} gives {int((~np.isfinite(values)).sum())} numbers that are not finite; check the model with "
+            "this layout"
         )
 
 
 def find_model(given: PyWakeEngine) -> Any:
     """Import ``package.module:Model``; InputError says what is missing, or that it is not the campaign's code."""
-    need_engine("py_wake")
+    need_engine("pywake")
     given.refuse_other_code()
     return imported("wake.pywake", given.model, "class or function that makes a wind-farm model")
 

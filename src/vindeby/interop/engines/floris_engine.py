@@ -51,7 +51,7 @@ class Floris:
             model.run()
             watts[:, part] = model.get_turbine_powers().T
             speed[:, part] = model.turbine_average_velocities.T
-        refuse_nan(self.title, "floris", watts)
+        refuse_nan(self.title, watts)
         return watts, speed
 
     def state_speeds_at(
@@ -62,7 +62,7 @@ class Floris:
         for part in self._parts(states, len(x)):
             model = self._set(layout, states, part)
             out[:, part] = model.sample_flow_at_points(x, y, np.full(len(x), height_m)).T
-        refuse_nan(self.title, "floris", out)
+        refuse_nan(self.title, out)
         return out
 
     def mean_power_and_slopes(self, *_: object) -> tuple[float, FloatArray, FloatArray]:

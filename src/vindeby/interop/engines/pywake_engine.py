@@ -31,7 +31,7 @@ class PyWake:
     """A wind-farm model of PyWake with the campaign's site and turbines."""
 
     def __init__(self, given: PyWakeEngine, site: Site, turbines: Sequence[Turbine]) -> None:
-        need_engine("py_wake")
+        need_engine("pywake")
         from vindeby.interop.pywake_objects.sites import pywake_site
         from vindeby.interop.pywake_objects.turbines import wind_turbines_of
 
@@ -52,7 +52,7 @@ class PyWake:
             found = self._model(x, y, type=types, return_simulationResult=False, **arguments)
             for array, values in ((watts, found[2]), (speed, found[0])):
                 array[:, part] = _flat(values, len(x), arguments)
-        refuse_nan(self.title, "py_wake", watts)
+        refuse_nan(self.title, watts)
         return watts, speed
 
     def state_speeds_at(
@@ -69,7 +69,7 @@ class PyWake:
             points = Points(x, y, np.full(len(x), height_m))
             found = result.flow_map(points, memory_GB=_POINTS_GB, **chosen)
             out[:, part] = _flat(found.WS_eff.ilk(), len(x), arguments)
-        refuse_nan(self.title, "py_wake", out)
+        refuse_nan(self.title, out)
         return out
 
     def mean_power_and_slopes(
@@ -94,7 +94,7 @@ class PyWake:
             with AutogradNumpy():
                 value, slope = value_and_grad(mean_power)(np.concatenate([x, y]))
             total, slopes = total + float(value), slopes + np.asarray(slope)
-        refuse_nan(self.title, "py_wake", slopes)
+        refuse_nan(self.title, slopes)
         return total, slopes[:many], slopes[many:]
 
     @property

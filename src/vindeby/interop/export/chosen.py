@@ -63,7 +63,7 @@ class Chosen:
     segments: list[Segment]
     """Verified records, those of one schema together."""
     results: list[Result]
-    missing: tuple[str, ...]
+    missing: dict[str, Place]
     """What was asked for and has no valid result."""
     whole: bool
     """Whether every result was asked for."""
@@ -173,7 +173,7 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
         attributes=dict(results.source.attributes),
         segments=segments,
         results=[found[key] for key in in_order if key in found],
-        missing=(*missing, *(key for key in in_order if key not in found)),
+        missing={key: expected.get(key) or valid[key] for key in [*missing, *in_order] if key not in found},
         whole=selection == Selection(),
     )
 

@@ -153,17 +153,23 @@ def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(zip(*(_field_texts(name, column) for name, column in columns.items()), strict=True))
+        rows = zip(*(plain_values(name, column) for name, column in columns.items()), strict=True)
+        writer.writerows(map(_field, row) for row in rows)
 
 
-def _field_texts(name: str, column: NDArray[Any]) -> list[str]:
-    if column.dtype.kind == "f":
-        return ["" if math.isnan(value) else repr(value) for value in column.tolist()]
-    if column.dtype.kind == "b":
-        return ["true" if value else "false" for value in column.tolist()]
-    if np.issubdtype(column.dtype, np.integer):
-        return ["" if name == "zone" and value == UNKNOWN else str(value) for value in column.tolist()]
-    return [f"'{text}" if text.startswith(_FORMULA) else text for text in map(str, column.tolist())]
+def _field(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def plain_values(name: str, column: NDArray[Any]) -> list[Any]:
+    """A column as plain values, with None for what is not known."""
+    unknown = (UNKNOWN, "") if name in ("zone", "zone_name") else ()
+    return [
+        None if value in unknown or (isinstance(value, float) and math.isnan(value)) else value
+        for value in column.tolist()
+    ]
 
 
 def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]], chosen: Chosen) -> None:

@@ -14,9 +14,10 @@ import numpy as np
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.interop.export.chosen import Chosen, Result
-from vindeby.interop.export.folders import Include, result_folder, write_mark, write_turbines, write_yaml
+from vindeby.interop.export.folders import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.units import AIR_DENSITY_KG_M3
 

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from vindeby._version import __version__
+from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.tasks import task_key
 from vindeby.interop.export.chosen import Chosen, Result
-
-
-@dataclass(frozen=True)
-class Include:
-    """Another file, relative to the one that includes it."""
-
-    path: str
-
 
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 """PyYAML's fast writer, where it was built with one."""
@@ -43,24 +35,18 @@ def _float(dumper: _Dumper, value: float) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-def _list(dumper: _Dumper, value: list[Any]) -> Any:
-    flat = not any(isinstance(item, dict | Include) for item in value)
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flat)
-
-
 def _include(dumper: _Dumper, value: Include) -> Any:
-    return dumper.represent_scalar("!include", value.path)
+    return dumper.represent_scalar("!include", value.file)
 
 
 _Dumper.add_representer(float, _float)
-_Dumper.add_representer(list, _list)
 _Dumper.add_representer(Include, _include)
 
 
 def write_yaml(path: Path, data: Any) -> None:
     """Write plain data, in the order in which it is given."""
     text = yaml.dump(
-        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None
     )
     path.write_text(text, encoding="utf-8")
 

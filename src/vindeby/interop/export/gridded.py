@@ -73,7 +73,7 @@ def _places(data: Any) -> dict[tuple[int, int, int], tuple[int, int, int]]:
 def _add_status(data: Any, chosen: Chosen) -> None:
     status = np.full(tuple(data.sizes[name] for name in TASK), NOT_ASKED, np.int8)
     places = _places(data)
-    for place in _missing_places(chosen):
+    for place in chosen.missing.values():
         status[places[place]] = MISSING
     for result in chosen.results:
         status[places[result.place]] = DONE
@@ -127,7 +127,7 @@ def _add_names(data: Any, chosen: Chosen) -> None:
 
 def _only_chosen(data: Any, chosen: Chosen) -> Any:
     farms, types, seeds = (
-        sorted({place[axis] for place in [*chosen.places.values(), *_missing_places(chosen)]})
+        sorted({place[axis] for place in [*chosen.places.values(), *chosen.missing.values()]})
         for axis in range(3)
     )
     if "seed" in data.dims:
@@ -140,12 +140,6 @@ def _only_chosen(data: Any, chosen: Chosen) -> Any:
         type=np.flatnonzero(np.isin(data["type_idx"], types)),
         **runs,
     )
-
-
-def _missing_places(chosen: Chosen) -> list[tuple[int, int, int]]:
-    missing = set(chosen.missing)
-    tasks = () if chosen.campaign is None else chosen.campaign.tasks()
-    return [(task.farm_idx, task.type_idx, task.seed) for task in tasks if task.key in missing]
 
 
 _ENGINES = {"netCDF4": "netcdf4", "h5netcdf": "h5netcdf"}

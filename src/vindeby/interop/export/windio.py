@@ -17,12 +17,13 @@ from shapely.geometry.base import BaseGeometry
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.boundary import Boundary, Circle, Exclusion
 from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen, Result
-from vindeby.interop.export.folders import Include, result_folder, write_mark, write_turbines, write_yaml
+from vindeby.interop.export.folders import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.units import mw_to_w

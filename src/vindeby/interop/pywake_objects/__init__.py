@@ -29,7 +29,7 @@ def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] |
     in ``arguments``, and a step's weight is not (PyWake counts all steps alike). ArgumentError says what cannot be
     converted.
     """
-    need_engine("py_wake")
+    need_engine("pywake")
     from vindeby.assembly import site_of, turbine_of
     from vindeby.interop.pywake_objects.sites import pywake_site, wind_arguments
     from vindeby.interop.pywake_objects.turbines import wind_turbines_of
@@ -54,7 +54,7 @@ def from_pywake(
     ``wind_turbines`` a ``WindTurbine`` or ``WindTurbines`` with tabulated curves. ``turbulence_intensity`` is for sites
     that have none. What a campaign cannot say is refused (ArgumentError), with what and why.
     """
-    need_engine("py_wake")
+    need_engine("pywake")
     from vindeby.interop.pywake_objects.sites import from_xrsite
     from vindeby.interop.pywake_objects.turbines import turbine_sections
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, sqrt
 
+from vindeby.parameters import Bastankhah2014, Iea37
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import (
     SIGMAS,
@@ -171,7 +172,7 @@ _iea37_slopes, _iea37_reach = make_gaussian(_iea37_width), _make_reach(_iea37_wi
 _iea37_deficit = without_slopes(_iea37_slopes)
 
 
-def bastankhah_2014(k: float = 0.0324555) -> WakeModel:
+def bastankhah_2014(k: float = Bastankhah2014.k) -> WakeModel:
     """The model of 2014; ``k`` is the growth of the wake's width per metre."""
     return WakeModel(
         name="bastankhah-2014",
@@ -229,7 +230,7 @@ def exp_of_minus(z: float) -> float:
     return e * e
 
 
-def iea37(k: float = 0.0324555) -> WakeModel:
+def iea37(k: float = Iea37.k) -> WakeModel:
     """The case studies' model; ``k`` is the growth of the wake's width per metre."""
     return WakeModel(
         name="iea37",
