@@ -18,12 +18,22 @@ from tests.layout.zoned_problems import three_zones
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomStart, SmartStart
 from vindeby.layout.arrays import FloatArray
-from vindeby.layout.lattices.judges import Dropping, ExactJudge, Judge, row_ends
+from vindeby.layout.lattices.judges import (
+    MOST_DIRECTIONS,
+    ExactJudge,
+    Judge,
+    drop_surplus,
+    part_of_directions,
+    parts_of,
+    row_ends,
+)
 from vindeby.layout.lattices.points import Ground, PlaneLattice
 from vindeby.layout.lattices.quick_judge import QuickJudge
 from vindeby.wake import (
     Neighbours,
+    TimeSeriesSite,
     UniformSite,
+    WeibullSite,
     WindFarm,
     iea37_335mw,
 )
@@ -124,7 +134,7 @@ def test_dropping_ends_at_the_count_with_points_of_the_lattice(
     assume(1 <= count <= 40)
     problem = problem_in(AREA, HOLE, count)
     judge = QuickJudge(problem) if quick else ExactJudge(problem, ground.origin)
-    left = Dropping(judge, np.array([count]), rows=rows).down_to_count(points)
+    left = drop_surplus(judge, np.array([count]), points, rows=rows)
     assert len(left.x) == count
     assert as_set(np.stack([left.x, left.y], axis=1)) <= as_set(np.stack([points.x, points.y], axis=1))
     for row in set(left.row.tolist()) if rows else ():
@@ -142,7 +152,7 @@ def test_the_one_dropped_is_the_one_whose_loss_costs_least() -> None:
     each = [problem.aep(Layout.of(*np.delete(place, i, axis=1))) for i in range(many)]
     judges: tuple[Judge, ...] = (QuickJudge(problem), ExactJudge(problem, ground.origin))
     for judge in judges:
-        left = Dropping(judge, np.array([many - 1]), rows=False).down_to_count(points)
+        left = drop_surplus(judge, np.array([many - 1]), points, rows=False)
         found = problem.aep(Layout.of(left.x + ground.origin[0], left.y + ground.origin[1]))
         better = sum(one > found * (1 + 1e-12) for one in each)
         assert better <= (0 if isinstance(judge, QuickJudge) else 2)
@@ -221,6 +231,33 @@ def test_more_trials_find_no_worse_layout_of_the_same_draws() -> None:
     energies = [Lattice(trials=trials).run(problem, 4).aep_gwh for trials in (5, 40, 160)]
     assert energies == sorted(energies)
     assert energies[0] < energies[-1]
+
+
+def test_parts_of_a_rose_have_all_of_its_directions_and_each_its_whole_probability() -> None:
+    whole = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9]).states()
+    parts = [part_of_directions(whole, 4, part) for part in range(4)]
+    assert np.array_equal(np.sort(np.concatenate([part.direction for part in parts])), whole.direction)
+    for part in parts:
+        assert part.shape == (90, 23)
+        assert part.probability.sum() == pytest.approx(whole.probability.sum(), rel=1e-12)
+        assert np.ptp(np.diff(part.direction)) == 0.0
+
+
+@pytest.mark.parametrize("steps", [91, 180, 500])
+def test_parts_of_a_time_series_have_each_step_once(steps: int) -> None:
+    rng = np.random.default_rng(0)
+    series = TimeSeriesSite(rng.uniform(2.0, 26.0, steps), rng.uniform(0.0, 360.0, steps), 0.08)
+    farm = WindFarm(series, iea37_335mw(), "iea37")
+    problem = Problem(farm, Boundary([AREA]), 6, 400.0)
+    parts = parts_of(problem)
+    assert len(parts) == -(-steps // MOST_DIRECTIONS)
+    found = np.concatenate([part.farm.states.speed for part in parts])
+    assert np.array_equal(np.sort(found), np.sort(farm.states.speed))
+    for part in parts:
+        assert part.farm.states.probability.sum() == pytest.approx(1.0, rel=1e-9)
+    layout = Lattice(trials=10).run(problem, 0)
+    assert problem.is_feasible(layout.layout)
+    assert parts_of(round_farm())[0].farm.states.shape == round_farm().farm.states.shape
 
 
 def test_a_lattice_of_a_fine_rose_is_chosen_by_all_of_its_directions() -> None:

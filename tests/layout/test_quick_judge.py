@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from math import pi
 
@@ -16,7 +17,7 @@ from tests.layout import small_problems, zoned_problems
 from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices
 from vindeby.layout import Boundary, Lattice, Layout, Problem
 from vindeby.layout.arrays import FloatArray
-from vindeby.layout.lattices.judges import ExactJudge, judge_for
+from vindeby.layout.lattices.judges import ExactJudge, drop_surplus, judge_for
 from vindeby.layout.lattices.points import Ground, PlaneLattice, Points
 from vindeby.layout.lattices.quick_judge import (
     CELLS,
@@ -28,6 +29,7 @@ from vindeby.layout.lattices.quick_judge import (
 )
 from vindeby.layout.lattices.searching import best_shapes, draw_shapes, keeps_spacing, widest_aspect
 from vindeby.wake import (
+    Neighbours,
     TimeSeriesSite,
     Turbine,
     UniformSite,
@@ -158,8 +160,20 @@ def test_a_direction_that_never_blows_is_left_out() -> None:
     assert len(quick_wind(farm, farm.turbines[0]).cosine) == 2
 
 
-def test_where_wakes_cannot_be_added_up_lattices_are_evaluated() -> None:
-    problem = Problem(WindFarm(FARM.site, iea37_335mw(), "cumulative-curl"), Boundary([AREA]), 5)
+QUICK: dict[str, Callable[[], Problem]] = {
+    "neighbours": lambda: Problem(
+        WindFarm(FARM.site, iea37_335mw(), "iea37", neighbours=Neighbours([9e3], [0.0])),
+        Boundary([AREA]),
+        5,
+    ),
+    "standing": lambda: Problem(FARM, Boundary([AREA]), 5, standing=Layout.of([9e3], [0.0])),
+    "cumulative": lambda: Problem(WindFarm(FARM.site, iea37_335mw(), "cumulative-curl"), Boundary([AREA]), 5),
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_where_it_does_not_hold_lattices_are_evaluated(name: str) -> None:
+    problem = QUICK[name]()
     assert not can_judge_quickly(problem)
     assert isinstance(judge_for(problem, problem.boundary.origin), ExactJudge)
 
@@ -186,10 +200,13 @@ def test_the_layout_is_the_best_of_those_that_were_evaluated(monkeypatch: pytest
 
 
 def test_every_small_problem_has_a_judge() -> None:
+    shape = PlaneLattice(0.3, 1.0, 0.2, 400.0, 0.0, 0.0)
     for make in (*small_problems.PROBLEMS.values(), *zoned_problems.PROBLEMS.values()):
         problem = make()
-        points = Ground(problem).points(PlaneLattice(0.3, 1.0, 0.2, 400.0, 0.0, 0.0))
-        assert judge_for(problem, problem.boundary.origin).energy(points) > 0.0
+        ground = Ground(problem)
+        judge = judge_for(problem, ground.origin)
+        points = ground.points(replace(shape, pitch=ground.widest_pitch(shape, ground.needed)))
+        assert judge.energy(drop_surplus(judge, ground.needed, points, rows=False)) > 0.0
 
 
 @settings(max_examples=25, deadline=None)

@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from textwrap import shorten
 from typing import Any
@@ -21,7 +20,7 @@ from vindeby.campaign.reading.packed_lists import abridged
 from vindeby.campaign.sections.time_series import turbulence_text
 from vindeby.campaign.sections.values import OneOf
 from vindeby.errors import DataError
-from vindeby.plots import PICTURES, Picture
+from vindeby.plots import PICTURES
 from vindeby.plots.layout import layout_map
 from vindeby.plots.style import as_bytes, size_in_inches
 from vindeby.plots.wind import rose
@@ -294,10 +293,6 @@ def _best(result_set: ResultSet) -> str:
     return head + table((*titles, "wake loss of best, %"), lines, names=3, minor=(3, 5))
 
 
-def _drawn(draw: Picture, result_set: ResultSet, dark: bool) -> Any:
-    return draw(result_set, dark=dark)
-
-
 def _combinations(result_set: ResultSet) -> str:
     rows = gather.combination_table(result_set)
     if not rows:
@@ -316,7 +311,7 @@ def _pictures(result_set: ResultSet, progress: Progress) -> str:
             continue  # shown at the top
         progress(f"drawing {name}")
         try:
-            parts.append(picture(partial(_drawn, draw, result_set), caption))
+            parts.append(picture(lambda dark, draw=draw: draw(result_set, dark=dark), caption))
         except DataError:
             continue  # the database does not hold what this picture needs
     return "".join(parts) if len(parts) > 1 else ""

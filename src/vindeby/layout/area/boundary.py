@@ -303,10 +303,12 @@ def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, movable: int) -> 
     Pairs of which neither is among the first ``movable`` do not count. Negative: all pairs have room to
     spare, 1 m at least if it is -1.
     """
-    worst = ROOM_M
+    worst, reach = ROOM_M, need.max() - ROOM_M
     for i in range(movable):
         for j in range(i + 1, x.size):
             dx, dy = x[i] - x[j], y[i] - y[j]
+            if abs(dx) >= reach or abs(dy) >= reach:
+                continue
             least = 0.5 * (need[i] + need[j])
             square = dx * dx + dy * dy
             if square < (least - worst) * (least - worst):

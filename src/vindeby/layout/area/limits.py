@@ -140,7 +140,7 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
 @kernel("limits")
 def _gather(areas, corners, zone, place, need, movable, within, rows, normals, rooms):
     """Fill in the rows as far as there is space; returns how many there are."""
-    count = 0
+    count, reach = 0, need.max() + 2.0 * within
     for i in range(movable):
         px, py = place[0, i], place[1, i]
         z, discs = zone[i], areas.discs
@@ -162,6 +162,8 @@ def _gather(areas, corners, zone, place, need, movable, within, rows, normals, r
             count += 1
         for j in range(i + 1, place.shape[1]):
             dx, dy = px - place[0, j], py - place[1, j]
+            if abs(dx) >= reach or abs(dy) >= reach:
+                continue
             least = 0.5 * (need[i] + need[j])
             far = least + 2.0 * within
             square = dx * dx + dy * dy

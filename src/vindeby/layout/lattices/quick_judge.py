@@ -1,9 +1,9 @@
 """What lattices are worth, nearly, at a small part of the cost of an evaluation: enough to rank them.
 
-Some things are simplified. All turbines are of the type there is most of, alone in the wind of the site. Every one has
-the thrust of the free wind: in a direction with several wind speeds, one thrust makes the wakes, and at other speeds
-they are scaled. And directions that are more than ``MOST_DIRECTIONS``, those of a time series, are rounded to whole
-degrees. What a search finds by this judge is evaluated by the engine before it counts.
+Some things are simplified. All turbines are of the type there is most of, with the thrust of the free wind: in a
+direction with several wind speeds, one thrust makes the wakes, and at other speeds they are scaled. And directions that
+are more than ``MOST_DIRECTIONS``, those of a time series, are rounded to whole degrees. What a search finds by this
+judge is evaluated by the engine before it counts.
 
 The wake of a turbine is felt at a place in the few directions next to that which blows straight from one to the
 other: the loop begins there and goes to both sides until the wake is missed. On a lattice this depends only on the
@@ -294,8 +294,11 @@ are for one wind speed in a direction; of several, evaluations have most to them
 
 
 def can_judge_quickly(problem: Problem) -> bool:
-    """Whether wakes are vindeby's own, and can be added up."""
-    return not isinstance(problem.farm, JudgesPoints) and problem.farm.model.superposition != "cumulative"
+    """Whether turbines are alone, in wakes that vindeby adds up and in the same wind everywhere."""
+    farm = problem.farm
+    if isinstance(farm, JudgesPoints) or farm.locality != "uniform" or len(problem.neighbours.types):
+        return False
+    return farm.model.superposition != "cumulative"
 
 
 def shares_of_evaluation(problem: Problem) -> tuple[float, float]:
@@ -322,7 +325,7 @@ class QuickJudge:
         self._radius = (many / pi) ** 0.5
         self.evaluations = 0.0
 
-    def energy(self, points: Points) -> float:
+    def energy(self, points: Points, least: float = 0.0) -> float:  # noqa: ARG002  it takes the same time for all
         """AEP (GWh) of turbines on all points."""
         return float(self._by_turbine(points, losses=False).sum())
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, log, pi
+from math import ceil, inf, log, pi
 from typing import final
 
 import numpy as np
@@ -122,8 +122,6 @@ ANYWHERE = 0.25
 """In a full area, the share of lattices that are drawn anywhere; the others near one of the best."""
 KEPT, NEAR = 8, 4
 """How many of the best are kept, and how many of these are drawn near to."""
-ON_EDGE = 0.3
-"""The share of lattices drawn anywhere that have a row on an edge."""
 SPREAD = np.array([0.5, 0.7, 0.5, 0.0, 1.0, 1.0])
 """How far apart lattices are, in each number: angle, log of aspect, skew, density (drawn anew), and place in sides of
 ``Ground``."""
@@ -150,14 +148,15 @@ class Candidate:
 class Search:
     """Draws lattices over a ground.
 
-    ``judge`` says what points and energy a lattice with enough points comes to; ``shape_energies``, of shapes and the
-    side of a cell, what shapes are worth, where that is known.
+    ``judge`` says what points and energy a lattice with enough points comes to; a second number tells it the energy
+    below which a lattice is not kept, so that it need not know that of a poorer one exactly. ``shape_energies``, of
+    shapes and the side of a cell, says what shapes are worth, where that is known.
     """
 
     def __init__(
         self,
         ground: Ground,
-        judge: Callable[[Points], tuple[Points, float]],
+        judge: Callable[[Points, float], tuple[Points, float]],
         rng: np.random.Generator,
         *,
         exact: bool,
@@ -169,9 +168,6 @@ class Search:
         self.best: list[Candidate] = []
         self.most_placed = 0
         """How many turbines any lattice had room for."""
-        edges = ground.room.areas.edges
-        length = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
-        self.edge_share = np.cumsum(length) / max(float(length.sum()), 1e-300)
 
     def run(self, trials: int, draws: int | None = None) -> list[Candidate]:
         """The best lattices, the best first, after so many were judged, or so many looked at in all."""
@@ -235,7 +231,8 @@ class Search:
         if (counts < ground.needed).any():
             enough = ground.widest_pitch(shape, ground.needed, CLOSEST)
             return Candidate(numbers, lattice, min(enough / lattice.pitch, 1.0) - 1.0, None)
-        points, score = self.judge(ground.points(lattice))
+        least = self.best[-1].score if len(self.best) == KEPT else -inf
+        points, score = self.judge(ground.points(lattice), least)
         return Candidate(numbers, lattice, score, points)
 
     def _keep(self, found: Candidate) -> None:
@@ -258,14 +255,9 @@ class Search:
         return np.array([west, south]) + self.rng.random(2) * (east - west, north - south)
 
     def _drawn(self) -> FloatArray:
-        """Any shape and place, or an edge's direction and a row on it."""
+        """Any shape and place."""
         shape = draw_shapes(self.rng, 1, widest_aspect(self.ground))[:, 0]
-        place, u = self._anywhere(), self.rng.random(3)
-        edges = self.ground.room.areas.edges
-        if len(edges) and u[0] < ON_EDGE:
-            ax, ay, bx, by = edges[min(int(np.searchsorted(self.edge_share, u[1])), len(edges) - 1)]
-            shape[0], place = np.arctan2(by - ay, bx - ax), np.array([ax, ay]) / self.ground.side
-        return np.array([*shape, self._density(u[2]), *place])
+        return np.array([*shape, self._density(self.rng.random()), *self._anywhere()])
 
     def _one_of_the_best(self) -> FloatArray:
         return self.best[int(min(len(self.best), NEAR) * self.rng.random() ** 2)].numbers
@@ -297,7 +289,7 @@ PUSH_ROUNDS = 300
 
 def a_lattice_fits(problem: Problem) -> bool:
     """Whether a lattice is found on which all turbines have room; for messages that name a way out."""
-    search = Search(Ground(problem), lambda points: (points, 1.0), np.random.default_rng(0), exact=True)
+    search = Search(Ground(problem), lambda points, _: (points, 1.0), np.random.default_rng(0), exact=True)
     return search.run(1, COUNTED)[0].points is not None
 
 

@@ -95,7 +95,7 @@ def draw_below(words: npt.NDArray[np.uint32], used: int, count: int) -> tuple[in
         at = np.int64(words[used % words.size]) & mask
         used += 1
         if at < count:
-            return at, used
+            return int(at), used
 
 
 @scalar

@@ -114,7 +114,7 @@ class Construction:
         allowed = np.ones((len(self.x), len(spacing)), np.bool_)
         for a in range(many):
             self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]))
-            energies.close(~allowed.any(axis=1))
+            energies.close(np.flatnonzero(~allowed.any(axis=1)))
             energies.stand(a, beside.x[a], beside.y[a], int(beside.types[a]), None)
         draw = np.random.RandomState(seed % 2**32)
         if self.place_all is not None:
@@ -133,7 +133,7 @@ class Construction:
             self._clear(allowed, x0, y0, 0.5 * (spacing + spacing[types[i]]))
             allowed[point] = False
             if i + 1 < problem.n_turbines and self.random_pct < 100.0:
-                energies.close(~allowed.any(axis=1))
+                energies.close(np.flatnonzero(~allowed.any(axis=1)))
                 energies.stand(many + i, x0, y0, int(types[i]), point)
         # Zone by zone, in each as they were placed.
         order = np.argsort(zone_of, kind="stable")
@@ -212,10 +212,11 @@ class GridWind:
         pitch_x, pitch_y = (east - west) / (size - 1), (north - south) / (size - 1)
         column = np.rint((self.x - west) / pitch_x).astype(np.int64)
         row = np.rint((self.y - south) / pitch_y).astype(np.int64)
-        self.on_grid = can_be_tabulated(farm)
+        # Wakes that follow the turned wind have no offsets of the grid in common: all pairs are computed.
+        self.on_grid = farm.locality != "turned"
         self.wakes = grid_wakes(farm, size, (pitch_x, pitch_y), row, column)
         self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
-        self.place, self._place_all = placing_kernels(farm.model, self.on_grid, farm.locality)
+        self.place, self._place_all = placing_kernels(farm.model, can_be_tabulated(farm), farm.locality)
         # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
 
@@ -244,7 +245,7 @@ class GridEnergies:
         self.state = new_state(grid.farm, grid.wakes, points, grid.cell, most, free)
         self.energy = self.state.energy
 
-    def close(self, closed: npt.NDArray[np.bool_]) -> None:
+    def close(self, closed: IntArray) -> None:
         """Gather no wakes there from now on."""
         cells = self.grid.cell[closed]
         self.state.occupant[cells] = np.minimum(self.state.occupant[cells], 0)
@@ -278,7 +279,7 @@ class ForeignEnergies:
         standing = x.copy(), y.copy(), types.astype(np.int64)
         return self.farm.point_energies(*self.points, standing, *self.wind)[:, :, None]
 
-    def close(self, closed: npt.NDArray[np.bool_]) -> None:
+    def close(self, closed: IntArray) -> None:
         """All points are judged at once."""
 
     def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:  # noqa: ARG002
@@ -290,7 +291,7 @@ def own_construction(problem: Problem, farm: WindFarm, size: int, random_pct: fl
     """With vindeby's wakes; ``farm`` has the wind in which points are judged."""
     grid = GridWind(problem, farm, size)
     one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
-    at_once = one_kind and grid.on_grid and farm.locality == "uniform" and random_pct < 100.0
+    at_once = one_kind and farm.locality == "uniform" and random_pct < 100.0
     return Construction(problem, size, random_pct, grid.begin, grid.place_all if at_once else None)
 
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.layout.arrays import FloatArray
+from vindeby.layout.lattices.judges import parts_of
 from vindeby.layout.lattices.quick_judge import can_judge_quickly, shares_of_evaluation
 from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
 from vindeby.layout.method import Method, Result
@@ -71,7 +72,7 @@ def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
 
 def _lattice(problem: Problem) -> Start:
     quick = can_judge_quickly(problem)
-    work = quick_lattice_work(problem, LATTICES) if quick else PER_LATTICE * LATTICES
+    work = quick_lattice_work(problem, LATTICES) if quick else PER_LATTICE * LATTICES / len(parts_of(problem))
     return Start("lattice", Lattice(trials=LATTICES), work, 1.0)
 
 
