@@ -14,7 +14,7 @@ from vindeby.layout.moves.estimate import Estimates, estimates_of
 from vindeby.layout.moves.reach import ROUGH, Reaches, is_downwind, reaches_of
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.local_wind import LocalRows, LocalWind, make_fill_row, rows_for
+from vindeby.wake.loops.local_wind import LocalRows, LocalWind, fill_row, rows_for
 from vindeby.wake.loops.wind_access import Locality, OwnWind
 
 MOST_BYTES = 256 * 2**20
@@ -165,12 +165,9 @@ def _own_wind(moves, d, states, place):
     )  # fmt: skip
 
 
-_FILL_ROW = make_fill_row(False)
-
-
 @inlined
 def _fill_own(wind, moves, d, t, x, y, place):
-    _FILL_ROW(wind, d, t, x, y, moves.free, d * (moves.x.size + 1) + place)
+    fill_row(wind, d, t, x, y, moves.free, d * (moves.x.size + 1) + place)
 
 
 def free_winds(locality: Locality) -> FreeWinds:
