@@ -234,21 +234,19 @@ def test_a_pickled_model_does_not_take_its_identity_along() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    "changes",
     [
-        ({"superposition": "linear"}, "tabulate=True needs superposition='squares', not 'linear'"),
-        ({"reference": "source"}, "tabulate=True needs reference='free', not 'source'"),
-        (
-            {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
-            "needs added_turbulence=None",
-        ),
+        {"superposition": "linear"},
+        {"reference": "source"},
+        {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
     ],
 )
-def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str, Any], words: str) -> None:
+def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str, Any]) -> None:
     for model in (own(tabulate=True), model_named("nygaard-2022")):
-        with pytest.raises(ArgumentError, match="set tabulate=False") as caught:
+        with pytest.raises(
+            ArgumentError, match=r"tabulate=True needs superposition='squares'.* set tabulate=False"
+        ):
             replace(model, **changes)
-        assert words in str(caught.value)
         assert not replace(model, **changes, tabulate=False).tabulate
 
 

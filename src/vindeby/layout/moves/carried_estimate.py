@@ -25,7 +25,7 @@ from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_state import SECTORS, Reaches, bearing_of, widest_angle
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.local_wind import LocalWind, make_fill_row, new_rows
+from vindeby.wake.loops.local_wind import LocalWind, fill_row, new_rows
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import Wind, turn
 from vindeby.wake.loops.wind_access import free_wind_at
@@ -73,9 +73,6 @@ def _ends(at: FloatArray, axis: FloatArray) -> tuple[float, float]:
     return low, max(high, low + 1.0)
 
 
-_FILL_ROW = make_fill_row(False)
-
-
 @kernel("free energy")
 def _fill_free_energy(wind, machines, west, south, step, watts):
     rows = new_rows(1, wind.most)
@@ -86,7 +83,7 @@ def _fill_free_energy(wind, machines, west, south, step, watts):
                 total = 0.0
                 for d in range(wind.cosine.size):
                     # The last points may be beyond the grid, which has nothing to tell there.
-                    _FILL_ROW(
+                    fill_row(
                         wind, d, t, min(west + step * column, east), min(south + step * row, north), rows, 0
                     )
                     for k in range(wind.first[d + 1] - wind.first[d]):

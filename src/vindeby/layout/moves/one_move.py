@@ -22,7 +22,7 @@ import numpy.typing as npt
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.loops.local_wind import LocalRows, make_fill_row, rows_for
+from vindeby.wake.loops.local_wind import LocalRows, fill_row, rows_for
 from vindeby.wake.loops.wind import clear, count_up, turn, turn_into_wind, wind_from
 from vindeby.wake.loops.wind_access import Locality, OwnWind, access_of, identity_of, superposition_for
 from vindeby.wake.models.contract import Pair, once_per_model
@@ -112,12 +112,9 @@ def _own_tried(moves, trial, states, i):
     return row_of(moves.free, states.speed.size, row)
 
 
-_FILL_ROW = make_fill_row(False)
-
-
 @scalar
 def _fill_own(wind, d, moves, t, x, y, row):
-    _FILL_ROW(wind, d, t, x, y, moves.free, row)
+    fill_row(wind, d, t, x, y, moves.free, row)
 
 
 def free_winds(locality: Locality) -> FreeWinds:
