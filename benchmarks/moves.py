@@ -71,7 +71,9 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     """Print what the trials of a walk would have been, evaluated in full; in shares of the mean energy of a turbine."""
     limits, many = Limits(problem, start.types), problem.n_turbines
     farm, place = problem.farm, np.stack([start.x, start.y]) - limits.origin[:, None]
-    moves, kernels, _ = mover_of(farm, *place, start.types, problem.counted, trials, limits.origin)
+    moves, kernels, _ = mover_of(
+        farm, place[0], place[1], start.types, problem.counted, trials, limits.origin
+    )
     assert isinstance(moves, CarriedMoves)
     common = farm.data, farm.machines, farm.wind_near(limits.origin), moves
     energy = kernels.settle(*common)

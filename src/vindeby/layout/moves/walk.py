@@ -193,7 +193,9 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     type_index = np.append(start.types, problem.neighbours.types)
-    moves, kernels, identity = mover_of(farm, *place, type_index, problem.counted, how.budget, limits.origin)
+    moves, kernels, identity = mover_of(
+        farm, place[0], place[1], type_index, problem.counted, how.budget, limits.origin
+    )
     swaps = Swaps(problem, seed)
     draw, try_all = draws(many, seed, how), walk_kernel(kernels, identity, swaps.wanted)
     best, best_types = place[:, :many].copy(), start.types.copy()
