@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack, put_back, set_aside
+from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.interop.windio.farm import Layout
 from vindeby.interop.windio.nodes import Missing
@@ -97,11 +97,10 @@ def _text(system: System, data: dict[str, Any], file: Path) -> str:
 
 def _sections(data: dict[str, Any]) -> dict[str, str]:
     """The YAML text of each section; written as a whole, so that all of them are in block style."""
-    aside: dict[str, str] = {}
-    whole = write(set_aside(_tidy(data), aside))
+    whole = write(_tidy(data))
     found = {part[1]: part[0] for part in re.finditer(r"^(\w+):.*\n(?:[ -].*\n|\n)*", whole, re.MULTILINE)}
     assert found.keys() == data.keys(), "every section begins at the margin"
-    return {key: put_back(text, aside) for key, text in found.items()}
+    return found
 
 
 def _tidy(value: Any) -> Any:
