@@ -7,7 +7,6 @@ import csv
 import io
 import re
 import textwrap
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +42,8 @@ _ORDER = (
 )
 
 
-@dataclass(frozen=True)
-class CampaignFiles:
-    """What is written: texts by the name of the file."""
-
-    texts: dict[str, str]
-
-
-def campaign_files(system: System, file: Path) -> CampaignFiles:
-    """The campaign file of this name, and the files beside it."""
+def campaign_files(system: System, file: Path) -> dict[str, str]:
+    """The campaign file of this name, and the files beside it: texts by the name of the file."""
     data = copy.deepcopy(system.data)
     texts = {file.name: ""}
     series = data.get("site", {}).get("time_series")
@@ -63,7 +55,7 @@ def campaign_files(system: System, file: Path) -> CampaignFiles:
         texts[f"{file.stem}-layouts.csv"] = _layouts_table(system.layouts)
     _pack_grids(data.get("site", {}).get("local"))
     texts[file.name] = _text(system, data, file)
-    return CampaignFiles(texts)
+    return texts
 
 
 def _text(system: System, data: dict[str, Any], file: Path) -> str:
