@@ -56,9 +56,14 @@ def test_open_is_short_for_open_database_and_no_star_import_takes_the_builtin_aw
 
 def test_a_type_checker_sees_the_public_names_that_there_are() -> None:
     source = inspect.getsource(vindeby)
-    imported = source[source.index("if TYPE_CHECKING") : source.index("_LAYOUT,")]
-    names = {line.split(" as ")[1].split()[0] for line in imported.splitlines() if " import " in line}
-    assert names == PUBLIC - {"__version__"}
+    imported = source[source.index("if TYPE_CHECKING") : source.index("__getattr__")]
+    names = {
+        line.split(" as ")[1].split()[0]
+        for line in imported.splitlines()
+        if " import " in line and " as " in line
+    }
+    assert names == PUBLIC - {"__version__", "wake_models"}
+    assert "    wake_models = MODELS" in imported
     assert "    open = open_database" in imported
 
 

@@ -7,12 +7,12 @@ used, so that ``import vindeby`` stays quick. ``vindeby.open`` is short for ``vi
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vindeby import readers as _readers
-from vindeby._version import __version__
+from vindeby._version import __version__ as __version__
 from vindeby.campaign.reading.readers import provide
+from vindeby.lazy import names_on_demand
 
 if TYPE_CHECKING:
     from vindeby import errors as errors
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from vindeby.store.format.record import Record as Record
     from vindeby.store.read.database import Database as Database
     from vindeby.store.read.database import open_database as open_database
-    from vindeby.wake import MODELS as wake_models  # noqa: N811  (read as vindeby.wake_models)
+    from vindeby.wake import MODELS
     from vindeby.wake import FlowMap as FlowMap
     from vindeby.wake import GriddedSite as GriddedSite
     from vindeby.wake import Neighbours as Neighbours
@@ -55,110 +55,29 @@ if TYPE_CHECKING:
     from vindeby.wake import WindFarm as WindFarm
     from vindeby.wake import WindGrid as WindGrid
 
+    wake_models = MODELS
     open = open_database  # noqa: A001  (read as vindeby.open)
 
-_LAYOUT, _WAKE, _DATABASE = "vindeby.layout", "vindeby.wake", "vindeby.store.read.database"
-
-_HOMES = {
-    "Annealing": (_LAYOUT, "Annealing"),
-    "Auto": (_LAYOUT, "Auto"),
-    "Boundary": (_LAYOUT, "Boundary"),
-    "Campaign": ("vindeby.campaign", "Campaign"),
-    "Database": (_DATABASE, "Database"),
-    "FlowMap": (_WAKE, "FlowMap"),
-    "Gradient": (_LAYOUT, "Gradient"),
-    "GriddedSite": (_WAKE, "GriddedSite"),
-    "Hopping": (_LAYOUT, "Hopping"),
-    "Lattice": (_LAYOUT, "Lattice"),
-    "Layout": (_LAYOUT, "Layout"),
-    "Method": (_LAYOUT, "Method"),
-    "Neighbours": (_WAKE, "Neighbours"),
-    "Pipeline": (_LAYOUT, "Pipeline"),
-    "Problem": (_LAYOUT, "Problem"),
-    "RandomSearch": (_LAYOUT, "RandomSearch"),
-    "RandomStart": (_LAYOUT, "RandomStart"),
-    "Record": ("vindeby.store.format.record", "Record"),
-    "Result": (_LAYOUT, "Result"),
-    "ResultSet": ("vindeby.results.result_set", "ResultSet"),
-    "SmartStart": (_LAYOUT, "SmartStart"),
-    "StochasticGradient": (_LAYOUT, "StochasticGradient"),
-    "Summary": ("vindeby.runner", "Summary"),
-    "TableSite": (_WAKE, "TableSite"),
-    "TimeSeriesSite": (_WAKE, "TimeSeriesSite"),
-    "TurbulenceTable": (_WAKE, "TurbulenceTable"),
-    "Turbine": (_WAKE, "Turbine"),
-    "UniformSite": (_WAKE, "UniformSite"),
-    "VindebyError": ("vindeby.errors", "VindebyError"),
-    "WakeModel": (_WAKE, "WakeModel"),
-    "WeibullSite": (_WAKE, "WeibullSite"),
-    "WindFarm": (_WAKE, "WindFarm"),
-    "WindGrid": (_WAKE, "WindGrid"),
-    "errors": ("vindeby.errors", None),
-    "evaluate": ("vindeby.evaluation", "evaluate"),
-    "open": (_DATABASE, "open_database"),
-    "open_database": (_DATABASE, "open_database"),
-    "plots": ("vindeby.plots", None),
-    "run": ("vindeby.runner", "run"),
-    "wake_models": (_WAKE, "MODELS"),
-}
-"""By name, the module and the name in it; no name for a module itself."""
-
-__all__ = [
-    "Annealing",
-    "Auto",
-    "Boundary",
-    "Campaign",
-    "Database",
-    "FlowMap",
-    "Gradient",
-    "GriddedSite",
-    "Hopping",
-    "Lattice",
-    "Layout",
-    "Method",
-    "Neighbours",
-    "Pipeline",
-    "Problem",
-    "RandomSearch",
-    "RandomStart",
-    "Record",
-    "Result",
-    "ResultSet",
-    "SmartStart",
-    "StochasticGradient",
-    "Summary",
-    "TableSite",
-    "TimeSeriesSite",
-    "Turbine",
-    "TurbulenceTable",
-    "UniformSite",
-    "VindebyError",
-    "WakeModel",
-    "WeibullSite",
-    "WindFarm",
-    "WindGrid",
-    "__version__",
-    "errors",
-    "evaluate",
-    "open_database",
-    "plots",
-    "run",
-    "wake_models",
-]
-
+__getattr__, _names = names_on_demand(
+    "vindeby",
+    {
+        "vindeby.campaign": "Campaign",
+        "vindeby.errors": "VindebyError errors=",
+        "vindeby.evaluation": "evaluate",
+        "vindeby.layout": "Annealing Auto Boundary Gradient Hopping Lattice Layout Method Pipeline Problem "
+        "RandomSearch RandomStart Result SmartStart StochasticGradient",
+        "vindeby.plots": "plots=",
+        "vindeby.results.result_set": "ResultSet",
+        "vindeby.runner": "Summary run",
+        "vindeby.store.format.record": "Record",
+        "vindeby.store.read.database": "Database open=open_database open_database",
+        "vindeby.wake": "FlowMap GriddedSite Neighbours TableSite TimeSeriesSite Turbine TurbulenceTable UniformSite "
+        "WakeModel WeibullSite WindFarm WindGrid wake_models=MODELS",
+    },
+)
+__all__ = sorted([*(name for name in _names if name != "open"), "__version__"])
 
 provide(_readers)  # the parts that read files are above the part that reads campaigns
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'vindeby' has no attribute {name!r}")
-    module, attribute = _HOMES[name]
-    value: Any = importlib.import_module(module)
-    if attribute is not None:
-        value = getattr(value, attribute)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

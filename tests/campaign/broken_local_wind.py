@@ -35,7 +35,7 @@ BROKEN_LOCAL_WIND: dict[str, Broken] = {
     "an axis of one point": _local("[-500, 10000]", "[-500]", "site.local.x", "at least 2"),
     "an axis in words": _local("[-500, 10000]", "[-500, east]", "site.local.x[1]", "must be a number", "'east'"),
     "an axis left out": _local("    x: [-500, 10000]\n", "", "site.local.x", "is missing"),
-    "an axis of kilometres too far": _local("[-500, 10000]", "[-500, 1.0e+9]", "site.local.x", "give metres"),
+    "an axis of kilometres too far": _local("[-500, 10000]", "[-500, 1.0e+9]", "site.local.x[1]", "in metres"),
     "too few rows": _local(_VALUES, "[[1.0, 1.1]]", "site.local.speedup.values", "has 1 entries where the grid has 2"),
     "too few in a row": _local(
         _VALUES, "[[1.0, 1.1], [1.2]]", "site.local.speedup.values[1]", "has 1 entries where the grid has 2"

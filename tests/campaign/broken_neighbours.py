@@ -50,7 +50,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
         "neighbours.positions[0][1]", "must be a number", "'north'",
     ),
     "a position far away": _with(
-        "neighbours: {type: five, positions: [[5.0e+9, 0]]}\n", "position 0 is farther", "UTM"
+        "neighbours: {type: five, positions: [[5.0e+9, 0]]}\n", "neighbours.positions[0][0]", "is farther", "UTM"
     ),
     "the same turbine twice": _with(
         "neighbours:\n  - {type: five, positions: [[5000, 0]]}\n  - {type: five, positions: [[6000, 0], [5000, 0]]}\n",

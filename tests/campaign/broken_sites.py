@@ -57,12 +57,12 @@ BROKEN_SITES: dict[str, BrokenSite] = {
     ),
     "series of unequal lists": _site(
         "time_series: {wind_direction: [1, 2], wind_speed: [8], turbulence_intensity: 0.1}",
-        "site.time_series.wind_speed: has 1 value, but wind_direction has 2",
+        "site.time_series.wind_speed: has 1 entries, but wind_direction has 2",
         "give one for each",
     ),
     "series with too few weights": _site(
         "time_series: {wind_direction: [1, 2], wind_speed: [8, 9], turbulence_intensity: 0.1, weight: [1]}",
-        "site.time_series.weight: has 1 value",
+        "site.time_series.weight: has 1 entries",
     ),
     "series with no weight at all": _site(
         "time_series: {wind_direction: [1], wind_speed: [8], turbulence_intensity: 0.1, weight: [0]}",
@@ -193,8 +193,7 @@ BROKEN_SITES: dict[str, BrokenSite] = {
     ),
     "turbulence with disordered directions": _turbulence(
         "{wind_directions: [90, 0], values: [0.1, 0.1]}",
-        "wind_directions[1]: must increase",
-        "from north clockwise",
+        "wind_directions[1]: must increase, but 0 follows 90",
     ),
     "turbulence with a misspelt key": _turbulence(
         "{wind_speed: [3, 25], values: [0.1, 0.1]}",

@@ -10,8 +10,9 @@ Names are loaded when first used: who only checks where turbines stand does not 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from vindeby.lazy import names_on_demand
 
 if TYPE_CHECKING:
     from vindeby.assembly.physics import physics_checks as physics_checks
@@ -23,32 +24,11 @@ if TYPE_CHECKING:
     from vindeby.assembly.wind import wind_farm as wind_farm
     from vindeby.assembly.wind import wind_farm_of as wind_farm_of
 
-_HOMES = {
-    "physics_checks": "physics",
-    "pipeline_of": "search",
-    "problem_of": "search",
-    "site_of": "wind",
-    "turbine_of": "wind",
-    "wake_model_of": "wind",
-    "wind_farm": "wind",
-    "wind_farm_of": "wind",
-}
-
-__all__ = [
-    "physics_checks",
-    "pipeline_of",
-    "problem_of",
-    "site_of",
-    "turbine_of",
-    "wake_model_of",
-    "wind_farm",
-    "wind_farm_of",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'vindeby.assembly' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"vindeby.assembly.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __all__ = names_on_demand(
+    __name__,
+    {
+        "vindeby.assembly.physics": "physics_checks",
+        "vindeby.assembly.search": "pipeline_of problem_of",
+        "vindeby.assembly.wind": "site_of turbine_of wake_model_of wind_farm wind_farm_of",
+    },
+)

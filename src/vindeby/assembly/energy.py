@@ -21,6 +21,7 @@ from vindeby.campaign.reading.code_files import file_of, is_installed, search_pa
 from vindeby.campaign.sections.wake_model import NamedCode
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.rows import batches
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
@@ -62,7 +63,6 @@ def engine_warning(campaign: Campaign, path: Sequence[str] | None = None) -> str
 ORIGIN = "aep_origin"
 """The attribute that says where an energy comes from, where it is not the search that found the layout."""
 RECOMPUTED = "recomputed"
-_BATCH_BYTES = 1 << 25
 _MANY = 1000
 
 
@@ -96,7 +96,7 @@ def fill_in_energies(
         missing = not_done(database, verdicts)
         invalid = {database.checksum(key) for key in missing}
         amended = _amended(database, missing, judge_, check, filled)
-        for batch in _batches(amended):
+        for batch in batches(amended):
             run.create()
             ShardWriter(run).publish(batch)
             if len(filled.amended) >= _MANY:
@@ -128,16 +128,3 @@ def _with_energy(record: Record, energy_gwh: float) -> Record:
         {**record.arrays, "aep": np.array(energy_gwh)},
         {**attributes, ORIGIN: RECOMPUTED},
     )
-
-
-def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:
-    batch: list[Record] = []
-    size = 0
-    for record in records:
-        batch.append(record)
-        size += sum(array.nbytes for array in record.arrays.values()) + 1024
-        if size > _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

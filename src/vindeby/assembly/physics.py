@@ -30,8 +30,6 @@ from vindeby.assembly.stored_turbines import (
     check_inside,
     check_types,
     check_zone,
-    closest_pair,
-    kinds_of,
     largest_diameter_m,
     objective_gwh,
     own_types,
@@ -240,44 +238,31 @@ class CampaignCheck:
             if cell.farm_idx not in self._areas:
                 self._areas[cell.farm_idx] = areas_of(self._campaign.farms[cell.farm_idx])
             yield from check_inside(self._areas[cell.farm_idx], cell, x, y)
-        if cell.mix and types is not None:
-            yield from self._check_mixed_spacing(cell, x, y, types)
-        else:
-            gap, one, other = closest_pair(x, y)
-            if gap < cell.spacing_m - TOLERANCE_M:
-                yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {cell.spacing_m:g} m"
-        yield from self._check_neighbours(cell, x, y, types)
+        yield from self._check_spacing(cell, x, y, types)
 
-    def _check_neighbours(
+    def _check_spacing(
         self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray | None
     ) -> Iterator[str]:
+        """The worst pair of two turbines, or of a turbine and a neighbour."""
         beside = self._beside(cell)
-        if not len(beside) or types is None:
+        each = np.array(beside.spacing_m(self._campaign))
+        own = np.full(len(x), cell.spacing_m) if types is None else each[types]
+        need = np.concatenate([own, each[beside.types]])
+        all_x, all_y = np.concatenate([x, beside.x]), np.concatenate([y, beside.y])
+        short_m, one, other = worst_pair(all_x, all_y, need, len(x))
+        if short_m <= TOLERANCE_M:
             return
-        short_m, one, other = beside.closest(x, y, types, beside.spacing_m(self._campaign))
-        if short_m > TOLERANCE_M:
-            yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other}"
+        if other >= len(x):
+            yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other - len(x)}"
+        else:
+            gap, least = np.hypot(x[one] - x[other], y[one] - y[other]), 0.5 * (need[one] + need[other])
+            yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m"
 
     def _beside(self, cell: Cell) -> Around:
         place = (cell.farm_idx, cell.type_idx)
         if place not in self._around:
-            own = [self._campaign.turbines[kind] for kind in kinds_of(cell)]
-            self._around[place] = around(self._campaign, own, cell.farm_idx)
+            self._around[place] = around(self._campaign, self._campaign.turbines_of(cell), cell.farm_idx)
         return self._around[place]
-
-    def _check_mixed_spacing(
-        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray
-    ) -> Iterator[str]:
-        turbines = [self._campaign.turbines[kind] for kind in kinds_of(cell)]
-        each = [self._campaign.min_spacing.in_metres(one.rotor_diameter_m) for one in turbines]
-        need = np.array(each)[types]
-        short, one, other = worst_pair(x, y, need)
-        if short > TOLERANCE_M:
-            gap, least = (
-                float(np.hypot(x[one] - x[other], y[one] - y[other])),
-                0.5 * (need[one] + need[other]),
-            )
-            yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m"
 
     def _check_turbine(self, cell: Cell, record: Record) -> Iterator[str]:
         said = record.attributes.get("diameter")
@@ -291,7 +276,7 @@ class CampaignCheck:
         said = record.attributes.get("objective")
         if not isinstance(said, float) or not cell.is_chosen:
             return
-        numbers = np.array(kinds_of(cell))[types]
+        numbers = np.array(cell.type_indices)[types]
         worth = objective_gwh(self._campaign, cell, stored_gwh, len(types), numbers)
         if worth is not None and not abs(said - worth) <= TOLERANCE_AEP * max(abs(worth), stored_gwh):
             yield f"objective is {said:.9g}, but its energy and turbines make {worth:.9g}"
@@ -299,7 +284,7 @@ class CampaignCheck:
     def _check_worth(
         self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray, stored_gwh: float, tolerance: float
     ) -> Iterator[str]:
-        each_mw = [self._campaign.turbines[kind].rated_power_mw for kind in kinds_of(cell)]
+        each_mw = [turbine.rated_power_mw for turbine in self._campaign.turbines_of(cell)]
         full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
         if stored_gwh > full_gwh:
             yield f"aep is {stored_gwh:.6f} GWh, but at rated power all year it would be {full_gwh:.6f} GWh"
@@ -324,7 +309,7 @@ class CampaignCheck:
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.
-        place = tuple(kinds_of(cell)), cell.farm_idx if len(self._beside(cell)) else None
+        place = cell.type_indices, cell.farm_idx if len(self._beside(cell)) else None
         if place not in self._farms:
             from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
 

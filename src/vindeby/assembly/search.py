@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vindeby import layout
-from vindeby.assembly.stored_turbines import around, kinds_of
+from vindeby.assembly.stored_turbines import around
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Boundary, Campaign, Circle, Farm
 from vindeby.campaign.refusals import turbulence_speeds
@@ -29,8 +29,8 @@ def _disc(circle: Circle) -> tuple[tuple[float, float], float]:
 
 def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
     """What is searched for in a cell of the campaign."""
-    farm, kinds = campaign.farms[cell.farm_idx], kinds_of(cell)
-    beside = around(campaign, [campaign.turbines[kind] for kind in kinds], cell.farm_idx)
+    farm, kinds = campaign.farms[cell.farm_idx], cell.type_indices
+    beside = around(campaign, campaign.turbines_of(cell), cell.farm_idx)
     others = len(beside.turbines) - len(kinds)  # the types of neighbours are not to choose from
     return layout.Problem(
         farm=wind_farm(campaign, kinds, cell.farm_idx, searched=True),
@@ -57,7 +57,7 @@ def _objective(campaign: Campaign, cell: Cell, others: int) -> layout.Objective:
     given = campaign.objective
     if given is None:
         return layout.Objective()
-    costs = [given.cost_gwh(campaign.turbines[kind].name) for kind in kinds_of(cell)] + [0.0] * others
+    costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
     return layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
 
 
@@ -71,7 +71,7 @@ def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
 
 def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:
     """How many of each type of the cell there are, in the farm or in each of its zones; and none of the others."""
-    kinds, zones = kinds_of(cell), campaign.farms[cell.farm_idx].zones or ()
+    kinds, zones = cell.type_indices, campaign.farms[cell.farm_idx].zones or ()
     none = [0] * others
     if zones and zones[0].mix is not None:
         rows = [dict(campaign.in_order(zone.fixed_mix())) for zone in zones]

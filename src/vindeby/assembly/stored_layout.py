@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
-from vindeby.assembly.stored_turbines import kinds_of, own_types, worth_of
+from vindeby.assembly.stored_turbines import own_types, worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.readers import StoredLayout
 from vindeby.campaign.tasks import parse_key
@@ -79,7 +79,7 @@ def _stored(path: Path, record: Record, campaign: Campaign | None) -> StoredLayo
     kinds, own = [type_idx], None
     cell = next((one for one in campaign.cells() if (one.farm_idx, one.type_idx) == numbers[:2]), None)
     if cell is not None and cell.mix:
-        kinds, own = kinds_of(cell), own_types(record, cell, len(positions))
+        kinds, own = [*cell.type_indices], own_types(record, cell, len(positions))
         if own is None:
             raise DataError(f"{path}: result {record.key} does not say of which type each turbine is")
     turbines = [campaign.turbines[kind] for kind in kinds]

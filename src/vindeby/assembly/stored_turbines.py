@@ -57,17 +57,19 @@ class Area:
 
 def closest_pair(x: FloatArray, y: FloatArray) -> tuple[float, int, int]:
     """The least distance between two points and which they are; infinity for fewer than two."""
-    short, one, other = worst_pair(x, y, np.zeros(len(x)))
+    short, one, other = worst_pair(x, y, np.zeros(len(x)), len(x))
     return 0.0 - short, one, other  # -short of coincident points would be -0.0, and read "-0 m"
 
 
-def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray) -> tuple[float, int, int]:
-    """By how much (m) a pair is nearer than the mean of what its two need, and which; for the worst pair."""
+def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, own: int) -> tuple[float, int, int]:
+    """By how much (m) a pair is nearer than the mean of what its two need, and which; for the worst pair.
+
+    One of the pair is among the first ``own`` points.
+    """
     found = (-np.inf, 0, 0)
-    count = len(x)
-    step = max(1, _MOST_DISTANCES // max(1, count))
-    for start in range(0, count if count > 1 else 0, step):
-        rows = slice(start, min(start + step, count))
+    step = max(1, _MOST_DISTANCES // max(1, len(x)))
+    for start in range(0, own if len(x) > 1 else 0, step):
+        rows = slice(start, min(start + step, own))
         short = 0.5 * (need[rows, None] + need[None, :])
         short -= np.hypot(x[rows, None] - x[None, :], y[rows, None] - y[None, :])
         short[np.arange(len(short)), np.arange(rows.start, rows.stop)] = -np.inf
@@ -94,22 +96,6 @@ class Around:
         """The spacing of each type; a pair keeps the mean of its two."""
         return [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in self.turbines]
 
-    def closest(
-        self, x: FloatArray, y: FloatArray, types: npt.NDArray[np.int64], need: Sequence[float]
-    ) -> tuple[float, int, int]:
-        """The largest shortfall (m) of a pair of a turbine with a neighbour, and which; not above 0 where none is.
-
-        ``types`` are those of the farm's turbines, ``need`` the spacing of each type.
-        """
-        worst = (-np.inf, 0, 0)
-        each = np.asarray(need)
-        for index, (px, py, kind) in enumerate(zip(x, y, types, strict=True)):
-            short = 0.5 * (each[kind] + each[self.types]) - np.hypot(self.x - px, self.y - py)
-            other = int(np.argmax(short))
-            if short[other] > worst[0]:
-                worst = (float(short[other]), index, other)
-        return worst
-
 
 def around(campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None) -> Around:
     """What stands around this farm, whose own turbines are of these types; nothing without a farm."""
@@ -127,14 +113,9 @@ def zone_array(cell: Cell) -> IntArray:
     return np.repeat(np.arange(len(cell.zones)), cell.zones)
 
 
-def kinds_of(cell: Cell) -> list[int]:
-    """The types of a cell, by their numbers in the campaign."""
-    return [kind for kind, _ in cell.mix] or [cell.type_idx]
-
-
 def largest_diameter_m(campaign: Campaign, cell: Cell) -> float:
     """The rotor diameter of the cell's turbines, of a mix that of the largest."""
-    return max(campaign.turbines[kind].rotor_diameter_m for kind in kinds_of(cell))
+    return max(turbine.rotor_diameter_m for turbine in campaign.turbines_of(cell))
 
 
 def rated_mw(campaign: Campaign, cell: Cell) -> float:
@@ -169,7 +150,7 @@ def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:
     """The type of each turbine among those of its cell, from 0; None where a mixed farm's record does not say it."""
     if not cell.mix:
         return np.zeros(count, np.int64)
-    kinds = np.array(kinds_of(cell))
+    kinds = np.array(cell.type_indices)
     types = record.arrays.get("types")
     if types is None or types.shape != (count,) or types.dtype.kind not in "iu":
         return None

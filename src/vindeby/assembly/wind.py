@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vindeby import wake
 from vindeby.assembly.foreign_farm import ForeignFarm
-from vindeby.assembly.stored_turbines import Around, around
+from vindeby.assembly.stored_turbines import around
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.reading.readers import readers
@@ -104,10 +104,8 @@ def _same_everywhere(site: Site) -> wake.Site:
             return _weibull(given)
         case ProbabilityTable() as given:
             return _table(given)
-        case TimeSeries() as given:
-            return _state_by_state(given, given.weight)
-        case States() as given:
-            return _states(given)
+        case TimeSeries() | States() as given:
+            return _state_by_state(given)
     raise AssertionError("the campaign's check lets no site without a description through")
 
 
@@ -139,21 +137,14 @@ def _turbulence(given: float | TurbulenceTable) -> float | wake.TurbulenceTable:
     return given
 
 
-def _states(site: States) -> wake.Site:
-    if site.normalise:
-        return _state_by_state(site, site.probability)
-    return _state_by_state(site, site.probability, relative=False)
-
-
-def _state_by_state(
-    site: TimeSeries | States, weight: tuple[float, ...] | None, *, relative: bool = True
-) -> wake.Site:
+def _state_by_state(site: TimeSeries | States) -> wake.Site:
+    weight = site.probability if isinstance(site, States) else site.weight
     return wake.TimeSeriesSite(
         wind_speed=np.array(site.wind_speed),
         wind_direction=np.array(site.wind_direction),
         turbulence_intensity=np.array(site.turbulence_intensity),
         weight=None if weight is None else np.array(weight),
-        relative=relative,
+        relative=site.normalise if isinstance(site, States) else True,
     )
 
 
@@ -162,9 +153,7 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
     """A turbine type with its curves."""
     match turbine.description:
         case Generic() as given:
-            return wake.Turbine.generic(
-                turbine.name, given.rated_power_mw, given.rotor_diameter_m, given.hub_height_m
-            )
+            return wake.Turbine.generic(turbine.name, **dict(given))
         case Table() as given:
             return wake.Turbine.tabulated(
                 turbine.name,
@@ -177,18 +166,9 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
                 outside=given.outside,
             )
         case Cubic() as given:
-            return wake.Turbine.cubic(
-                turbine.name,
-                given.rated_power_mw,
-                given.rotor_diameter_m,
-                given.hub_height_m,
-                cut_in=given.cut_in,
-                rated_speed=given.rated_speed,
-                cut_out=given.cut_out,
-                thrust_coefficient=given.ct,
-                thrust_wind_speed=given.ct_wind_speed,
-                outside=given.outside,
-            )
+            names = {"ct": "thrust_coefficient", "ct_wind_speed": "thrust_wind_speed"}
+            parameters = {names.get(name, name): value for name, value in given}
+            return wake.Turbine.cubic(turbine.name, **parameters)
 
 
 def wake_model_of(model: WakeModel) -> wake.WakeModel:
@@ -241,25 +221,30 @@ def wind_farm(
     types: int | Sequence[int],
     farm_idx: int | None = None,
     *,
-    threads: int = 1,
     searched: bool = False,
+    with_engine: bool = True,
 ) -> wake.WindFarm:
     """What a layout of this turbine type, or of these, is worth, in the campaign's wind and with its wake model.
 
     ``farm_idx`` says which neighbours stand around it; without it there are none. The farm's own types come first.
     ``searched`` takes the directions of the search, where these are coarser than those that energies are stated in.
+    Without its engine, if it has one, only what needs no wakes can be asked, and no code that the campaign names is
+    executed: enough to look at results.
     """
-    kinds = [types] if isinstance(types, int) else types
-    beside = around(campaign, [campaign.turbines[kind] for kind in kinds], farm_idx)
-    if campaign.wake.engine is not None and campaign.wake.python is None:
-        return foreign_farm(campaign, beside, with_engine=True, searched=searched)
-    return wake.WindFarm(
+    indices = [types] if isinstance(types, int) else types
+    beside = around(campaign, [campaign.turbines[index] for index in indices], farm_idx)
+    site, turbines = (
         site_of(campaign, searched=searched),
         [turbine_of(turbine) for turbine in beside.turbines],
-        wake=wake_model_of(campaign.wake),
-        neighbours=wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None,
-        threads=threads,
     )
+    neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
+    engine = campaign.wake.engine
+    if engine is not None and not with_engine:
+        return ForeignFarm(site, turbines, None, engine.title, neighbours=neighbours)
+    if engine is not None and campaign.wake.python is None:
+        made: wake.WindFarm = readers().engine_farm(engine, site, turbines, neighbours)
+        return made
+    return wake.WindFarm(site, turbines, wake=wake_model_of(campaign.wake), neighbours=neighbours)
 
 
 def wind_farm_of(campaign: Campaign, farm: str | int = 0, turbine: str | int = 0) -> wake.WindFarm:
@@ -280,35 +265,6 @@ def _number(kind: str, given: str | int, names: Sequence[str]) -> int:
     if isinstance(given, int) and 0 <= given < len(names):
         return given
     raise ArgumentError(f"the campaign has no {kind} {given!r}; it has: {', '.join(names)}")
-
-
-def farm_to_look_at(
-    campaign: Campaign, types: int | Sequence[int], farm_idx: int | None = None
-) -> wake.WindFarm:
-    """``wind_farm`` for pictures and pages: of an engine's farm only what needs no wakes.
-
-    So looking at results neither needs the engine nor executes code that the campaign names.
-    """
-    if campaign.wake.engine is None:
-        return wind_farm(campaign, types, farm_idx)
-    kinds = [types] if isinstance(types, int) else types
-    beside = around(campaign, [campaign.turbines[kind] for kind in kinds], farm_idx)
-    return foreign_farm(campaign, beside, with_engine=False)
-
-
-def foreign_farm(
-    campaign: Campaign, beside: Around, *, with_engine: bool, searched: bool = False
-) -> ForeignFarm:
-    """The farm of a campaign whose wakes an engine computes, with the engine or without."""
-    given = campaign.wake.engine
-    assert given is not None, "only campaigns with an engine come here"
-    site = site_of(campaign, searched=searched)
-    turbines = [turbine_of(turbine) for turbine in beside.turbines]
-    neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
-    if not with_engine:
-        return ForeignFarm(site, turbines, None, given.title, neighbours=neighbours)
-    made: ForeignFarm = readers().engine_farm(given, site, turbines, neighbours)
-    return made
 
 
 def load_engine(campaign: Campaign) -> None:

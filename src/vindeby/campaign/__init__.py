@@ -9,8 +9,9 @@ Names are loaded when first used: who only wants ``tasks`` does not wait for pyd
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from vindeby.lazy import names_on_demand
 
 if TYPE_CHECKING:
     from vindeby.campaign.campaign import Campaign as Campaign
@@ -24,40 +25,17 @@ if TYPE_CHECKING:
     from vindeby.campaign.tasks import Task as Task
     from vindeby.campaign.tasks import task_key as task_key
 
-_HOMES = {
-    "Boundary": "sections.boundary",
-    "Campaign": "campaign",
-    "Circle": "sections.boundary",
-    "Exclusion": "sections.boundary",
-    "Farm": "sections.farm",
-    "RunOptions": "sections.run_options",
-    "Site": "sections.site",
-    "Task": "tasks",
-    "Turbine": "sections.turbines",
-    "task_key": "tasks",
-}
+_SECTIONS = "vindeby.campaign.sections"
 
-__all__ = [
-    "Boundary",
-    "Campaign",
-    "Circle",
-    "Exclusion",
-    "Farm",
-    "RunOptions",
-    "Site",
-    "Task",
-    "Turbine",
-    "task_key",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'vindeby.campaign' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"vindeby.campaign.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __all__ = names_on_demand(
+    __name__,
+    {
+        "vindeby.campaign.campaign": "Campaign",
+        "vindeby.campaign.tasks": "Task task_key",
+        f"{_SECTIONS}.boundary": "Boundary Circle Exclusion",
+        f"{_SECTIONS}.farm": "Farm",
+        f"{_SECTIONS}.run_options": "RunOptions",
+        f"{_SECTIONS}.site": "Site",
+        f"{_SECTIONS}.turbines": "Turbine",
+    },
+)

@@ -23,6 +23,7 @@ from vindeby.campaign.refusals import (
     refuse_unknown_wind,
     refuse_unsuitable_wake_model,
 )
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import PACKED
 from vindeby.campaign.tasks import Cell, Task
 from vindeby.errors import CampaignError
@@ -128,6 +129,10 @@ class Campaign(CampaignFields):
     def cells(self) -> tuple[Cell, ...]:
         """Every farm with every turbine type, with the identity that the tasks of the cell share."""
         return tuple(cells_of(self))
+
+    def turbines_of(self, cell: Cell) -> list[Turbine]:
+        """The turbine types of a cell."""
+        return [self.turbines[index] for index in cell.type_indices]
 
     @property
     def farm_names(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from vindeby.campaign.campaign import Campaign
+from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.code_files import file_of, search_path
 from vindeby.campaign.sections.farm import Amount, Farm
 from vindeby.campaign.sections.site import STATED_STEP, ProbabilityTable, Weibull
@@ -141,8 +142,7 @@ def notes_about_files(campaign: Campaign) -> Iterator[str]:
     yield from _notes("site", campaign.site.source)
     for turbine in campaign.turbines:
         yield from _notes(f"type {turbine.name}", turbine.source)
-    of_farms = (group for farm in campaign.farms for group in farm.neighbours or ())
-    for group in (*(campaign.neighbours or ()), *of_farms):
+    for _, group in groups_in(campaign):
         for turbine in group.turbines or ():
             yield from _notes(f"{group.label}, type {turbine.name}", turbine.source)
 

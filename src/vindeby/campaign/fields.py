@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -23,7 +23,7 @@ from vindeby.campaign.sections.neighbours import Neighbours
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import CoordinateSystem, Count, Name, Text, refusal
+from vindeby.campaign.sections.values import NAMED, CoordinateSystem, Count, Name, Text, refusal, require
 from vindeby.campaign.sections.wake_model import WakeModel
 
 MAX_TASKS = 10_000_000
@@ -35,17 +35,12 @@ _Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
 
 def _count_is_a_range(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
-        if not 1 <= value <= MAX_TASKS:
-            raise refusal(
-                "is not a number of seeds", remedy=f"give 1 to {MAX_TASKS:,}, or a list of seeds", value=value
-            )
+        remedy = f"give 1 to {MAX_TASKS:,}, or a list of seeds"
+        require(1 <= value <= MAX_TASKS, "is not a number of seeds", remedy)
         return tuple(range(value))
-    if not isinstance(value, list | tuple):
-        raise refusal("is neither a number nor a list", remedy="write e.g. 50, or [0, 7, 12]", value=value)
+    is_list = isinstance(value, list | tuple)
+    require(is_list, "is neither a number nor a list", "write e.g. 50, or [0, 7, 12]")
     return value
-
-
-_Named = TypeVar("_Named", tuple[Farm, ...], tuple[Turbine, ...])
 
 
 @dataclass(frozen=True)
@@ -96,9 +91,9 @@ class CampaignFields(Amount):
     """Words for people."""
     crs: CoordinateSystem | None = None
     """The coordinate reference system whose metres all coordinates are, where it is known; decides no result."""
-    farms: Annotated[tuple[Farm, ...], Field(min_length=1), WrapValidator(_unless_left_out)]
+    farms: Annotated[tuple[Farm, ...], *NAMED, WrapValidator(_unless_left_out)]
     """The farms."""
-    turbines: Annotated[tuple[Turbine, ...], Field(min_length=1), WrapValidator(_unless_left_out)]
+    turbines: Annotated[tuple[Turbine, ...], *NAMED, WrapValidator(_unless_left_out)]
     """The turbine types."""
     neighbours: Neighbours | None = None
     """Turbines that stand already, around every farm."""
@@ -184,21 +179,6 @@ class CampaignFields(Amount):
     @classmethod
     def _wind_may_be_left_out(cls, data: Any) -> Any:
         return fill_defaults(data)
-
-    @field_validator("farms", "turbines", mode="after")
-    @classmethod
-    def _names_differ(cls, parts: _Named) -> _Named:
-        first: dict[str, int] = {}
-        for index, part in enumerate(parts):
-            if part.name in first:
-                raise refusal(
-                    f"entry {first[part.name]} has the same name",
-                    remedy="names must differ",
-                    at=(index, "name"),
-                    value=part.name,
-                )
-            first[part.name] = index
-        return parts
 
     @field_validator("seeds", mode="after")
     @classmethod

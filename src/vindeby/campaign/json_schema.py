@@ -1,7 +1,7 @@
 """The campaign file as a JSON schema, for editors that complete and check fields while one types.
 
 It is generated from the sections: types, ranges, choices and alternatives from their fields, descriptions from the
-docstrings below the fields, short forms (``3 D``, a bare name) from ``Section.short_form``, and from
+docstrings below the fields, short forms (``3 D``, a bare name) from ``Section.short_form`` and ``bare``, and from
 ``Section.may_be_in_a_file`` where a file may be named instead. What is right is never refused; what only the whole
 campaign or a file can show is left to ``vindeby check``.
 """
@@ -21,7 +21,7 @@ from pydantic_core import core_schema
 
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.fields import ABOUT_WIND
-from vindeby.campaign.sections.values import OneOf, Section, section_of
+from vindeby.campaign.sections.values import NamedOneOf, OneOf, Section, section_of
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FROM_FILE = {
@@ -79,9 +79,19 @@ class _OfSections(GenerateJsonSchema):
         full["description"] = _first_sentence(section)
         if issubclass(section, OneOf):
             full["oneOf"] = [{"required": [key]} for key in section.alternative_keys().values()]
-        short = section.short_form()
-        others = ([short] if short else []) + ([_FROM_FILE] if section.may_be_in_a_file else [])
+        others = [*_short_forms(section, full), *([_FROM_FILE] if section.may_be_in_a_file else ())]
         return {"description": full["description"], "anyOf": [full, *others]} if others else full
+
+
+def _short_forms(section: type[Section], full: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
+    """What may be written instead of the mapping: a bare name, the value of one key, or a form of its own."""
+    if issubclass(section, NamedOneOf):
+        yield {"enum": section.bare_names()}
+    if key := section.bare[0]:
+        written = full["properties"][key]
+        yield written.get("anyOf", [written])[0]
+    if section.short_form:
+        yield section.short_form
 
 
 def _with_limits(schema: Any) -> Any:

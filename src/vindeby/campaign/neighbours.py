@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vindeby.campaign.fields import CampaignFields
+from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.neighbours import NeighbourGroup
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import digest
@@ -22,10 +23,20 @@ class Standing:
     group: NeighbourGroup
 
 
+def groups_in(campaign: CampaignFields, farm_idx: int | None = None) -> Iterator[tuple[Path, NeighbourGroup]]:
+    """Every group of neighbours with its path in the file, those of the campaign first; or only those around a farm."""
+    for index, group in enumerate(campaign.neighbours or ()):
+        yield ("neighbours", index), group
+    for number, farm in enumerate(campaign.farms):
+        if farm_idx in (None, number):
+            for index, group in enumerate(farm.neighbours or ()):
+                yield ("farms", number, "neighbours", index), group
+
+
 def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ...]:
     """Every turbine around a farm, those of the campaign first, in the order of the file."""
-    groups = (*(campaign.neighbours or ()), *(campaign.farms[farm_idx].neighbours or ()))
-    return tuple(one for group in groups for one in standing_in(group, campaign.turbines))
+    groups = groups_in(campaign, farm_idx)
+    return tuple(one for _, group in groups for one in standing_in(group, campaign.turbines))
 
 
 def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, list[Standing]]:
@@ -84,15 +95,19 @@ def standing_in(group: NeighbourGroup, shared: Sequence[Turbine]) -> Iterator[St
 
 def neighbours_in_words(campaign: CampaignFields) -> list[tuple[str, str]]:
     """For each group, beside what it stands and what it is, e.g. ``all farms``, ``east.csv: 12 x v80 (2 MW)``."""
-    lines = [("all farms", _words(campaign, group)) for group in campaign.neighbours or ()]
-    for farm in campaign.farms:
-        lines += [(f"farm {farm.name}", _words(campaign, group)) for group in farm.neighbours or ()]
-    return lines
+    return [
+        (
+            "all farms" if at[0] == "neighbours" else f"farm {campaign.farms[int(at[1])].name}",
+            _words(campaign, group),
+        )
+        for at, group in groups_in(campaign)
+    ]
 
 
 def _words(campaign: CampaignFields, group: NeighbourGroup) -> str:
-    counts = Counter(one.turbine.name for one in standing_in(group, campaign.turbines))
-    ratings = {one.turbine.name: one.turbine.rated_power_mw for one in standing_in(group, campaign.turbines)}
+    standing = [one.turbine for one in standing_in(group, campaign.turbines)]
+    ratings = {turbine.name: turbine.rated_power_mw for turbine in standing}
+    counts = Counter(turbine.name for turbine in standing)
     types = ", ".join(f"{count} x {name} ({ratings[name]:g} MW)" for name, count in counts.items())
     source = f" from {group.source}" if group.name and group.source else ""
     return f"{group.label}{source}: {types}" if group.name or group.source else types

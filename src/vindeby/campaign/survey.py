@@ -18,7 +18,7 @@ from vindeby.campaign.doubts import (
     doubts_about_wind,
     notes_about_files,
 )
-from vindeby.campaign.neighbours import Standing, groups_of, neighbours_of, types_of
+from vindeby.campaign.neighbours import groups_in, groups_of, neighbours_of, types_of
 from vindeby.campaign.sections.boundary import grid_inside, most_points, random_fill
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
@@ -164,54 +164,31 @@ def _doubts(farm: Farm, shape: BaseGeometry) -> Iterator[str]:
 
 
 def _crowding(campaign: Campaign, row: CellSurvey, shape: BaseGeometry) -> Iterator[str]:
-    place = f"farm {row.farm}, type {row.type}"
-    if row.zones:
-        yield from _crowded_zones(campaign, row, shape, place)
-        return
-    if row.needed > row.most_turbines:
-        beside = len(neighbours_of(campaign, row.farm_idx))
-        room = f"{row.area_km2:.3g} km2" + (f" beside {beside} neighbours" if beside else "")
-        yield (
-            f"{place}: {row.needed} turbines cannot stand {row.spacing_m:g} m apart in {room}; "
-            f"no more than {row.most_turbines} can; use fewer or a smaller min_spacing"
-        )
-        return
-    start = campaign.method[0].smart_start
-    if start is None:
-        return
-    points = grid_inside(shape, start.grid_size)
-    grid = f"a grid of {start.grid_size} x {start.grid_size}"
-    if len(points) < row.needed:
-        yield (
-            f"{place}: {row.needed} turbines, but only {len(points)} points of {grid} lie inside; "
-            "use a larger grid_size"
-        )
-    elif (placed := random_fill(points, row.spacing_m)) < row.needed:
-        yield (
-            f"{place}: a random filling of {grid} at {row.spacing_m:g} m placed {placed} of {row.needed} turbines; "
-            "smart-start may run out of room; use a larger grid_size or a smaller min_spacing"
-        )
-
-
-def _crowded_zones(campaign: Campaign, row: CellSurvey, shape: BaseGeometry, place: str) -> Iterator[str]:
-    """The same for each zone; turbines across the border of two zones are not looked at."""
+    """What has no room, or may have none; turbines across the border of two zones are not looked at."""
     farm, start = campaign.farms[row.farm_idx], campaign.method[0].smart_start
-    for zone, given in zip(row.zones, farm.zones or (), strict=True):
-        here, area = f"{place}, zone {zone.name}", given.boundary.shape()
-        if zone.n_turbines > zone.most_turbines:
+    place = f"farm {row.farm}, type {row.type}"
+    beside = len(neighbours_of(campaign, row.farm_idx))
+    areas = [(place, ZoneSurvey("", row.needed, row.area_km2, row.most_turbines), shape)]
+    if farm.zones is not None:
+        pairs = zip(row.zones, farm.zones, strict=True)
+        areas = [(f"{place}, zone {zone.name}", zone, given.boundary.shape()) for zone, given in pairs]
+        beside = 0
+    for name, zone, area in areas:
+        count = zone.n_turbines
+        if count > zone.most_turbines:
+            room = f"{zone.area_km2:.3g} km2" + (f" beside {beside} neighbours" if beside else "")
             yield (
-                f"{here}: {zone.n_turbines} turbines cannot stand {row.spacing_m:g} m apart in "
-                f"{zone.area_km2:.3g} km2; no more than {zone.most_turbines} can; use fewer or a smaller min_spacing"
+                f"{name}: {count} turbines cannot stand {row.spacing_m:g} m apart in {room}; no more than "
+                f"{zone.most_turbines} can; use fewer or a smaller min_spacing"
             )
         elif start is not None:
             bounds = None if farm.search == "in-turn" else shape.bounds
-            points = grid_inside(area, start.grid_size, bounds)
-            placed = random_fill(points, row.spacing_m)
-            if placed < zone.n_turbines:
+            placed = random_fill(grid_inside(area, start.grid_size, bounds), row.spacing_m)
+            if placed < count:
                 yield (
-                    f"{here}: a random filling of a grid of {start.grid_size} x {start.grid_size} at "
-                    f"{row.spacing_m:g} m placed {placed} of {zone.n_turbines} turbines; smart-start may run out of "
-                    "room; use a larger grid_size, a smaller min_spacing or random-start"
+                    f"{name}: a random filling of a grid of {start.grid_size} x {start.grid_size} at "
+                    f"{row.spacing_m:g} m placed {placed} of {count} turbines; smart-start may run out of room; use "
+                    "a larger grid_size, a smaller min_spacing or random-start"
                 )
 
 
@@ -240,25 +217,17 @@ def doubts_about_neighbours(campaign: Campaign, shapes: Sequence[BaseGeometry]) 
     for farm_idx, shape in enumerate(shapes):
         farm = campaign.farms[farm_idx]
         for label, standing in groups_of(campaign, farm_idx).items():
-            inside = _inside(standing, shape)
+            x, y = np.array([(one.x, one.y) for one in standing]).T
+            inside = np.count_nonzero(shapely.contains_xy(shape, x, y))
             if inside:
                 stand = "neighbour stands" if inside == 1 else "neighbours stand"
                 yield (
                     f"farm {farm.name}: {inside} {stand} inside the boundary ({label}); no turbine comes nearer "
                     "to them than min_spacing"
                 )
-    groups = [
-        *(campaign.neighbours or ()),
-        *(one for farm in campaign.farms for one in farm.neighbours or ()),
-    ]
-    for group in groups:
+    for _, group in groups_in(campaign):
         if np.abs(np.array(group.positions)).max() <= _DEGREES_NOT_METRES:
             count = plural(len(group.positions), "position")
             yield (
                 f"neighbours {group.label}: {count} within {_DEGREES_NOT_METRES:g} m of the origin; are they degrees?"
             )
-
-
-def _inside(standing: Sequence[Standing], shape: BaseGeometry) -> int:
-    x, y = np.array([(one.x, one.y) for one in standing]).T
-    return int(np.count_nonzero(shapely.contains_xy(shape, x, y)))

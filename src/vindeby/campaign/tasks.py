@@ -54,6 +54,11 @@ class Cell:
     """By seed a digest of what the tasks with that seed are about, where the campaign lists cases."""
 
     @property
+    def type_indices(self) -> tuple[int, ...]:
+        """Its turbine types, by their numbers in the campaign."""
+        return tuple(index for index, _ in self.mix) or (self.type_idx,)
+
+    @property
     def is_chosen(self) -> bool:
         """Whether the search chooses how many turbines there are, or how many of each type."""
         return self.fewest_turbines is not None or bool(self.mix_ranges)
@@ -71,9 +76,7 @@ class Cell:
 
     def label(self, types: Sequence[str]) -> str:
         """The name of its turbine type, or those of its mix, such as ``iea10+iea15``; ``function`` without any."""
-        return "+".join(types[kind] for kind, _ in self.mix) or (
-            types[self.type_idx] if types else "function"
-        )
+        return "+".join(types[index] for index in self.type_indices) if types else "function"
 
     def tasks(self, seeds: Iterable[int]) -> Iterator[Task]:
         """One task for each seed, in their order."""

@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.assembly.energy import engine_name
-from vindeby.assembly.stored_turbines import kinds_of
 from vindeby.campaign import Campaign, Task, Turbine
 from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.tasks import Cell, parse_key, task_key
@@ -164,7 +163,7 @@ class _Prepared:
         """The types of a mix by their numbers in the study's campaign."""
         names = [turbine.name for turbine in self._method.turbines]
         here = [turbine.name for turbine in self._method.campaign.turbines]
-        assert all(kind < len(here) for kind in kinds_of(self._cell))
+        assert all(kind < len(here) for kind in self._cell.type_indices)
         return np.array([here.index(names[kind]) for kind in layout.types], np.int64)
 
 

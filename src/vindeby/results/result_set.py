@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly.stored_turbines import kinds_of, objective_gwh, own_types, rated_mw
+from vindeby.assembly.stored_turbines import objective_gwh, own_types, rated_mw
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
@@ -126,13 +126,13 @@ class ResultSet:
         if self.campaign is None or turbine_of(self.campaign, type_idx) is None:
             return None
         cell = None if farm_idx is None else self.mixed_cell(farm_idx, type_idx)
-        kinds = (type_idx,) if cell is None else tuple(kinds_of(cell))
+        kinds = (type_idx,) if cell is None else cell.type_indices
         if farm_idx is not None and not has_neighbours(self.campaign, farm_idx):
             farm_idx = None  # all farms are alike
         if (kinds, farm_idx) not in self._farms:
-            from vindeby.assembly.wind import farm_to_look_at  # loads numba, which only some pictures need
+            from vindeby.assembly.wind import wind_farm  # loads numba, which only some pictures need
 
-            self._farms[kinds, farm_idx] = farm_to_look_at(self.campaign, kinds, farm_idx)
+            self._farms[kinds, farm_idx] = wind_farm(self.campaign, kinds, farm_idx, with_engine=False)
         return self._farms[kinds, farm_idx]
 
     def own_types(self, key: str) -> NDArray[np.int64] | None:
@@ -193,7 +193,7 @@ class ResultSet:
         if not cell.mix:
             return None
         own = self.own_types(row["key"].decode(errors="replace"))
-        return None if own is None else np.array(kinds_of(cell))[own]
+        return None if own is None else np.array(cell.type_indices)[own]
 
     def mean_rated_mw(self, rows: NDArray[Any]) -> FloatArray:
         """The rated power of a turbine of each of some results, of a mix the mean; NaN where it is not known."""
@@ -271,7 +271,7 @@ class ResultSet:
         types = self._types_in_campaign(row, cell)
         if types is None:
             return words
-        parts = [f"{(types == kind).sum()} {self.campaign.turbines[kind].name}" for kind in kinds_of(cell)]
+        parts = [f"{(types == kind).sum()} {self.campaign.turbines[kind].name}" for kind in cell.type_indices]
         return f"{words} ({' + '.join(parts)})"
 
     def best(self) -> dict[tuple[int, int], int]:

@@ -17,10 +17,9 @@ from pydantic import AfterValidator, model_validator
 from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
-from vindeby.campaign.sections.values import Number, OneOf, Positive, Section, refusal
+from vindeby.campaign.sections.values import Metres, OneOf, Positive, Section, require
 from vindeby.text import plural
 
-_FARTHEST_M = 1e8
 _NEARLY_CLOSED_M = 1.0
 _ARCS_ARE_CHORDS = 1.001
 """Circles are drawn as polygons inside them; more than makes up for the area that they lack."""
@@ -28,33 +27,34 @@ _ARCS_ARE_CHORDS = 1.001
 
 def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     """The vertices without a repeated last one; refuses what does not enclose an area."""
-    refuse_far_away(vertices, "vertex")
-    kept = [vertex for index, vertex in enumerate(vertices) if index == 0 or vertex != vertices[index - 1]]
+    kept = [vertex for before, vertex in itertools.pairwise((None, *vertices)) if vertex != before]
     if len(kept) > 1 and kept[0] == kept[-1]:
         kept.pop()
-    if len(set(kept)) < 3:
-        last = len(vertices) - 1
-        raise refusal(
-            f"the polygon is open: {len(set(kept))} different vertices (the last is vertex {last}) enclose nothing",
-            remedy="give at least three; the last is joined to the first by itself",
-            at=(last,) if vertices else (),
-        )
-    _refuse_nearly_closed(kept, len(vertices) - 1)
-    _refuse_flat(kept)
-    _refuse_crossing(kept)
+    different, last = len(set(kept)), len(vertices) - 1
+    require(
+        different >= 3,
+        f"the polygon is open: {different} different vertices (the last is vertex {last}) enclose nothing",
+        "give at least three; the last is joined to the first by itself",
+        *((last,) if vertices else ()),
+    )
+    gap = closing_gap_m(kept)
+    require(
+        gap is None,
+        f"the polygon is open by {gap or 0.0:.3g} m: vertex {last} almost meets vertex 0",
+        "make the two equal, or leave the last one out",
+        last,
+    )
+    hull = shapely.MultiPoint(kept).convex_hull  # the ring itself may cross, and then its area says nothing
+    far = max(range(len(kept)), key=lambda index: math.dist(kept[0], kept[index]))
+    require(
+        hull.area > 1e-9 * hull.length**2,
+        f"the polygon has no area: all its vertices lie on the line from vertex 0 to vertex {far}",
+        "correct the vertices",
+        far,
+    )
+    if not shapely.Polygon(kept).is_valid:
+        _refuse_crossing(kept)
     return tuple(kept)
-
-
-def refuse_far_away(points: Sequence[Vertex], what: str) -> None:
-    """Refuse coordinates that cannot be metres on a map."""
-    for index, point in enumerate(points):
-        if max(map(abs, point)) > _FARTHEST_M:
-            raise refusal(
-                f"{what} {index} is farther than {_FARTHEST_M:g} m from the origin",
-                remedy="give coordinates in metres, UTM for example",
-                at=(index,),
-                value=list(point),
-            )
 
 
 def closing_gap_m(ring: Sequence[Vertex]) -> float | None:
@@ -65,53 +65,21 @@ def closing_gap_m(ring: Sequence[Vertex]) -> float | None:
     return gap if gap < 1e-3 * sum(math.dist(a, b) for a, b in itertools.pairwise(ring)) else None
 
 
-def _refuse_nearly_closed(ring: Sequence[Vertex], last: int) -> None:
-    if (gap := closing_gap_m(ring)) is not None:
-        raise refusal(
-            f"the polygon is open by {gap:.3g} m: vertex {last} almost meets vertex 0",
-            remedy="make the two equal, or leave the last one out",
-            at=(last,),
-            value=list(ring[-1]),
-        )
-
-
-def _refuse_flat(ring: Sequence[Vertex]) -> None:
-    hull = shapely.MultiPoint(ring).convex_hull  # the ring itself may cross, and then its area says nothing
-    if hull.area > 1e-9 * hull.length**2:
-        return
-    middle = max(range(1, len(ring)), key=lambda index: math.dist(ring[0], ring[index]))
-    raise refusal(
-        f"the polygon has no area: all its vertices lie on the line from vertex 0 to vertex {middle}",
-        remedy="correct the vertices",
-        at=(middle,),
-        value=list(ring[middle]),
-    )
-
-
 def _refuse_crossing(ring: Sequence[Vertex]) -> None:
-    if shapely.Polygon(ring).is_valid:
-        return
     count = len(ring)
     edges = [shapely.LineString([ring[index], ring[(index + 1) % count]]) for index in range(count)]
     first, second = shapely.STRtree(edges).query(edges, predicate="intersects")
     for one, other in sorted(zip(first.tolist(), second.tolist(), strict=True)):
-        if one >= other:
-            continue
         meeting = shapely.intersection(edges[one], edges[other])
-        neighbours = other - one in (1, count - 1)
-        if neighbours and meeting.length == 0.0:
-            continue
-        where = shapely.get_coordinates(meeting)[0]
-        raise refusal(
+        next_to_each_other = other - one in (1, count - 1) and meeting.length == 0.0
+        x, y = shapely.get_coordinates(meeting)[0]
+        require(
+            one >= other or next_to_each_other,
             f"the polygon crosses or touches itself: the edge from vertex {one} to {(one + 1) % count} meets the "
-            f"edge from vertex {other} to {(other + 1) % count} at ({where[0]:.6g}, {where[1]:.6g})",
-            remedy="put the vertices in order around the area",
-            at=(other,),
-            value=list(ring[other]),
+            f"edge from vertex {other} to {(other + 1) % count} at ({x:.6g}, {y:.6g})",
+            "put the vertices in order around the area",
+            other,
         )
-    raise refusal(  # pragma: no cover  (shapely found something the edges do not show)
-        f"the polygon is not simple: {shapely.is_valid_reason(shapely.Polygon(ring))}", remedy="redraw it"
-    )
 
 
 def most_points(area: BaseGeometry, spacing_m: float) -> int:
@@ -156,11 +124,10 @@ def random_fill(
     return taken
 
 
-Vertex = tuple[Number, Number]
+Vertex = tuple[Metres, Metres]
 Ring = Annotated[tuple[Vertex, ...], AfterValidator(clean_ring)]
 
 _CIRCLE_SEGMENTS = 64
-_VERTEX = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
 class Circle(Section):
@@ -179,19 +146,11 @@ class Circle(Section):
 class Exclusion(OneOf):
     """An area that must stay empty: a polygon or a circle."""
 
+    bare = ("polygon", (list, tuple))
+
     polygon: Ring | None = None
     """The corners of the area, [[x, y], ...] in metres."""
     circle: Circle | None = None
-
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """The corners of a polygon."""
-        return {"type": "array", "minItems": 3, "items": _VERTEX}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_list(cls, data: Any) -> Any:
-        return {"polygon": data} if isinstance(data, list | tuple) else data
 
     def shape(self) -> BaseGeometry:
         """The excluded area."""
@@ -201,7 +160,8 @@ class Exclusion(OneOf):
 class Boundary(OneOf):
     """One polygon, several polygons or a circle, less what is excluded."""
 
-    alternatives = ("polygon", "polygons", "circle")
+    beside = ("exclusions",)
+    bare = ("polygon", (list, tuple))
     may_be_in_a_file = True
 
     polygon: Ring | None = None
@@ -212,24 +172,11 @@ class Boundary(OneOf):
     exclusions: tuple[Exclusion, ...] = ()
     """Areas that must stay empty."""
 
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """The corners of a polygon."""
-        return {"type": "array", "minItems": 3, "items": _VERTEX}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_list(cls, data: Any) -> Any:
-        return {"polygon": data} if isinstance(data, list | tuple) else data
-
     @model_validator(mode="after")
     def _has_room(self) -> Self:
-        if self.polygons is not None and not self.polygons:
-            raise refusal("the list is empty", remedy="give at least one polygon", at=("polygons",))
-        if self.shape().area <= 0.0:
-            raise refusal(
-                "the exclusions leave no area at all", remedy="make them smaller", at=("exclusions",)
-            )
+        require(self.polygons != (), "the list is empty", "give at least one polygon", "polygons")
+        room = self.shape().area > 0.0
+        require(room, "the exclusions leave no area at all", "make them smaller", "exclusions")
         return self
 
     @property
@@ -241,11 +188,7 @@ class Boundary(OneOf):
 
     def shape(self) -> BaseGeometry:
         """The whole area as one geometry."""
-        outer = (
-            self.circle.shape()
-            if self.circle
-            else shapely.union_all([shapely.Polygon(r) for r in self.rings])
-        )
+        outer = self.circle.shape() if self.circle else shapely.union_all([*map(shapely.Polygon, self.rings)])
         if not self.exclusions:
             return outer
         return outer.difference(shapely.union_all([hole.shape() for hole in self.exclusions]))

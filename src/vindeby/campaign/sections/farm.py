@@ -8,12 +8,23 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 import shapely
-from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Strict, Tag, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, Strict, Tag, model_validator
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.sections.boundary import Boundary, Exclusion
 from vindeby.campaign.sections.neighbours import Neighbours
-from vindeby.campaign.sections.values import Count, Name, NotNegative, OneOf, Positive, Section, refusal
+from vindeby.campaign.sections.values import (
+    NAMED,
+    Count,
+    Name,
+    NotNegative,
+    OneOf,
+    Positive,
+    Section,
+    either,
+    refusal,
+    require,
+)
 from vindeby.text import plural
 
 MAX_TURBINES = 10_000
@@ -29,12 +40,8 @@ class CountRange(Section):
 
     @model_validator(mode="after")
     def _begins_with_the_smaller(self) -> Self:
-        if self.fewest > self.most:
-            raise refusal(
-                f"from {self.fewest} to {self.most} is not a range",
-                remedy="begin with the smaller",
-                at=("from",),
-            )
+        wrong = f"from {self.fewest} to {self.most} is not a range"
+        require(self.fewest <= self.most, wrong, "begin with the smaller", "from")
         return self
 
     def __str__(self) -> str:
@@ -42,8 +49,8 @@ class CountRange(Section):
 
 
 def _not_none(value: int | CountRange) -> int | CountRange:
-    if isinstance(value, CountRange) and value.fewest == 0:
-        raise refusal("a farm has at least one turbine", remedy="begin with 1", at=("from",), value=0)
+    fewest = value.fewest if isinstance(value, CountRange) else value
+    require(fewest, "a farm has at least one turbine", "begin with 1", "from")
     return value
 
 
@@ -52,13 +59,9 @@ def _one_number(value: int | CountRange) -> int | CountRange:
     return value.most if isinstance(value, CountRange) and value.fewest == value.most else value
 
 
-def _form(value: Any) -> str:
-    return "range" if isinstance(value, dict | CountRange) else "number"
-
-
 _NumberOrRange = Annotated[
-    Annotated[Count, Field(le=MAX_TURBINES), Tag("number")] | Annotated[CountRange, Tag("range")],
-    Discriminator(_form),
+    Annotated[Count, Field(le=MAX_TURBINES), Tag("number")] | Annotated[CountRange, Tag("table")],
+    either("number", "table"),
     AfterValidator(_one_number),
 ]
 
@@ -126,35 +129,25 @@ class Amount(Section):
     @model_validator(mode="after")
     def _one_way_only(self) -> Self:
         given = [name for name in ("n_turbines", "capacity_mw", "mix") if getattr(self, name) is not None]
-        if self.mix_is_chosen:
+        if self.mix_is_chosen and given == ["n_turbines", "mix"]:
             self._refuse_chosen_mix()
-        elif len(given) > 1:
-            raise refusal(f"{given[0]} and {given[1]} exclude each other", remedy="give one", at=(given[1],))
+            return self
+        needed = "a mix with ranges needs the number of all turbines"
+        require(not self.mix_is_chosen or len(given) > 1, needed, "give n_turbines beside it", "mix")
+        require(len(given) < 2, f"{' and '.join(given[:2])} exclude each other", "give one", *given[1:2])
         return self
 
     def _refuse_chosen_mix(self) -> None:
-        if self.capacity_mw is not None:
-            raise refusal("capacity_mw and mix exclude each other", remedy="give one", at=("mix",))
-        if self.n_turbines is None:
-            raise refusal(
-                "a mix with ranges needs the number of all turbines",
-                remedy="give n_turbines beside it",
-                at=("mix",),
-            )
-        if isinstance(self.n_turbines, CountRange):
+        total, ranges = self.n_turbines, self.mix_ranges().values()
+        if not isinstance(total, int):
             raise refusal(
                 "the search chooses either the number of turbines or the mix",
                 remedy="give n_turbines as one number, or a mix without ranges",
                 at=("n_turbines",),
             )
-        ranges = self.mix_ranges().values()
         few, many = sum(few for few, _ in ranges), sum(many for _, many in ranges)
-        if not few <= self.n_turbines <= many:
-            raise refusal(
-                f"makes {few:,} to {many:,} turbines, but n_turbines is {self.n_turbines:,}",
-                remedy="make the two agree",
-                at=("mix",),
-            )
+        wrong = f"makes {few:,} to {many:,} turbines, but n_turbines is {total:,}"
+        require(few <= total <= many, wrong, "make the two agree", "mix")
 
 
 WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}"
@@ -170,40 +163,33 @@ class Objective(Section):
     The cost is one for all turbine types or one for each, by name.
     """
 
+    short_form = {"enum": ["aep", "aep-per-turbine"]}  # noqa: RUF012
+
     maximise: Literal["aep", "aep-per-turbine"] = "aep"
     """AEP of the farm, or AEP per turbine."""
     turbine_cost_gwh: (
         Annotated[
             Annotated[NotNegative, Tag("number")]
             | Annotated[dict[Name, NotNegative], Field(min_length=1), Tag("table")],
-            Discriminator(lambda value: "table" if isinstance(value, dict) else "number"),
+            either("number", "table"),
         ]
         | None
     ) = None
     """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
-
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """What is maximised."""
-        return {"enum": ["aep", "aep-per-turbine"]}
 
     @model_validator(mode="before")
     @classmethod
     def _bare_name(cls, data: Any) -> Any:
         if isinstance(data, dict | cls):
             return data
-        if data not in ("aep", "aep-per-turbine"):
-            raise refusal("is not an objective", remedy=f"write aep, {WAYS}", value=data)
+        require(data in _WORDS, "is not an objective", f"write aep, {WAYS}")
         return {"maximise": data}
 
     @model_validator(mode="after")
     def _one_way_only(self) -> Objective:
-        if self.maximise == "aep-per-turbine" and self.turbine_cost_gwh is not None:
-            raise refusal(
-                "aep-per-turbine and turbine_cost_gwh exclude each other",
-                remedy="give one",
-                at=("turbine_cost_gwh",),
-            )
+        wrong = "aep-per-turbine and turbine_cost_gwh exclude each other"
+        is_one = self.maximise == "aep" or self.turbine_cost_gwh is None
+        require(is_one, wrong, "give one", "turbine_cost_gwh")
         return self
 
     @property
@@ -241,26 +227,22 @@ _SHORT = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(D|m)")
 class Spacing(OneOf):
     """``3 D`` or ``{diameters: 3}``; ``720 m`` or ``{metres: 720}``."""
 
+    short_form = {"type": "string", "pattern": f"^({_SHORT.pattern})$"}  # noqa: RUF012
+
     diameters: NotNegative | None = None
     """In rotor diameters."""
     metres: NotNegative | None = None
     """In metres."""
 
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """``3 D`` or ``720 m``."""
-        return {"type": "string", "pattern": f"^({_SHORT.pattern})$"}
-
     @model_validator(mode="before")
     @classmethod
-    def _short_form(cls, data: Any) -> Any:
+    def _with_unit(cls, data: Any) -> Any:
         if isinstance(data, dict | cls):
             return data
         match = _SHORT.fullmatch(data) if isinstance(data, str) else None
         if match is None:
-            raise refusal(
-                "is not a spacing with its unit", remedy='write it like "3 D" or "720 m"', value=data
-            )
+            remedy = 'write it like "3 D" or "720 m"'
+            raise refusal("is not a spacing with its unit", remedy=remedy, value=data)
         return {"diameters" if match[2] == "D" else "metres": float(match[1])}
 
     def in_metres(self, rotor_diameter_m: float) -> float:
@@ -291,7 +273,7 @@ class Farm(Amount):
     """Unique among the farms."""
     one_boundary: Annotated[Boundary | None, Field(alias="boundary")] = None
     """Where turbines may stand."""
-    zones: Annotated[tuple[Zone, ...], Field(min_length=1)] | None = None
+    zones: Annotated[tuple[Zone, ...], *NAMED] | None = None
     """Several areas, each with its own amount."""
     search: Literal["together", "in-turn"] | None = None
     """Search all zones together, or one after the other."""
@@ -343,69 +325,52 @@ class Farm(Amount):
 
     @model_validator(mode="after")
     def _a_boundary_or_zones(self) -> Self:
-        if self.zones is not None and self.one_boundary is not None:
-            raise refusal("boundary and zones exclude each other", remedy="give one", at=("zones",))
-        if self.zones is None and self.one_boundary is None:
-            raise refusal("is missing", remedy="add it, or zones", at=("boundary",))
+        zones, whole = self.zones, self.one_boundary
+        require(not (zones and whole), "boundary and zones exclude each other", "give one", "zones")
+        require(zones or whole, "is missing", "add it, or zones", "boundary")
         for name in ("search", "rounds"):
-            if self.zones is None and getattr(self, name) is not None:
-                raise refusal("is for a farm with zones", remedy="remove it, or give zones", at=(name,))
-        if self.rounds is not None and self.search != "in-turn":
-            raise refusal(
-                "counts the rounds of a search zone by zone", remedy="add search: in-turn", at=("rounds",)
-            )
-        if self.zones is not None:
-            self._refuse_zones(self.zones)
+            unused = zones or getattr(self, name) is None
+            require(unused, "is for a farm with zones", "remove it, or give zones", name)
+        in_turn = self.rounds is None or self.search == "in-turn"
+        require(in_turn, "counts the rounds of a search zone by zone", "add search: in-turn", "rounds")
+        if zones is not None:
+            self._refuse_amounts(zones)
+            self._refuse_mixes(zones)
         return self
 
-    def _refuse_zones(self, zones: tuple[Zone, ...]) -> None:
+    def _refuse_amounts(self, zones: tuple[Zone, ...]) -> None:
         for name in ("n_turbines", "capacity_mw"):
-            if getattr(self, name) is not None:
-                raise refusal("is said by the zones", remedy="give it in each zone instead", at=(name,))
-        for number, level in enumerate((*zones, self)):
-            for name, chosen in (("n_turbines", level.count_range), ("mix", level.mix_is_chosen)):
-                if chosen:
-                    raise refusal(
-                        "a range is for a farm with one boundary",
-                        remedy="give fixed numbers in the zones, or make each zone a farm of its own",
-                        at=("zones", number, name) if level is not self else (name,),
-                    )
-        seen: set[str] = set()
+            require(getattr(self, name) is None, "is said by the zones", "give it in each zone instead", name)
+        levels: list[tuple[Amount, tuple[str | int, ...]]] = [(self, ())]
         for index, zone in enumerate(zones):
-            if zone.name in seen:
-                raise refusal(
-                    "another zone has the same name",
-                    remedy="names must differ",
-                    at=("zones", index, "name"),
-                    value=zone.name,
-                )
-            seen.add(zone.name)
-            if not zone.amount_is_said:
-                raise refusal(
-                    f"the number of turbines in zone {zone.name!r} is missing",
-                    remedy="give n_turbines, capacity_mw or mix for the zone",
-                    at=("zones", index),
-                )
-            self._refuse_mix(index, zone, zones[0])
+            levels.append((zone, ("zones", index)))
+            require(
+                zone.amount_is_said,
+                f"the number of turbines in zone {zone.name!r} is missing",
+                "give n_turbines, capacity_mw or mix for the zone",
+                "zones",
+                index,
+            )
+        for level, at in levels:
+            for name, chosen in (("n_turbines", level.count_range), ("mix", level.mix_is_chosen)):
+                remedy = "give fixed numbers in the zones, or make each zone a farm of its own"
+                require(not chosen, "a range is for a farm with one boundary", remedy, *at, name)
 
-    def _refuse_mix(self, index: int, zone: Zone, first: Zone) -> None:
-        at: tuple[str | int, ...] = ("zones", index, "mix")
-        if self.mix is not None and zone.mix is not None:
-            raise refusal("the farm has a mix too", remedy="give one of the two", at=at)
-        if (zone.mix is None) != (first.mix is None):
-            raise refusal("only some zones have a mix", remedy="give every zone one, or the farm", at=at[:2])
-        if self.mix is not None and zone.n_turbines is None:
-            raise refusal(
+    def _refuse_mixes(self, zones: tuple[Zone, ...]) -> None:
+        whole = self.mix is not None
+        for index, zone in enumerate(zones):
+            at, own = ("zones", index), zone.mix is not None
+            require(not (whole and own), "the farm has a mix too", "give one of the two", *at, "mix")
+            alike = own == (zones[0].mix is not None)
+            require(alike, "only some zones have a mix", "give every zone one, or the farm", *at)
+            require(
+                not whole or zone.n_turbines is not None,
                 "a mix of the whole farm needs the number of turbines in each zone",
-                remedy="give n_turbines for the zone, or a mix for each zone",
-                at=at[:2],
+                "give n_turbines for the zone, or a mix for each zone",
+                *at,
             )
-        if self.mix is not None and self.search == "in-turn":
-            raise refusal(
-                "zones that are searched in turn cannot share a mix",
-                remedy="give each zone its mix",
-                at=("mix",),
-            )
+        shared = "zones that are searched in turn cannot share a mix"
+        require(not (whole and self.search == "in-turn"), shared, "give each zone its mix", "mix")
 
     def __repr__(self) -> str:
         amount = ""
@@ -413,12 +378,8 @@ class Farm(Amount):
             amount = f", {plural(len(self.zones), 'zone')}"
         elif self.mix is not None:
             amount = ", " + " + ".join(f"{count} {name}" for name, count in self.mix.items())
-        elif isinstance(self.n_turbines, int):
-            amount = f", {plural(self.n_turbines, 'turbine')}"
-        elif self.n_turbines is not None:
-            amount = f", {self.n_turbines} turbines"
-        elif self.capacity_mw is not None:
-            amount = f", {self.capacity_mw:g} MW"
+        elif self.amount_is_said:
+            amount = f", {self.n_turbines} turbines" if self.n_turbines else f", {self.capacity_mw:g} MW"
         return f"<Farm {self.name!r}: {self.boundary.area_km2:.4g} km2{amount}>"
 
 

@@ -14,7 +14,16 @@ import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
-from vindeby.campaign.sections.values import SUM_TOLERANCE, Number, Numbers, Section, Text, refusal
+from vindeby.campaign.sections.values import (
+    SUM_TOLERANCE,
+    Coordinates,
+    Numbers,
+    Section,
+    Sectors,
+    Text,
+    refusal,
+    require,
+)
 
 Axis = Literal["x", "y", "height", "wind_directions"]
 AXES: tuple[Axis, ...] = ("x", "y", "height", "wind_directions")
@@ -37,35 +46,27 @@ _UNITS = {
     "sector_frequency": "give it as a fraction of the year",
     "turbulence_intensity": "give it as a fraction, not in percent",
 }
-_FARTHEST_M = 1e8
-
-Coordinates = Annotated[tuple[Number, ...], Field(min_length=2)]
 
 
 class GridValues(Section):
     """Numbers over some of the axes of a grid, in the order of ``AXES``, as one list."""
+
+    short_form = {"type": ["array", "number"]}  # noqa: RUF012
 
     axes: tuple[Axis, ...] = ()
     """The axes that the values depend on, in the order x, y, height, wind_directions."""
     values: Numbers
     """The numbers, as nested lists in the order of the axes."""
 
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """Nested lists over the axes, or one number for the whole grid."""
-        return {"type": ["array", "number"]}
-
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if list(self.axes) != [axis for axis in AXES if axis in self.axes] or (
-            ("x" in self.axes) != ("y" in self.axes)
-        ):
-            raise refusal(
-                "are not axes in the order of a grid",
-                remedy=f"list some of {', '.join(AXES)} in this order, x and y together",
-                at=("axes",),
-                value=list(self.axes),
-            )
+        in_order = list(self.axes) == [axis for axis in AXES if axis in self.axes]
+        require(
+            in_order and ("x" in self.axes) == ("y" in self.axes),
+            "are not axes in the order of a grid",
+            f"list some of {', '.join(AXES)} in this order, x and y together",
+            "axes",
+        )
         return self
 
 
@@ -76,13 +77,13 @@ class LocalWind(Section):
 
     source: Text | None = None
     """Where the grid comes from, in words."""
-    x: Coordinates
+    x: Annotated[Coordinates, Field(min_length=2)]
     """Eastings of the grid in metres."""
-    y: Coordinates
+    y: Annotated[Coordinates, Field(min_length=2)]
     """Northings of the grid in metres."""
-    height: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
+    height: Annotated[Coordinates, Field(min_length=1)] | None = None
     """Heights of the grid in metres above ground."""
-    wind_directions: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
+    wind_directions: Sectors | None = None
     """Wind directions of the grid in degrees."""
     speedup: GridValues | None = None
     """Local wind speed divided by that of the site."""
@@ -164,46 +165,49 @@ class LocalWind(Section):
             elif isinstance(given, dict) and isinstance(given.get("values"), list | tuple):
                 named = given.get("axes") if isinstance(given.get("axes"), list | tuple) else ()
                 shape = [lengths.get(axis) if isinstance(axis, str) else None for axis in named or ()]
-                changed[name] = {**given, "values": _flat(name, given["values"], shape)}
+                values = _entries(given["values"], shape, (name, "values"))
+                changed[name] = {**given, "values": list(values)}
         return changed
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        for axis in ("x", "y", "height"):
-            _refuse_bad_axis(axis, getattr(self, axis))
-        if not self.quantities:
-            raise refusal("holds nothing about the wind", remedy=f"give one or more of: {', '.join(RANGES)}")
+        what = f"give one or more of: {', '.join(RANGES)}"
+        require(self.quantities, "holds nothing about the wind", what)
         missing = [name for name in WEIBULL if getattr(self, name) is None]
-        if 0 < len(missing) < len(WEIBULL):
-            raise refusal(
-                f"{' and '.join(missing)} is missing", remedy=f"give all of {', '.join(WEIBULL)}, or none"
-            )
-        if self.turned_wakes and self.turning is None:
-            raise refusal(
-                "needs turning in the grid", remedy="give it, or leave this out", at=("turned_wakes",)
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _numbers_fit(self) -> Self:
-        _refuse_uneven(self.wind_directions)
+        everything = f"give all of {', '.join(WEIBULL)}, or none"
+        require(len(missing) in (0, len(WEIBULL)), f"{' and '.join(missing)} is missing", everything)
+        is_turned = self.turning is not None or not self.turned_wakes
+        require(is_turned, "needs turning in the grid", "give it, or leave this out", "turned_wakes")
         for name in self.quantities:
-            given: GridValues = getattr(self, name)
-            lengths = [len(getattr(self, axis) or ()) for axis in given.axes]
-            if (need := math.prod(lengths)) != len(given.values):
-                over = " x ".join(
-                    f"{length} {axis}" for length, axis in zip(lengths, given.axes, strict=True)
-                )
-                raise refusal(
-                    f"has {len(given.values)} numbers, but the grid has {need} ({over or 'one for all'})",
-                    remedy="give one for each point",
-                    at=(name, "values"),
-                )
-            _refuse_range(name, self.array(name), self._places)
-            if self._repeats and "wind_directions" in given.axes:
-                _refuse_two_norths(name, self.array(name))
+            self._refuse_numbers(name, getattr(self, name))
         self._refuse_bad_sums()
         return self
+
+    def _refuse_numbers(self, name: str, given: GridValues) -> None:
+        lengths = {axis: len(getattr(self, axis) or ()) for axis in given.axes}
+        need, over = (
+            math.prod(lengths.values()),
+            " x ".join(f"{count} {axis}" for axis, count in lengths.items()),
+        )
+        require(
+            need == len(given.values),
+            f"has {len(given.values)} numbers, but the grid has {need} ({over or 'one for all'})",
+            "give one for each point",
+            name,
+            "values",
+        )
+        array, (low, high) = self.array(name), RANGES[name]
+        for place in np.argwhere((array < low) | (array > high))[:1].tolist():
+            wrong = f"is {array[*place]:.6g} {self._places(place)}, which is not between {low:g} and {high:g}"
+            raise refusal(wrong, remedy=_UNITS[name], at=(name, "values"))
+        require(
+            not (self._repeats and "wind_directions" in given.axes)
+            or np.array_equal(array[..., 0], array[..., -1]),
+            "differs between the directions 0 and 360, which are the same",
+            "leave 360 out, or repeat the values of 0",
+            name,
+            "values",
+        )
 
     def _refuse_bad_sums(self) -> None:
         """Of the frequencies at each place; a repeated direction of 360 counts once."""
@@ -212,12 +216,13 @@ class LocalWind(Section):
         frequency = self.array("sector_frequency")
         sums = (frequency[..., :-1] if self._repeats else frequency).sum(axis=-1)
         place = tuple(int(i) for i in np.unravel_index(int(np.abs(sums - 1.0).argmax()), sums.shape))
-        if abs(sums[place] - 1.0) > SUM_TOLERANCE:
-            raise refusal(
-                f"the frequencies sum to {sums[place]:.6g}, not to 1, {self._places(place)}",
-                remedy="give fractions of the year that sum to 1 at each place",
-                at=("sector_frequency", "values"),
-            )
+        require(
+            abs(sums[place] - 1.0) <= SUM_TOLERANCE,
+            f"the frequencies sum to {sums[place]:.6g}, not to 1, {self._places(place)}",
+            "give fractions of the year that sum to 1 at each place",
+            "sector_frequency",
+            "values",
+        )
 
     @property
     def _repeats(self) -> bool:
@@ -232,74 +237,15 @@ class LocalWind(Section):
         )
 
 
-def _flat(name: str, values: Any, shape: Sequence[int | None]) -> list[Any]:
-    """Nested lists of this shape, as far as it is known, as one list; a flat list of numbers is left as it is."""
-    if not values or not isinstance(values[0], list | tuple):
-        return list(values)
-    return list(_entries(name, values, shape, ()))
-
-
-def _entries(name: str, values: Any, shape: Sequence[int | None], at: tuple[int, ...]) -> Iterator[Any]:
-    if not shape or (shape[0] is None and not isinstance(values, list | tuple)):
+def _entries(values: Any, shape: Sequence[int | None], at: tuple[str | int, ...]) -> Iterator[Any]:
+    """The numbers in nested lists of this shape, as far as it is known; a flat list of numbers is left as it is."""
+    if len(at) == 2 and not (values and isinstance(values[0], list | tuple)):
+        yield from values
+    elif not shape or (shape[0] is None and not isinstance(values, list | tuple)):
         yield values
-        return
-    count = len(values) if isinstance(values, list | tuple) else 0
-    if shape[0] is not None and count != shape[0]:
-        raise refusal(
-            f"has {count} entries where the grid has {shape[0]}",
-            remedy="nest the lists in the order of axes",
-            at=(name, "values", *at),
-        )
-    for index, inner in enumerate(values):
-        yield from _entries(name, inner, shape[1:], (*at, index))
-
-
-def _refuse_bad_axis(axis: str, values: tuple[float, ...] | None) -> None:
-    if values is None:
-        return
-    for index in range(1, len(values)):
-        if not values[index] > values[index - 1]:
-            raise refusal(
-                f"must increase, but {values[index]:.10g} follows {values[index - 1]:.10g}",
-                remedy="sort the axis together with the values over it",
-                at=(axis, index),
-                value=values[index],
-            )
-    if max(map(abs, values)) > _FARTHEST_M:
-        raise refusal("is not a coordinate in metres", remedy="give metres, UTM for example", at=(axis,))
-
-
-def _refuse_uneven(directions: tuple[float, ...] | None) -> None:
-    if directions is None:
-        return
-    centres = directions[:-1] if len(directions) > 1 and directions[-1] == 360.0 else directions
-    width = 360.0 / len(centres)
-    for index, direction in enumerate(centres):
-        if abs(direction - index * width) > 1e-6:
-            raise refusal(
-                f"with {len(centres)} sectors, sector {index} must be at {index * width:g} degrees",
-                remedy="list the sectors from north clockwise, at even distances; 360 may repeat 0",
-                at=("wind_directions", index),
-                value=direction,
-            )
-
-
-def _refuse_two_norths(name: str, array: npt.NDArray[np.float64]) -> None:
-    if not np.array_equal(array[..., 0], array[..., -1]):
-        raise refusal(
-            "differs between the directions 0 and 360, which are the same",
-            remedy="leave 360 out, or repeat the values of 0",
-            at=(name, "values"),
-        )
-
-
-def _refuse_range(name: str, array: npt.NDArray[np.float64], places: Any) -> None:
-    low, high = RANGES[name]
-    bad = (array < low) | (array > high)
-    if bad.any():
-        place = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise refusal(
-            f"is {array[place]:.6g} {places(place)}, which is not between {low:g} and {high:g}",
-            remedy=_UNITS[name],
-            at=(name, "values"),
-        )
+    else:
+        count = len(values) if isinstance(values, list | tuple) else 0
+        wrong = f"has {count} entries where the grid has {shape[0]}"
+        require(shape[0] in (None, count), wrong, "nest the lists in the order of axes", *at)
+        for index, inner in enumerate(values):
+            yield from _entries(inner, shape[1:], (*at, index))

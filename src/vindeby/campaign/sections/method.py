@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from vindeby.campaign.sections.site import Direction
 from vindeby.campaign.sections.values import (
     Count,
+    Direction,
     ImportedName,
     Increasing,
     Name,
@@ -17,9 +17,8 @@ from vindeby.campaign.sections.values import (
     Parameters,
     Positive,
     Section,
-    refusal,
+    require,
 )
-from vindeby.campaign.sections.wake_model import bare_name
 
 
 class SmartStart(Section):
@@ -112,8 +111,8 @@ class Auto(Section):
         if not isinstance(data, dict):
             return data
         given = {name: value for name, value in data.items() if value is not None}
-        if "seconds" in given and "evaluations" in given:
-            raise refusal("seconds and evaluations exclude each other", remedy="give one of them")
+        wrong = "seconds and evaluations exclude each other"
+        require(not {"seconds", "evaluations"} <= given.keys(), wrong, "give one of them")
         return {"seconds": 60.0} if not given else data
 
 
@@ -127,15 +126,15 @@ class StochasticGradient(Section):
 
 
 _LONGEST_LIST = 1000
+_RESERVED = {".", "..", "checksum", "fingerprint", "key", "status", "returns"}
 
 
 def _names_of_arrays(names: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse names that no array of a result can have."""
     for index, name in enumerate(names):
-        if "/" in name or name in {".", "..", "checksum", "fingerprint", "key", "status", "returns"}:
-            raise refusal("cannot be the name of an array", remedy="choose another", at=(index,), value=name)
-        if name in names[:index]:
-            raise refusal("is listed twice", remedy="list each array once", at=(index,), value=name)
+        usable = "/" not in name and name not in _RESERVED
+        require(usable, "cannot be the name of an array", "choose another", index)
+        require(name not in names[:index], "is listed twice", "list each array once", index)
     return names
 
 
@@ -146,6 +145,8 @@ class Call(Section):
     list of cases can grow. ``context`` is what a function gets and a database keeps in its root attributes, but
     what decides no result, such as the path of a file whose content has a digest among the parameters.
     """
+
+    bare = ("function", (str,))
 
     function: ImportedName
     """The function as package.module:name."""
@@ -169,16 +170,6 @@ class Call(Section):
     def energy_is_compared(self) -> bool:
         """Whether the campaign's wake model should give the same energy; vindeby's own functions compute with it."""
         return self.energy is None and self.returns is None and not self.function.startswith("vindeby.")
-
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """The function alone."""
-        return {"type": "string"}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_function(cls, data: Any) -> Any:
-        return {"function": data} if isinstance(data, str) else data
 
 
 STARTS = ("smart-start", "random-start", "lattice", "auto", "call")
@@ -204,22 +195,12 @@ class Step(NamedOneOf):
         not_deciding = {"call": {"cases", "context", "energy"}}
         return self.model_dump(by_alias=True, exclude_none=True, exclude=not_deciding)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_name(cls, data: Any) -> Any:
-        return bare_name(data)
-
 
 def begins_with_a_start(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Refuse a pipeline whose first step improves a layout, when there is none yet."""
     first = steps[0].chosen[0]
-    if first not in STARTS:
-        raise refusal(
-            f"begins with {first}, which needs a layout to start from",
-            remedy="put smart-start, random-start or lattice before it",
-            at=(0,),
-            value=first,
-        )
+    wrong = f"begins with {first}, which needs a layout to start from"
+    require(first in STARTS, wrong, "put smart-start, random-start or lattice before it", 0)
     return steps
 
 
@@ -228,9 +209,7 @@ def one_step_is_a_pipeline(data: Any) -> Any:
 
     Several steps must be: their order matters, and the order of the keys of a mapping never does.
     """
-    if isinstance(data, dict) and len(data) > 1:
-        steps = ", ".join(map(str, data))
-        raise refusal(
-            f"several steps ({steps}) need an order", remedy="write them as a list, each behind a dash"
-        )
+    steps = data if isinstance(data, dict) else {}
+    wrong = f"several steps ({', '.join(map(str, steps))}) need an order"
+    require(len(steps) < 2, wrong, "write them as a list, each behind a dash")
     return [data] if isinstance(data, dict | str) else data

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from vindeby.campaign.sections.boundary import Vertex, refuse_far_away
+from vindeby.campaign.sections.boundary import Vertex
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import Name, Section, Text, refusal
+from vindeby.campaign.sections.values import NAMED, Name, Section, Text, require
 from vindeby.text import plural
 
 MOST_IN_A_GROUP = 10_000
-
-
-def _near_enough(positions: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
-    refuse_far_away(positions, "position")
-    return positions
 
 
 def _one_type_for_all(value: Any) -> Any:
@@ -38,26 +33,20 @@ class NeighbourGroup(Section):
     """
 
     may_be_in_a_file = True
+    short_form = {"type": "object", "required": ["database"]}  # noqa: RUF012
 
     name: Name | None = None
     """The name of the group."""
     source: Text | None = None
     """Where the positions come from, in words: written when they are read from a file."""
-    turbines: Annotated[tuple[Turbine, ...], Field(min_length=1)] | None = None
+    turbines: Annotated[tuple[Turbine, ...], *NAMED] | None = None
     """Turbine types of its own, described as the campaign's are."""
     type: Annotated[tuple[Name, ...], BeforeValidator(_one_type_for_all, Name | tuple[Name, ...])] | None = (
         None
     )
     """The type of all its turbines, or one for each position."""
-    positions: Annotated[
-        tuple[Vertex, ...], Field(min_length=1, max_length=MOST_IN_A_GROUP), AfterValidator(_near_enough)
-    ]
+    positions: Annotated[tuple[Vertex, ...], Field(min_length=1, max_length=MOST_IN_A_GROUP)]
     """Where its turbines stand, [[x, y], ...] in metres."""
-
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """A result of a database of vindeby."""
-        return {"type": "object", "required": ["database"]}
 
     def __repr__(self) -> str:
         return f"<NeighbourGroup {self.label!r}: {plural(len(self.positions), 'turbine')}>"
@@ -75,27 +64,16 @@ class NeighbourGroup(Section):
 
     @model_validator(mode="after")
     def _types_are_said(self) -> Self:
-        own = self.turbines or ()
-        if self.type is None and len(own) != 1:
-            wrong = f"{len(own)} types are described" if own else "the type of these turbines is missing"
-            raise refusal(
-                wrong, remedy="give type: the name of a turbine type, or one name for each position"
-            )
-        if self.type is not None and len(self.type) not in (1, len(self.positions)):
-            raise refusal(
-                f"has {len(self.type)} names, but there are {len(self.positions)} positions",
-                remedy="give one name for all, or one for each position",
-                at=("type",),
-            )
-        names = [turbine.name for turbine in own]
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                raise refusal(
-                    f"entry {names.index(name)} has the same name",
-                    remedy="names must differ",
-                    at=("turbines", index, "name"),
-                    value=name,
-                )
+        own, given = self.turbines or (), self.type
+        wrong = f"{len(own)} types are described" if own else "the type of these turbines is missing"
+        remedy = "give type: the name of a turbine type, or one name for each position"
+        require(given is not None or len(own) == 1, wrong, remedy)
+        require(
+            given is None or len(given) in (1, len(self.positions)),
+            f"has {len(given or ())} names, but there are {len(self.positions)} positions",
+            "give one name for all, or one for each position",
+            "type",
+        )
         return self
 
 

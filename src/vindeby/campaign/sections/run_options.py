@@ -7,46 +7,29 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, Strict
 
-from vindeby.campaign.sections.values import Count, NotNegative, Positive, Section, refusal
-
-_TIME = re.compile(r"(\d+-)?\d{1,3}(:\d{2}){0,2}")
-_MEMORY = re.compile(r"\d+(\.\d+)? ?[KMGT]?i?B?", re.IGNORECASE)
+from vindeby.campaign.sections.values import Count, NotNegative, Positive, Section, require
 
 
-def _one_line(value: Any) -> Any:
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise refusal("must be text of one line", remedy="write it as SLURM's sbatch takes it", value=value)
-    return value.strip()
+def _text(pattern: str, wrong: str, remedy: str) -> Any:
+    """Text of this form, without blanks around it."""
 
-
-def _time(value: Any) -> Any:
-    if not isinstance(value, str) or not _TIME.fullmatch(value):
-        raise refusal(
-            "is not a time",
-            remedy='write hours, minutes and seconds in quotes, "12:00:00", or "2-00:00:00"',
-            value=value,
+    def check(value: Any) -> Any:
+        is_right = (
+            isinstance(value, str) and value.isprintable() and re.fullmatch(pattern, value, re.IGNORECASE)
         )
-    return value
+        require(is_right, wrong, remedy)
+        return value.strip()
+
+    return BeforeValidator(check)
 
 
-def _memory(value: Any) -> Any:
-    if not isinstance(value, str) or not _MEMORY.fullmatch(value):
-        raise refusal(
-            "is not an amount of memory", remedy="write a number and a unit, such as 16GB", value=value
-        )
-    return value
-
-
-def _directive(value: Any) -> Any:
-    text = _one_line(value)
-    if not text.startswith("-"):
-        raise refusal(
-            "is not an option of sbatch", remedy="begin with a hyphen, such as --qos=normal", value=value
-        )
-    return text
-
-
-Line = Annotated[str, BeforeValidator(_one_line)]
+Line = Annotated[str, _text(r".*\S.*", "must be text of one line", "write it as SLURM's sbatch takes it")]
+_TIME = 'write hours, minutes and seconds in quotes, "12:00:00", or "2-00:00:00"'
+Time = Annotated[str, _text(r"(\d+-)?\d{1,3}(:\d{2}){0,2}", "is not a time", _TIME)]
+_MEMORY = "write a number and a unit, such as 16GB"
+Memory = Annotated[str, _text(r"\d+(\.\d+)? ?[KMGT]?i?B?", "is not an amount of memory", _MEMORY)]
+_OPTION = "begin with a hyphen, such as --qos=normal"
+Directive = Annotated[Line, _text(r"\s*-.*", "is not an option of sbatch", _OPTION)]
 
 
 class SlurmOptions(Section):
@@ -54,17 +37,17 @@ class SlurmOptions(Section):
 
     nodes: Count | None = None
     """How many jobs, each on one node."""
-    time: Annotated[str, BeforeValidator(_time)] | None = None
+    time: Time | None = None
     """The time limit of a job, such as "12:00:00"."""
     cores: Count | None = None
     """Per job, which is also how many workers it has."""
-    memory: Annotated[str, BeforeValidator(_memory)] | None = None
+    memory: Memory | None = None
     """Per job."""
     partition: Line | None = None
     """The partition."""
     account: Line | None = None
     """The account."""
-    directives: tuple[Annotated[str, BeforeValidator(_directive)], ...] = ()
+    directives: tuple[Directive, ...] = ()
     """Further options of sbatch."""
     before: tuple[Line, ...] = ()
     """Shell commands that a job begins with, such as ``module load python``."""
@@ -82,9 +65,9 @@ class SlurmOptions(Section):
         return SlurmOptions.model_validate(data)
 
 
-_PERCENTAGE = re.compile(r"(100|[0-9]{1,2}(\.[0-9]+)?)%")
+_PERCENTAGE = r"(100|[0-9]{1,2}(\.[0-9]+)?)%"
 
-_Percentage = Annotated[str, Field(pattern=f"^({_PERCENTAGE.pattern})$")]
+_Percentage = Annotated[str, Field(pattern=f"^({_PERCENTAGE})$")]
 Retries = Annotated[int, Strict(), Field(ge=0, le=100)]
 
 
@@ -93,19 +76,15 @@ def _is_count(value: Any, least: int) -> bool:
 
 
 def _workers(value: Any) -> Any:
-    if value != "auto" and not _is_count(value, least=1):
-        raise refusal(
-            "must be auto or a number of at least 1", remedy="auto means one for each core", value=value
-        )
+    right = value == "auto" or _is_count(value, least=1)
+    require(right, "must be auto or a number of at least 1", "auto means one for each core")
     return value
 
 
 def _failures(value: Any) -> Any:
-    percentage = isinstance(value, str) and _PERCENTAGE.fullmatch(value)
-    if value is not None and not percentage and not _is_count(value, least=0):
-        raise refusal(
-            "is neither a number of tasks nor a percentage", remedy='write 20 or "5%", say', value=value
-        )
+    percentage = isinstance(value, str) and re.fullmatch(_PERCENTAGE, value)
+    right = value is None or percentage or _is_count(value, least=0)
+    require(right, "is neither a number of tasks nor a percentage", 'write e.g. 20 or "5%"')
     return value
 
 

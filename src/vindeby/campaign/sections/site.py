@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from statistics import fmean
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Field, model_validator
 
 from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.time_series import (
     States,
@@ -21,6 +18,7 @@ from vindeby.campaign.sections.time_series import (
     turbulence_text,
 )
 from vindeby.campaign.sections.values import (
+    Direction,
     FileSource,
     Fraction,
     Increasing,
@@ -29,33 +27,18 @@ from vindeby.campaign.sections.values import (
     OneOf,
     Positive,
     Section,
-    refusal,
+    evenly_around,
     refuse_bad_sum,
+    require,
+    require_length,
 )
 from vindeby.text import plural
 
-Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
 Interpolation = Literal["linear", "nearest"]
 _INTERPOLATED = ("xrsite", "lib", "tab", "wrg")
 """Formats of files that may say how they are interpolated where the campaign names them."""
 STATED_STEP = 1.0
 """Energies are stated in directions no farther apart than this (degrees), however coarse those of the search are."""
-
-
-def _first_uneven(directions: Sequence[float]) -> int | None:
-    """The first direction that is not where evenly spaced sectors, the first of them north, would have it."""
-    width = 360.0 / len(directions)
-    wrong = (index for index, direction in enumerate(directions) if abs(direction - index * width) > 1e-9)
-    return next(wrong, None)
-
-
-def _uneven(count: int, index: int, direction: float, at: Path) -> PydanticCustomError:
-    return refusal(
-        f"with {count} sectors, sector {index} must be at {index * 360.0 / count:g} degrees",
-        remedy="list the sectors from north clockwise, at even distances",
-        at=at,
-        value=direction,
-    )
 
 
 class Sector(Section):
@@ -71,6 +54,11 @@ class Sector(Section):
     """The share of the year with wind from this sector."""
 
 
+def _evenly_around(sectors: tuple[Sector, ...]) -> tuple[Sector, ...]:
+    evenly_around(tuple(sector.direction for sector in sectors), "direction")
+    return sectors
+
+
 class Weibull(Section):
     """Sector-wise Weibull: scale, shape and frequency density, joined linearly or each kept over its sector."""
 
@@ -78,7 +66,7 @@ class Weibull(Section):
 
     turbulence_intensity: TurbulenceIntensity
     """Turbulence intensity as a fraction, or a table of it."""
-    sectors: tuple[Sector, ...] = ()
+    sectors: Annotated[tuple[Sector, ...], AfterValidator(_evenly_around)] = ()
     """May be left out only where the local wind has its own distribution at each place."""
     wind_speeds: Increasing = tuple(float(speed) for speed in range(3, 26))
     """The wind speeds at which power is computed, in m/s."""
@@ -107,20 +95,10 @@ class Weibull(Section):
         return sum(sector.frequency for sector in self.sectors)
 
     @model_validator(mode="after")
-    def _evenly_around(self) -> Self:
-        uneven = _first_uneven([sector.direction for sector in self.sectors]) if self.sectors else None
-        if uneven is not None:
-            raise _uneven(
-                len(self.sectors), uneven, self.sectors[uneven].direction, ("sectors", uneven, "direction")
-            )
+    def _adds_up(self) -> Self:
         steps = 360.0 / self.direction_step
-        if abs(steps - round(steps)) > 1e-9:
-            raise refusal(
-                "does not divide 360 degrees",
-                remedy="use e.g. 1, 2, 5 or 10",
-                at=("direction_step",),
-                value=self.direction_step,
-            )
+        whole = abs(steps - round(steps)) <= 1e-9
+        require(whole, "does not divide 360 degrees", "use e.g. 1, 2, 5 or 10", "direction_step")
         refuse_bad_sum(self.total, "frequencies", "sectors", self.normalise)
         if isinstance(self.turbulence_intensity, TurbulenceTable):
             self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")
@@ -130,30 +108,27 @@ class Weibull(Section):
 def refuse_two_distributions(weibull: Weibull | None, local: LocalWind | None) -> None:
     """Refuse a site with two Weibull distributions, or with none where one is needed."""
     by_place = local is not None and local.has_weibull
-    if weibull is None and by_place:
-        raise refusal(
-            "weibull_a, weibull_k and sector_frequency go with a site of the form weibull only",
-            remedy="leave them out, or describe the site by weibull",
-            at=("local",),
-        )
-    if weibull is not None and not weibull.sectors and not by_place:
-        raise refusal(
-            "is missing",
-            remedy="add it, or give weibull_a, weibull_k and sector_frequency under local",
-            at=("weibull", "sectors"),
-        )
-    if weibull is not None and weibull.sectors and by_place:
-        raise refusal(
-            "is given beside weibull_a, weibull_k and sector_frequency under local",
-            remedy="give one of them; use: under local says what is taken from a file",
-            at=("weibull", "sectors"),
-        )
-    if weibull is not None and by_place and isinstance(weibull.turbulence_intensity, TurbulenceTable):
-        raise refusal(
-            "must be one number where the Weibull distribution differs from place to place",
-            remedy="give a number, or turbulence_intensity under local",
-            at=("weibull", "turbulence_intensity"),
-        )
+    require(
+        weibull is not None or not by_place,
+        "weibull_a, weibull_k and sector_frequency go with a site of the form weibull only",
+        "leave them out, or describe the site by weibull",
+        "local",
+    )
+    if weibull is None:
+        return
+    at = ("weibull", "sectors")
+    missing = "add it, or give weibull_a, weibull_k and sector_frequency under local"
+    require(weibull.sectors or by_place, "is missing", missing, *at)
+    twice = "is given beside weibull_a, weibull_k and sector_frequency under local"
+    remedy = "give one of them; use: under local says what is taken from a file"
+    require(not (weibull.sectors and by_place), twice, remedy, *at)
+    require(
+        not (by_place and isinstance(weibull.turbulence_intensity, TurbulenceTable)),
+        "must be one number where the Weibull distribution differs from place to place",
+        "give a number, or turbulence_intensity under local",
+        "weibull",
+        "turbulence_intensity",
+    )
 
 
 class ProbabilityTable(Section):
@@ -161,7 +136,7 @@ class ProbabilityTable(Section):
 
     turbulence_intensity: TurbulenceIntensity
     """Turbulence intensity as a fraction, or a table of it."""
-    wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)]
+    wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1), AfterValidator(evenly_around)]
     """The wind directions, in degrees."""
     wind_speeds: Increasing
     """The wind speeds, in m/s."""
@@ -189,23 +164,9 @@ class ProbabilityTable(Section):
 
     @model_validator(mode="after")
     def _shape_and_sum(self) -> Self:
-        uneven = _first_uneven(self.wind_directions)
-        if uneven is not None:
-            at = ("wind_directions", uneven)
-            raise _uneven(len(self.wind_directions), uneven, self.wind_directions[uneven], at)
-        if len(self.probability) != len(self.wind_directions):
-            raise refusal(
-                f"has {len(self.probability)} rows, but there are {len(self.wind_directions)} wind_directions",
-                remedy="give one row for each direction",
-                at=("probability",),
-            )
+        require_length(len(self.probability), "wind_directions", len(self.wind_directions), "probability")
         for index, row in enumerate(self.probability):
-            if len(row) != len(self.wind_speeds):
-                raise refusal(
-                    f"row {index} has {len(row)} entries, but there are {len(self.wind_speeds)} wind_speeds",
-                    remedy="give one entry for each speed",
-                    at=("probability", index),
-                )
+            require_length(len(row), "wind_speeds", len(self.wind_speeds), "probability", index)
         refuse_bad_sum(self.total, "probabilities", "probability", self.normalise)
         if isinstance(self.turbulence_intensity, TurbulenceTable):
             self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")
@@ -215,7 +176,7 @@ class ProbabilityTable(Section):
 class Site(OneOf):
     """The wind, in one of the ways it can be described."""
 
-    alternatives = ("weibull", "table", "time_series", "states")
+    beside = ("local", "source", "grid_convergence_deg")
     may_be_in_a_file = True
 
     weibull: Weibull | None = None
@@ -265,11 +226,7 @@ class Site(OneOf):
                 return fmean(given.wind_speed, weights)
 
     def _interpolation(self, how: str) -> str:
-        over = (
-            ""
-            if self.local is None
-            else f" over direction, {self.local.position_interpolation} over position"
-        )
+        over = f" over direction, {self.local.position_interpolation} over position" if self.local else ""
         if self.source is None or self.source.format not in _INTERPOLATED:
             return f"interpolation {how}{over}"
         own = ", as XRSite.load reads a file" if (self.source.format, how) == ("xrsite", "nearest") else ""
@@ -305,11 +262,10 @@ class Site(OneOf):
     @model_validator(mode="after")
     def _one_distribution(self) -> Self:
         refuse_two_distributions(self.weibull, self.local)
-        if self.local is not None and self.grid_convergence_deg:
-            raise refusal(
-                "cannot be used where the wind differs from place to place",
-                remedy="give directions relative to grid north, and leave it out",
-                at=("grid_convergence_deg",),
-                value=self.grid_convergence_deg,
-            )
+        require(
+            self.local is None or not self.grid_convergence_deg,
+            "cannot be used where the wind differs from place to place",
+            "give directions relative to grid north, and leave it out",
+            "grid_convergence_deg",
+        )
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, Tag, model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
 from vindeby.campaign.reading.tables import find_time_problem
@@ -16,12 +16,16 @@ from vindeby.campaign.sections.values import (
     Normalise,
     Number,
     Probabilities,
+    RisingDirections,
     Section,
     Speeds,
     Times,
     Weights,
+    either,
     refusal,
     refuse_bad_sum,
+    require,
+    require_length,
 )
 from vindeby.text import plural
 
@@ -35,15 +39,13 @@ class TurbulenceTable(Section):
     ``values`` has one entry per direction or wind speed, or, with both, one row per direction.
     """
 
-    wind_directions: (
-        Annotated[tuple[Annotated[Number, Field(ge=0.0, lt=360.0)], ...], Field(min_length=1)] | None
-    ) = None
+    wind_directions: RisingDirections | None = None
     """Directions of the points, in degrees."""
     wind_speeds: Increasing | None = None
     """Wind speeds of the points, in m/s."""
     values: Annotated[
         Annotated[_Row, Tag("list")] | Annotated[tuple[_Row, ...], Tag("rows")],
-        Discriminator(lambda values: "rows" if _has_rows(values) else "list"),
+        either("list", "rows"),
     ]
     """One value for each point; with both axes, one row for each direction."""
 
@@ -51,21 +53,15 @@ class TurbulenceTable(Section):
     def _fits(self) -> Self:
         axes = {"wind_directions": self.wind_directions, "wind_speeds": self.wind_speeds}
         given = {name: axis for name, axis in axes.items() if axis is not None}
-        if not given:
-            raise refusal("has no points", remedy="give wind_directions, wind_speeds or both")
-        if self.wind_directions is not None:
-            _refuse_disorder(self.wind_directions)
-        if _has_rows(self.values) != (len(given) == 2):
-            form = (
-                "one row per direction" if len(given) == 2 else f"one entry for each of {next(iter(given))}"
-            )
-            raise refusal(f"must have {form}", remedy="give them in this form", at=("values",))
+        require(given, "has no points", "give wind_directions, wind_speeds or both")
+        has_rows = isinstance(self.values[0], tuple)
         name, axis = next(iter(given.items()))
-        _refuse_length(len(self.values), name, len(axis), ("values",))
-        if len(given) == 2:
-            for index, row in enumerate(self.values):
-                assert isinstance(row, tuple), "rows are looked for above"
-                _refuse_length(len(row), "wind_speeds", len(self.wind_speeds or ()), ("values", index))
+        form = "one row per direction" if len(given) == 2 else f"one entry for each of {name}"
+        require(has_rows == (len(given) == 2), f"must have {form}", "give them in this form", "values")
+        require_length(len(self.values), name, len(axis), "values")
+        for index, row in enumerate(self.values):
+            if isinstance(row, tuple):
+                require_length(len(row), "wind_speeds", len(self.wind_speeds or ()), "values", index)
         return self
 
     @property
@@ -83,7 +79,7 @@ class TurbulenceTable(Section):
     def refuse_speeds_outside(self, speeds: tuple[float, ...], name: str) -> None:
         """Refuse wind speeds at which the turbulence is not known: PyWake has no value there, either."""
         known = self.wind_speeds
-        outside = [] if known is None else [speed for speed in speeds if not known[0] <= speed <= known[-1]]
+        outside = [speed for speed in speeds if known and not known[0] <= speed <= known[-1]]
         if known is not None and outside:
             raise refusal(
                 f"is known from {known[0]:g} to {known[-1]:g} m/s, but {name} has {outside[0]:g} m/s",
@@ -92,48 +88,13 @@ class TurbulenceTable(Section):
             )
 
 
-def _has_rows(values: Any) -> bool:
-    return isinstance(values, list | tuple) and bool(values) and isinstance(values[0], list | tuple)
-
-
-def _refuse_disorder(directions: tuple[float, ...]) -> None:
-    for index in range(1, len(directions)):
-        if directions[index] <= directions[index - 1]:
-            raise refusal(
-                f"must increase, but entry {index} is not above entry {index - 1}",
-                remedy="list the directions from north clockwise, each once; 360 is 0",
-                at=("wind_directions", index),
-                value=directions[index],
-            )
-
-
-def _refuse_length(count: int, name: str, wanted: int, at: tuple[str | int, ...]) -> None:
-    if count != wanted:
-        raise refusal(f"has {count} entries, but {name} has {wanted}", remedy="give one for each", at=at)
-
-
-def _form(value: Any) -> str:
-    if isinstance(value, dict | TurbulenceTable):
-        return "table"
-    return (
-        "list"
-        if isinstance(value, list | tuple) or (isinstance(value, str) and "packed:" in value)
-        else "number"
-    )
-
-
-def _no_list(value: Any) -> str:
-    return "table" if isinstance(value, dict | TurbulenceTable) else "number"
-
-
 TurbulenceIntensity = Annotated[
-    Annotated[Intensity, Tag("number")] | Annotated[TurbulenceTable, Tag("table")], Discriminator(_no_list)
+    Annotated[Intensity, Tag("number")] | Annotated[TurbulenceTable, Tag("table")], either("number", "table")
 ]
 """Of a rose: a number or a table."""
 
 StepIntensity = Annotated[
-    Annotated[Intensity, Tag("number")] | Annotated[Intensities, Tag("list")],
-    Discriminator(lambda value: "number" if _form(value) != "list" else "list"),
+    Annotated[Intensity, Tag("number")] | Annotated[Intensities, Tag("list")], either("number", "list")
 ]
 """Of states one by one: a number for all of them, or a list with one for each."""
 
@@ -149,6 +110,12 @@ def turbulence_text(value: float | TurbulenceTable | tuple[float, ...]) -> str:
 
 
 _STATE_KEYS = ("wind_direction", "wind_speed", "probability", "turbulence_intensity")
+_STATE = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {key: {"type": "number", "description": "Of this state."} for key in _STATE_KEYS},
+    "required": [*_STATE_KEYS],
+}
 
 
 class _StateByState(Section):
@@ -173,12 +140,8 @@ class _StateByState(Section):
         count = len(self.wind_direction)
         for name in type(self).model_fields:
             value = getattr(self, name)
-            if isinstance(value, tuple) and len(value) != count:
-                raise refusal(
-                    f"has {plural(len(value), 'value')}, but wind_direction has {count:,}",
-                    remedy="give one for each",
-                    at=(name,),
-                )
+            if isinstance(value, tuple):
+                require_length(len(value), "wind_direction", count, name)
         return self
 
     def identity(self) -> dict[str, Any]:
@@ -218,8 +181,8 @@ class TimeSeries(_StateByState):
 
     @model_validator(mode="after")
     def _weights_and_times(self) -> Self:
-        if self.weight is not None and not sum(self.weight) > 0.0:
-            raise refusal("the weights are all 0", remedy="give some step a weight", at=("weight",))
+        weighted = self.weight is None or sum(self.weight) > 0.0
+        require(weighted, "the weights are all 0", "give some step a weight", "weight")
         if self.times is not None and (problem := find_time_problem(self.times)):
             wrong = f"entry {problem.entry} {problem.message}"
             shown = self.times[problem.entry]
@@ -229,6 +192,8 @@ class TimeSeries(_StateByState):
 
 class States(_StateByState):
     """Wind states with a probability each; also written as a list with a mapping for each state."""
+
+    short_form = {"type": "array", "items": _STATE}  # noqa: RUF012
 
     probability: Probabilities
     """The probability of each state."""
@@ -246,13 +211,6 @@ class States(_StateByState):
         divided = ", by which they are divided" if self.normalise else ""
         return f"{self.title}, probabilities that sum to {sum(self.probability):.10g}{divided}"
 
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """A list of states."""
-        about = {"type": "number", "description": "Of this state."}
-        state = {"properties": dict.fromkeys(_STATE_KEYS, about), "required": [*_STATE_KEYS]}
-        return {"type": "array", "items": {"type": "object", "additionalProperties": False, **state}}
-
     @model_validator(mode="before")
     @classmethod
     def _list_of_states(cls, data: Any) -> Any:
@@ -267,18 +225,9 @@ class States(_StateByState):
 def _columns(states: list[Any] | tuple[Any, ...]) -> dict[str, list[Any]]:
     """A list of states as one list for each quantity."""
     for index, state in enumerate(states):
-        if not isinstance(state, Mapping):
-            raise refusal(
-                "must be a mapping", remedy=f"give {', '.join(_STATE_KEYS)}", at=(index,), value=state
-            )
-        unknown = [key for key in state if key not in _STATE_KEYS]
-        if unknown:
-            known = ", ".join(_STATE_KEYS)
-            raise refusal("is not a known key", remedy=f"known here: {known}", at=(index, unknown[0]))
-        for key in _STATE_KEYS:
-            value = state.get(key)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                wrong = "is missing" if value is None else "must be a number"
-                remedy = "add it" if value is None else "write a number, without quotes"
-                raise refusal(wrong, remedy=f"{remedy}: {key} of state {index}", at=(index, key), value=value)
+        known = ", ".join(_STATE_KEYS)
+        require(isinstance(state, Mapping), "must be a mapping", f"give {known}", index)
+        for key in (*state, *_STATE_KEYS):
+            require(key in _STATE_KEYS, "is not a known key", f"known here: {known}", index, key)
+            require(key in state, "is missing", f"add it: {key} of state {index}", index, key)
     return {key: [state[key] for state in states] for key in _STATE_KEYS}

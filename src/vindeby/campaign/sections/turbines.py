@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, Tag, model_validator
 
 from vindeby import units
 from vindeby.campaign.reading.readers import readers
@@ -13,17 +13,20 @@ from vindeby.campaign.sections.values import (
     Fraction,
     Increasing,
     Name,
+    NotNegative,
     Number,
     OneOf,
     Positive,
     Section,
-    refusal,
+    ThrustCoefficient,
+    either,
+    require,
+    require_length,
 )
 
 _RATING_TOLERANCE = 0.2
 """Curves with losses or a power boost are this near to their rating; other units or another turbine are not."""
 
-ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5)]
 Outside = Literal["hold", "zero"]
 """Outside a table: ``hold`` its first and last values, or ``zero``."""
 
@@ -63,9 +66,9 @@ class Table(Section):
     """Hub height in metres."""
     wind_speed: Increasing
     """The wind speeds of the curve, in m/s."""
-    power_kw: tuple[Annotated[Number, Field(ge=0.0)], ...] | None = None
+    power_kw: tuple[NotNegative, ...] | None = None
     """Power at these wind speeds, in kW."""
-    cp: tuple[Annotated[Number, Field(ge=0.0, le=1.0)], ...] | None = None
+    cp: tuple[Fraction, ...] | None = None
     """Power coefficients, instead of power."""
     air_density_kg_m3: Annotated[Number, Field(ge=0.5, le=2.0)] | None = None
     """The air density that cp refers to."""
@@ -95,47 +98,27 @@ class Table(Section):
         return units.w_to_mw(max(self.power_w))
 
     @model_validator(mode="after")
-    def _same_length(self) -> Self:
-        if len(self.wind_speed) < 2:
-            raise refusal("a curve needs two points or more", remedy="tabulate it", at=("wind_speed",))
-        power = self._power_field()
-        _refuse_length(self, power, "wind_speed", self.wind_speed)
-        if self.ct_wind_speed is None:
-            _refuse_length(self, "ct", "wind_speed", self.wind_speed)
-        elif len(self.ct_wind_speed) < 2:
-            raise refusal("a curve needs two points or more", remedy="tabulate it", at=("ct_wind_speed",))
-        else:
-            _refuse_length(self, "ct", "ct_wind_speed", self.ct_wind_speed)
-        if max(self.power_w) == 0.0:
-            raise refusal("the turbine never gives power", remedy="give power in kW", at=(power,))
+    def _curves_fit(self) -> Self:
+        power, density = "power_kw" if self.cp is None else "cp", self.air_density_kg_m3
+        require(
+            self.power_kw is not None or self.cp is not None, "is missing", "add it, or cp instead", power
+        )
+        both = self.power_kw is not None and self.cp is not None
+        require(not both, "excludes power_kw, which is given too", "give one of them", "cp")
+        unused = "has a meaning only with cp: power_kw is taken as it is"
+        require(self.cp or density is None, unused, "leave it out", "air_density_kg_m3")
+        _refuse_curve(self, power, "wind_speed")
+        _refuse_curve(self, "ct", "wind_speed" if self.ct_wind_speed is None else "ct_wind_speed")
+        require(max(self.power_w) > 0.0, "the turbine never gives power", "give power in kW", power)
         why = units.impossible_power(self.rotor_diameter_m, zip(self.wind_speed, self.power_w, strict=True))
         _refuse_power(why, power, "in kW" if self.cp is None else "as fractions")
-        return self
-
-    def _power_field(self) -> str:
-        if self.power_kw is None and self.cp is None:
-            raise refusal("is missing", remedy="add it, or cp instead", at=("power_kw",))
-        if self.power_kw is not None and self.cp is not None:
-            raise refusal("excludes power_kw, which is given too", remedy="give one of them", at=("cp",))
-        if self.air_density_kg_m3 is not None and self.cp is None:
-            raise refusal(
-                "has a meaning only with cp: power_kw is taken as it is",
-                remedy="leave it out",
-                at=("air_density_kg_m3",),
-                value=self.air_density_kg_m3,
-            )
-        return "power_kw" if self.cp is None else "cp"
-
-    @model_validator(mode="after")
-    def _rating_fits_the_curve(self) -> Self:
         rated, largest = self.rated_power_mw, self.largest_power_mw
-        if rated is not None and abs(rated - largest) > _RATING_TOLERANCE * largest:
-            raise refusal(
-                f"is far from the largest power of the curve, {largest:.6g} MW",
-                remedy="give rated_power_mw in MW and power_kw in kW, of the same turbine",
-                at=("rated_power_mw",),
-                value=rated,
-            )
+        require(
+            rated is None or abs(rated - largest) <= _RATING_TOLERANCE * largest,
+            f"is far from the largest power of the curve, {largest:.6g} MW",
+            "give rated_power_mw in MW and power_kw in kW, of the same turbine",
+            "rated_power_mw",
+        )
         return self
 
 
@@ -160,7 +143,7 @@ class Cubic(Section):
     """Cut-out wind speed in m/s."""
     ct: Annotated[
         Annotated[Fraction, Tag("number")] | Annotated[tuple[ThrustCoefficient, ...], Tag("list")],
-        Discriminator(lambda value: "list" if isinstance(value, list | tuple) else "number"),
+        either("number", "list"),
     ] = 8 / 9
     """The thrust coefficient, or a list of them."""
     ct_wind_speed: Increasing | None = None
@@ -170,53 +153,39 @@ class Cubic(Section):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if not self.cut_in < self.rated_speed < self.cut_out:
-            raise refusal(
-                f"cut_in {self.cut_in:g}, rated_speed {self.rated_speed:g} and cut_out {self.cut_out:g} m/s are not "
-                "in this order",
-                remedy="let cut_in < rated_speed < cut_out",
-                at=("rated_speed",),
-            )
+        require(
+            self.cut_in < self.rated_speed < self.cut_out,
+            f"cut_in {self.cut_in:g}, rated_speed {self.rated_speed:g} and cut_out {self.cut_out:g} m/s are not in "
+            "this order",
+            "let cut_in < rated_speed < cut_out",
+            "rated_speed",
+        )
         curve = [(self.rated_speed, units.mw_to_w(self.rated_power_mw))]
         _refuse_power(units.impossible_power(self.rotor_diameter_m, curve), "rated_power_mw", "in MW")
-        return self
-
-    @model_validator(mode="after")
-    def _thrust_table(self) -> Self:
         if isinstance(self.ct, tuple):
-            if self.ct_wind_speed is None:
-                raise refusal("is missing", remedy="add it, since ct is a list", at=("ct_wind_speed",))
-            if len(self.ct_wind_speed) < 2:
-                raise refusal("a curve needs two points or more", remedy="tabulate it", at=("ct_wind_speed",))
-            _refuse_length(self, "ct", "ct_wind_speed", self.ct_wind_speed)
+            require(self.ct_wind_speed, "is missing", "add it, since ct is a list", "ct_wind_speed")
+            _refuse_curve(self, "ct", "ct_wind_speed")
             return self
         for name, default in (("ct_wind_speed", None), ("outside", "hold")):
-            if getattr(self, name) != default:
-                raise refusal("has a meaning only where ct is a list", remedy="leave it out", at=(name,))
+            unused = getattr(self, name) == default
+            require(unused, "has a meaning only where ct is a list", "leave it out", name)
         return self
 
 
 def _refuse_power(why: str, field: str, unit: str) -> None:
-    if why:
-        raise refusal(
-            f"cannot be: {why}", remedy=f"give {field} {unit}, rotor_diameter_m in metres", at=(field,)
-        )
+    require(not why, f"cannot be: {why}", f"give {field} {unit}, rotor_diameter_m in metres", field)
 
 
-def _refuse_length(table: Section, name: str, axis: str, points: tuple[float, ...]) -> None:
-    count = len(getattr(table, name))
-    if count != len(points):
-        raise refusal(
-            f"has {count} entries, but {axis} has {len(points)}",
-            remedy="give one entry for each wind speed",
-            at=(name,),
-        )
+def _refuse_curve(table: Table | Cubic, name: str, axis: str) -> None:
+    points = len(getattr(table, axis))
+    require(points > 1, "a curve needs two points or more", "tabulate it", axis)
+    require_length(len(getattr(table, name)), axis, points, name)
 
 
 class Turbine(OneOf):
     """One turbine type: a name and one way of describing it."""
 
-    alternatives = ("generic", "table", "cubic")
+    beside = ("name", "source")
     may_be_in_a_file = True
 
     name: Name
@@ -267,11 +236,12 @@ class Turbine(OneOf):
 
     @model_validator(mode="after")
     def _clears_the_ground(self) -> Self:
-        if self.hub_height_m <= self.rotor_diameter_m / 2:
-            raise refusal(
-                f"the rotor of {self.rotor_diameter_m:g} m reaches below the ground at a hub height of "
-                f"{self.hub_height_m:g} m",
-                remedy="hub_height_m must be more than half of rotor_diameter_m",
-                at=(self.chosen[0], "hub_height_m"),
-            )
+        require(
+            self.hub_height_m > self.rotor_diameter_m / 2,
+            f"the rotor of {self.rotor_diameter_m:g} m reaches below the ground at a hub height of "
+            f"{self.hub_height_m:g} m",
+            "hub_height_m must be more than half of rotor_diameter_m",
+            self.chosen[0],
+            "hub_height_m",
+        )
         return self

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     FailFast,
     Field,
     JsonValue,
     PlainSerializer,
     SerializationInfo,
     Strict,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, PackedListError, is_packed, pack, unpack
 from vindeby.campaign.reading.yaml_text import Path
+
+_FARTHEST_M = 1e8
 
 
 class Section(BaseModel):
@@ -33,11 +37,16 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
     may_be_in_a_file: ClassVar[bool] = False
     """Whether a file that holds the section may be named instead."""
+    bare: ClassVar[tuple[str, tuple[type, ...]]] = ("", ())
+    """The key whose value may be written alone, without the mapping, and the types of such a value."""
+    short_form: ClassVar[dict[str, Any] | None] = None
+    """What else may be written instead of the mapping, as a JSON schema."""
 
+    @model_validator(mode="before")
     @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """What may be written instead of the mapping, as a JSON schema."""
-        return None
+    def _under_its_key(cls, data: Any) -> Any:
+        key, types = cls.bare
+        return {key: data} if isinstance(data, types) else data
 
     def identity(self) -> dict[str, Any]:
         """What of this section decides a result, as plain data for fingerprints."""
@@ -50,14 +59,14 @@ class Section(BaseModel):
 class OneOf(Section):
     """A part of which exactly one of several alternatives is given, each under a key of its own."""
 
-    alternatives: ClassVar[tuple[str, ...] | None] = None
-    """The keys that exclude each other; all fields where it is None."""
+    beside: ClassVar[tuple[str, ...]] = ()
+    """The fields that may be given beside any of the alternatives, which are all others."""
 
     @classmethod
     def alternative_keys(cls) -> dict[str, str]:
         """Field name to the key people write."""
-        names = cls.alternatives or tuple(cls.model_fields)
-        return {name: cls.model_fields[name].alias or name for name in names}
+        fields = cls.model_fields.items()
+        return {name: field.alias or name for name, field in fields if name not in cls.beside}
 
     @property
     def chosen(self) -> tuple[str, Any]:
@@ -81,9 +90,19 @@ class NamedOneOf(OneOf):
     """A part whose alternatives may be given by their bare name, which takes the defaults."""
 
     @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
+    def bare_names(cls) -> list[str]:
         """The names of those that need no parameters."""
-        return {"enum": [key for name, key in cls.alternative_keys().items() if not _needs(cls, name)]}
+        return [key for name, key in cls.alternative_keys().items() if not _needs(cls, name)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_name(cls, data: Any) -> Any:
+        """Read ``name`` as ``name: {}``, and ``name:`` with nothing behind it likewise."""
+        if isinstance(data, str):
+            return {data: {}}
+        if not isinstance(data, dict):
+            return data
+        return {key: {} if value is None and key not in cls.beside else value for key, value in data.items()}
 
 
 def section_of(part: type[Section], name: str) -> type[Section] | None:
@@ -103,42 +122,100 @@ def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -
     return PydanticCustomError("refused", "{message}", context)
 
 
+def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
+    """Refuse what is at the path ``at``, from the validated value on, unless a condition holds."""
+    if not holds:
+        raise refusal(message, remedy=remedy, at=at)
+
+
+def require_length(count: int, axis: str, wanted: int, *at: str | int) -> None:
+    """Refuse a list that does not have one entry for each of those of an axis."""
+    require(count == wanted, f"has {count} entries, but {axis} has {wanted:,}", "give one for each", *at)
+
+
 def _a_name(text: str) -> str:
-    if text != text.strip():
-        raise refusal("starts or ends with a blank", remedy="remove the blank")
-    bad = [
-        character
-        for character in text
-        if unicodedata.category(character) in ("Cc", "Cs", "Cn", "Co", "Zl", "Zp")
-    ]
-    if bad:
-        raise refusal(f"holds the character {bad[0]!a}", remedy="use printable characters only")
+    require(text == text.strip(), "starts or ends with a blank", "remove the blank")
+    bad = [letter for letter in text if unicodedata.category(letter) in ("Cc", "Cs", "Cn", "Co", "Zl", "Zp")]
+    require(not bad, f"holds the character {''.join(bad[:1])!a}", "use printable characters only")
     return text
 
 
-def increasing(values: Sequence[float]) -> None:
-    """Refuse a list that does not increase from each entry to the next."""
-    for index in range(1, len(values)):
-        if not values[index] > values[index - 1]:
-            raise refusal(
-                f"must increase, but entry {index} is not above entry {index - 1}",
-                remedy="sort it and remove duplicates",
-                at=(index,),
-                value=values[index],
-            )
+class _HasName(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_Named = TypeVar("_Named", bound=_HasName)
+
+
+def _names_differ(parts: tuple[_Named, ...]) -> tuple[_Named, ...]:
+    first: dict[str, int] = {}
+    for index, name in enumerate(part.name for part in parts):
+        same = first.setdefault(name, index)
+        require(same == index, f"entry {same} has the same name", "names must differ", index, "name")
+    return parts
 
 
 def _increasing(values: tuple[float, ...]) -> tuple[float, ...]:
-    increasing(values)
+    for index, (before, value) in enumerate(itertools.pairwise(values), 1):
+        require(
+            value > before,
+            f"must increase, but {value:.10g} follows {before:.10g}",
+            "sort it and remove duplicates",
+            index,
+        )
     return values
+
+
+def evenly_around(directions: tuple[float, ...], *inner: str) -> tuple[float, ...]:
+    """Refuse directions that are not those of evenly spaced sectors, the first of them north; 360 may repeat 0.
+
+    ``inner`` is the path from a sector to its direction.
+    """
+    centres = directions[:-1] if len(directions) > 1 and directions[-1] == 360.0 else directions
+    for index, direction in enumerate(centres):
+        middle = index * 360.0 / len(centres)
+        require(
+            abs(direction - middle) <= 1e-6,
+            f"with {len(centres)} sectors, sector {index} must be at {middle:g} degrees",
+            "list the sectors from north clockwise, at even distances",
+            index,
+            *inner,
+        )
+    return directions
+
+
+def _form_of(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "rows" if value and isinstance(value[0], list | tuple) else "list"
+    if is_packed(value):
+        return "list"
+    return "table" if isinstance(value, dict | Section) else "number"
+
+
+def either(*forms: str) -> Discriminator:
+    """Which of the forms (``number``, ``table``, ``list``, ``rows``) a value is written in; else the first."""
+    return Discriminator(lambda value: form if (form := _form_of(value)) in forms else forms[0])
 
 
 def _plus_zero(value: float) -> float:
     return value + 0.0  # -0.0 and 0.0 are one number, with one fingerprint
 
 
+def _on_a_map(value: float) -> float:
+    far, remedy = (
+        f"is farther than {_FARTHEST_M:g} m from the origin",
+        "give coordinates in metres, UTM for example",
+    )
+    require(abs(value) <= _FARTHEST_M, far, remedy)
+    return value + 0.0
+
+
 Number = Annotated[float, Strict(), AfterValidator(_plus_zero)]
 """A finite number; text and true/false are not numbers."""
+_LIMITS = {"type": "number", "minimum": -_FARTHEST_M, "maximum": _FARTHEST_M}
+Metres = Annotated[float, Strict(), AfterValidator(_on_a_map), WithJsonSchema(_LIMITS)]
+"""A coordinate on a map."""
 Positive = Annotated[Number, Field(gt=0.0)]
 NotNegative = Annotated[Number, Field(ge=0.0)]
 Fraction = Annotated[Number, Field(ge=0.0, le=1.0)]
@@ -147,13 +224,20 @@ Text = Annotated[str, Strict(), Field(max_length=10_000)]
 Name = Annotated[str, Strict(), Field(min_length=1, max_length=120), AfterValidator(_a_name)]
 Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_increasing)]
 """A list of numbers, none negative, each above the one before."""
+Coordinates = Annotated[tuple[Metres, ...], AfterValidator(_increasing)]
+Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
+Sectors = Annotated[tuple[Number, ...], Field(min_length=1), AfterValidator(evenly_around)]
+"""Wind directions in degrees, evenly spaced from north on; a last one of 360 is the first."""
+RisingDirections = Annotated[tuple[Direction, ...], Field(min_length=1), AfterValidator(_increasing)]
+ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5)]
+NAMED = (Field(min_length=1), AfterValidator(_names_differ))
+"""Of a list whose entries have names: not empty, and no name twice."""
 
 
 def _module_and_name(text: str) -> str:
-    if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*", text):
-        raise refusal(
-            "is not of the form package.module:function", remedy='write it like "mypackage.module:function"'
-        )
+    named = re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*", text)
+    remedy = 'write it like "mypackage.module:function"'
+    require(named, "is not of the form package.module:function", remedy)
     return text
 
 
@@ -178,10 +262,8 @@ _WELL_KNOWN_TEXT = re.compile(r"[A-Za-z]{3,20}\[.*\]")
 
 
 def _a_system(text: str) -> str:
-    if not (_NAME.fullmatch(text) or _WELL_KNOWN_TEXT.fullmatch(text)):
-        raise refusal(
-            "is not the name of a coordinate reference system", remedy="write e.g. EPSG:32631", value=text
-        )
+    known = _NAME.fullmatch(text) or _WELL_KNOWN_TEXT.fullmatch(text)
+    require(known, "is not the name of a coordinate reference system", "write e.g. EPSG:32631")
     return text
 
 
@@ -209,15 +291,11 @@ Normalise = Annotated[bool, Strict()]
 
 def refuse_bad_sum(total: float, what: str, at: str, normalise: bool) -> None:
     """Refuse probabilities far from 1 in sum, or ones that cannot be divided by their sum."""
-    if normalise and total > 0.0:
-        return
-    if abs(total - 1.0) > SUM_TOLERANCE:
-        remedy = "divide each of them by their sum, or write normalise: true"
-        raise refusal(
-            f"the {what} sum to {total:.6g}, not to 1",
-            remedy=remedy if total > 0.0 else "give some of them above 0",
-            at=(at,),
-        )
+    remedy = "divide each of them by their sum, or write normalise: true"
+    if total <= 0.0:
+        remedy = "give some of them above 0"
+    is_one = abs(total - 1.0) <= SUM_TOLERANCE or (normalise and total > 0.0)
+    require(is_one, f"the {what} sum to {total:.6g}, not to 1", remedy, at)
 
 
 PACKED = "packed"

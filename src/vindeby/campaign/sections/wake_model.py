@@ -18,7 +18,7 @@ from vindeby.campaign.sections.values import (
     Parameters,
     Positive,
     Section,
-    refusal,
+    require,
 )
 from vindeby.errors import InputError
 
@@ -36,6 +36,7 @@ class NamedCode(Section):
     """A wake model by the name of Python code, and the keyword ``options`` that this is called with."""
 
     key: ClassVar[str]
+    bare = ("model", (str,))
     model: ImportedName
     """A class or function as package.module:name."""
     options: Parameters = Field(default_factory=dict)
@@ -53,11 +54,6 @@ class NamedCode(Section):
         """The module that holds the model."""
         return self.model.partition(":")[0]
 
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """The model alone."""
-        return {"type": "string"}
-
     def with_code(self) -> Self:
         """This model with a digest of the user's own code, as it is now, unless it has one."""
         return self if self.code else self.model_copy(update={"code": own_code(self.module, search_path())})
@@ -70,11 +66,6 @@ class NamedCode(Section):
                 f"wake.{self.key}: {self.model}: its code is not that of the campaign ({now} instead of {self.code}): "
                 "it was edited since the campaign was read; restore it, or run the campaign file with --replace-stale"
             )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_model(cls, data: Any) -> Any:
-        return {"model": data} if isinstance(data, str) else data
 
 
 class PyWakeEngine(NamedCode):
@@ -92,6 +83,8 @@ class PythonModel(NamedCode):
 class FlorisEngine(Section):
     """A FLORIS 4 configuration: solver, flow field and wake models. Layout, turbines and wind are the campaign's."""
 
+    short_form = {"type": "string"}  # noqa: RUF012
+
     configuration: Parameters
     """The content of the file that FlorisModel reads."""
 
@@ -103,45 +96,47 @@ class FlorisEngine(Section):
         model = names.get("velocity_model") if isinstance(names, dict) else None
         return f"floris {model}" if model else "floris"
 
-    @classmethod
-    def short_form(cls) -> dict[str, Any] | None:
-        """The name of a file."""
-        return {"type": "string"}
-
     @model_validator(mode="before")
     @classmethod
     def _resolved(cls, data: Any) -> Any:
-        if isinstance(data, str):
-            raise refusal(
-                "names a file, and here files are not read",
-                remedy="load the campaign from a file, or give the content under configuration",
-                value=data,
-            )
+        require(
+            not isinstance(data, str),
+            "names a file, and here files are not read",
+            "load the campaign from a file, or give the content under configuration",
+        )
         if isinstance(data, dict) and isinstance(data.get("configuration"), dict):
             data = dict(data)
             configuration = merged(data["configuration"], data.pop("options", None) or {})
-            _refuse_local_wind(configuration.get("flow_field"))
+            flow = configuration.get("flow_field")
+            require(
+                not isinstance(flow, dict) or flow.get(_LOCAL_WIND) is None,
+                "is wind that differs from place to place, which a campaign with FLORIS does not have",
+                f"compute without it: options: {{flow_field: {{{_LOCAL_WIND}: null}}}}",
+                "configuration",
+                "flow_field",
+                _LOCAL_WIND,
+            )
             data["configuration"] = deciding_part(configuration)
         return data
 
     @model_validator(mode="after")
     def _complete(self) -> FlorisEngine:
         for key in _NEEDED:
-            if not isinstance(self.configuration.get(key), dict):
-                raise refusal(
-                    f"{key} is missing: this is not a FLORIS 4 configuration",
-                    remedy="give the file that FlorisModel reads",
-                    at=("configuration",),
-                )
+            require(
+                isinstance(self.configuration.get(key), dict),
+                f"{key} is missing: this is not a FLORIS 4 configuration",
+                "give the file that FlorisModel reads",
+                "configuration",
+            )
         version = self.configuration.get("floris_version", "v4")
         # The label says what the file was begun with; FLORIS goes by the content, too.
-        if not is_labelled_4(version) and _has_content_of_3(self.configuration):
-            raise refusal(
-                "is not version 4 of FLORIS' configuration",
-                remedy="convert it with FLORIS' own script (floris.convert_floris_input_v3_to_v4)",
-                at=("configuration", "floris_version"),
-                value=version,
-            )
+        require(
+            is_labelled_4(version) or not _has_content_of_3(self.configuration),
+            "is not version 4 of FLORIS' configuration",
+            "convert it with FLORIS' own script (floris.convert_floris_input_v3_to_v4)",
+            "configuration",
+            "floris_version",
+        )
         return self
 
 
@@ -161,19 +156,17 @@ def with_options(data: Any) -> Any:
     """``{pywake: NAME, options: {...}}`` with the options where they belong."""
     if not isinstance(data, dict) or "options" not in data:
         return data
-    engine = next((name for name in ENGINES if name in data), None)
+    engine = next((name for name in ENGINES if name in data), "")
     options, given = data["options"], {key: value for key, value in data.items() if key != "options"}
-    if engine is None:
-        raise refusal("goes with pywake, floris or python only", remedy="leave it out", at=("options",))
-    if not isinstance(options, dict):
-        raise refusal("must be a mapping", remedy="write it like {k: 0.04}", at=("options",), value=options)
-    inner = given[engine]
-    if engine != "floris" and isinstance(inner, str):
-        inner = {"model": inner}
+    require(engine, "goes with pywake, floris or python only", "leave it out", "options")
+    is_mapping = isinstance(options, dict)
+    require(is_mapping, "must be a mapping", "write it like {k: 0.04}", "options")
+    inner = (
+        {"model": given[engine]} if engine != "floris" and isinstance(given[engine], str) else given[engine]
+    )
     if not isinstance(inner, dict):
         return given
-    if inner.get("options"):
-        raise refusal("is given twice", remedy=f"give it once, beside {engine}", at=("options",))
+    require(not inner.get("options"), "is given twice", f"give it once, beside {engine}", "options")
     return {**given, engine: {**inner, "options": options}}
 
 
@@ -185,15 +178,6 @@ def merged(configuration: dict[str, Any], options: dict[str, Any]) -> dict[str, 
         both = isinstance(inner, dict) and isinstance(value, dict)
         result[key] = merged(inner, value) if both else value  # type: ignore[arg-type]  # both are mappings
     return result
-
-
-def _refuse_local_wind(flow: Any) -> None:
-    if isinstance(flow, dict) and flow.get(_LOCAL_WIND) is not None:
-        raise refusal(
-            "is wind that differs from place to place, which a campaign with FLORIS does not have",
-            remedy=f"compute without it: options: {{flow_field: {{{_LOCAL_WIND}: null}}}}",
-            at=("configuration", "flow_field", _LOCAL_WIND),
-        )
 
 
 def replaced_part(configuration: dict[str, Any]) -> list[str]:
@@ -301,19 +285,7 @@ class WakeModel(NamedOneOf):
     is a model of the user's own, with which vindeby computes.
     """
 
-    alternatives: ClassVar[tuple[str, ...] | None] = (
-        "nygaard_2022",
-        "bastankhah_2014",
-        "niayifar_2016",
-        "iea37",
-        "jensen",
-        "turbopark_2020",
-        "bastankhah_2016",
-        "cumulative_curl",
-        "pywake",
-        "floris",
-        "python",
-    )
+    beside = ("blockage",)
 
     nygaard_2022: Nygaard2022 | None = Field(None, alias="nygaard-2022")
     bastankhah_2014: Bastankhah2014 | None = Field(None, alias="bastankhah-2014")
@@ -356,27 +328,15 @@ class WakeModel(NamedOneOf):
 
     @model_validator(mode="before")
     @classmethod
-    def _bare_name(cls, data: Any) -> Any:
+    def _engine_options(cls, data: Any) -> Any:
         data = with_options(data)
-        if not isinstance(data, dict) or "blockage" not in data:
-            return bare_name(data)
-        if data["blockage"] is None:
-            raise refusal("is empty", remedy="give self-similar-2020, or leave the key out", at=("blockage",))
-        model = {key: value for key, value in data.items() if key != "blockage"}
-        if model.keys() & {"pywake", "floris"}:
-            raise refusal(
+        if isinstance(data, dict) and "blockage" in data:
+            blockage, remedy = data["blockage"], "give self-similar-2020, or leave the key out"
+            require(blockage is not None, "is empty", remedy, "blockage")
+            require(
+                not data.keys() & {"pywake", "floris"},
                 "has a meaning only with vindeby's own wake models",
-                remedy="leave it out, and use a PyWake model with blockage",
-                at=("blockage",),
-                value=data["blockage"],
+                "leave it out, and use a PyWake model with blockage",
+                "blockage",
             )
-        return {**bare_name(model), "blockage": data["blockage"]}
-
-
-def bare_name(data: Any) -> Any:
-    """Read ``name`` as ``name: {}``, and ``name:`` with nothing behind it likewise."""
-    if isinstance(data, str):
-        return {data: {}}
-    if isinstance(data, dict) and len(data) == 1:
-        return {key: {} if value is None else value for key, value in data.items()}
-    return data
+        return data

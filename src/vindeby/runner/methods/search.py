@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from vindeby.assembly import pipeline_of, problem_of
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.search import method_of
-from vindeby.assembly.stored_turbines import kinds_of
 from vindeby.assembly.wind import load_engine
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
@@ -59,7 +58,7 @@ class SearchMethod:
         report.tell = self._progress
         if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
             report.tell = lambda *how_far: self._progress(*how_far[:-1], None)
-        return _Prepared(search, self._words, self._engine, np.array(kinds_of(cell)) if cell.mix else None)
+        return _Prepared(search, self._words, self._engine, np.array(cell.type_indices) if cell.mix else None)
 
 
 def _stated(problem: Problem, search: Search) -> Search:
