@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from vindeby.interop.windio.nodes import COORDINATES, DATA, Node, Notes
 from vindeby.store.read.gridded_file import GriddedFile
+from vindeby.units import count_sectors, first_uneven
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -227,8 +228,7 @@ def with_north_once(found: Quantities, notes: Notes) -> Quantities:
     order = np.argsort(directions, kind="stable")
     if len(np.unique(directions)) < len(directions):
         given.refuse("has a direction twice", "list each direction once")
-    drop_last = len(order) > 1 and directions[order[-1]] == 360.0 and directions[order[0]] == 0.0
-    if drop_last:
+    if count_sectors(directions[order].tolist()) < len(order):
         _refuse_two_norths(found, int(order[0]), int(order[-1]))
         frequency = found.get("sector_probability")
         sums = ""
@@ -248,16 +248,10 @@ def _refuse_two_norths(found: Quantities, first: int, last: int) -> None:
             one.refuse("differs between the directions 0 and 360, which are the same", "leave 360 out")
 
 
-def are_even(directions: FloatArray) -> bool:
-    """Whether these are the centres of even sectors, the first of them north."""
-    width = 360.0 / len(directions)
-    return bool(np.allclose(directions, np.arange(len(directions)) * width, rtol=0.0, atol=1e-6))
-
-
 def refuse_uneven(found: Quantities, total: float) -> None:
     """Refuse sectors that leave a part of the directions out."""
     directions = found.axis(_AXIS)
-    if not are_even(directions):
+    if first_uneven(directions.tolist()) is not None:
         shown = ", ".join(f"{direction:g}" for direction in directions[:4])
         dots = ", ..." if len(directions) > 4 else ""
         found.by_name[_AXIS].refuse(

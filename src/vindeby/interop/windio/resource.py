@@ -16,12 +16,12 @@ from vindeby.interop.windio.nodes import Missing, Node, Notes
 from vindeby.interop.windio.quantities import (
     Quantities,
     Quantity,
-    are_even,
     read_quantities,
     refuse_uneven,
     with_north_once,
 )
 from vindeby.text import listed
+from vindeby.units import first_uneven
 
 _REMEDY = "give it as a fraction, e.g. 0.08"
 FloatArray = npt.NDArray[np.float64]
@@ -154,7 +154,7 @@ def _site(
     found: Quantities, directions: FloatArray, speeds: FloatArray, table: FloatArray, notes: Notes
 ) -> dict[str, Any]:
     """A table where the directions go evenly around, a list of states otherwise."""
-    if are_even(directions):
+    if first_uneven(directions.tolist()) is None:
         turbulence = _of_rose(found, "site.table.turbulence_intensity", notes)
         rose = {"wind_directions": directions.tolist(), "wind_speeds": speeds.tolist()}
         return {"table": {**turbulence, **rose, "probability": table.tolist()}}
