@@ -120,7 +120,17 @@ def plain(client: Any, tasks: int) -> None:
         import tiny_function as there
 
         return there.tiny(
-            CallTask("k", farm.name, farm.boundary, turbine, task.n_turbines, 1e3, seed, asked.site, {})
+            CallTask(
+                key="k",
+                farm=farm.name,
+                boundary=farm.boundary,
+                turbine=turbine,
+                n_turbines=task.n_turbines,
+                min_spacing_m=1e3,
+                seed=seed,
+                site=asked.site,
+                parameters={},
+            )
         )
 
     one(1)

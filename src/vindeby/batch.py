@@ -14,21 +14,18 @@ import math
 import re
 import shlex
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from vindeby.assembly.done import judged, not_done
+from vindeby.assembly.done import missing_results
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import BusyError
-from vindeby.slurm_commands import still_there
+from vindeby.slurm_commands import in_queue
 from vindeby.store.disk.events import read_failures
 from vindeby.store.disk.files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
-from vindeby.store.missing import find_missing
-from vindeby.store.read.database import Database
 from vindeby.text import parse_json
 
 _NOTICE_S = 60
@@ -224,7 +221,7 @@ def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_fai
     """Compare the campaign with what is there; tasks that failed for good count only with ``retry_failed``."""
     expected = campaign.fingerprints()
     failures = {key for key, task in read_failures(run).items() if expected.get(key) == task.fingerprint}
-    missing = _missing(run, campaign, expected)
+    missing = {one.key for one in missing_results(run, campaign)}
     given_up = set() if retry_failed else missing & failures
     by_part: dict[int, int] = {}
     for number, key in enumerate(expected):
@@ -234,23 +231,12 @@ def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_fai
     return Left(dict(sorted(by_part.items())), len(given_up), len(expected))
 
 
-def _missing(run: RunDirectory, campaign: Campaign, expected: Mapping[str, str]) -> set[str]:
-    if not (run.output.exists() or run.shards.exists()):
-        return set(expected)
-    with Database(run) as database:
-        invalid = not_done(database, judged(database, campaign))
-        return {one.key for one in find_missing(database, expected, invalid=invalid)}
-
-
 @dataclass(frozen=True)
 class Submitted:
-    """The jobs of one submission."""
+    """The numbers of the jobs of one submission."""
 
     array: str
     merge: str
-    parts: tuple[int, ...]
-    of: int
-    time: float
 
 
 def refuse_while_running(run: RunDirectory) -> None:
@@ -258,26 +244,23 @@ def refuse_while_running(run: RunDirectory) -> None:
     earlier = read_note(run)
     if earlier is None:
         return
-    if left := still_there((earlier.array, earlier.merge)):
+    if left := list(in_queue((earlier.array, earlier.merge))):
         raise BusyError(
             f"{run.output}: jobs of this campaign are still in the queue: {', '.join(left[:8])}; wait for them, or end "
             f"them with: scancel {earlier.array} {earlier.merge}"
         )
 
 
-def write_note(run: RunDirectory, array: str, merge: str, parts: Iterable[int], of: int) -> None:
+def write_note(run: RunDirectory, submitted: Submitted) -> None:
     """Keep the numbers of the jobs in the run directory."""
-    note = Submitted(array, merge, tuple(parts), of, time.time())
-    replace_text(_note(run), json.dumps(asdict(note)) + "\n", run.path.parent)
+    replace_text(_note(run), json.dumps(asdict(submitted)) + "\n", run.path.parent)
 
 
 def read_note(run: RunDirectory) -> Submitted | None:
     """What was submitted last, if anything."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         data = parse_json(read_bounded(_note(run)))
-        return Submitted(
-            str(data["array"]), str(data["merge"]), tuple(data["parts"]), data["of"], data["time"]
-        )
+        return Submitted(str(data["array"]), str(data["merge"]))
     return None
 
 

@@ -1,4 +1,4 @@
-"""SLURM's own commands: submit a script, and ask which jobs wait or run."""
+"""SLURM's own commands: submit a script, cancel jobs, and ask which of them wait or run."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def submit(script: Path, *options: str) -> str:
     return answer.strip().partition(";")[0]
 
 
-def check_script(script: Path) -> None:
-    """Would sbatch take this script? ShortfallError with what it says when it would not."""
-    _command("sbatch", "--test-only", str(script))
+def cancel(jobs: Iterable[str]) -> None:
+    """End jobs, whatever their state."""
+    if known := sorted(jobs):
+        _command("scancel", *known)
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,6 @@ def in_queue(jobs: Iterable[str]) -> dict[str, InQueue]:
         raise
     lines = (line.strip().split("|", 2) for line in listed.splitlines() if line.count("|") >= 2)
     return {job: InQueue(job, state, reason) for job, state, reason in lines}
-
-
-def still_there(jobs: Iterable[str]) -> list[str]:
-    """Of these jobs, the numbers of those that wait or run."""
-    return list(in_queue(jobs))
 
 
 def time_limit(job: str) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -110,18 +111,16 @@ def test_a_round_boundary_stays_round() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in Step.alternative_keys() if name != "call"])
-def test_a_search_method_has_the_parameters_and_defaults_of_the_campaign_file(name: str) -> None:
+def test_a_search_method_takes_the_parameters_of_the_campaign_file(name: str) -> None:
     section = section_of(Step, name)
-    assert section is not None
-    ours = {field: info.default for field, info in section.model_fields.items()}
     method = inspect.signature(getattr(layout, section.__name__)).parameters
-    assert ours == {field: given.default for field, given in method.items()}
+    assert [field.name for field in fields(section)] == [*method]
 
 
 @pytest.mark.parametrize("name", vindeby.wake_models)
-def test_a_wake_model_has_the_parameters_and_defaults_of_the_campaign_file(name: str) -> None:
+def test_a_wake_model_takes_the_parameters_and_defaults_of_the_campaign_file(name: str) -> None:
     section = section_of(WakeModel, name.replace("-", "_"))
-    assert section is not None
-    ours = {field: info.default for field, info in section.model_fields.items()}
     model = inspect.signature(vindeby.wake_models[name]).parameters
-    assert ours == {field: given.default for field, given in model.items()}
+    assert {field.name: field.default for field in fields(section)} == {
+        field: given.default for field, given in model.items()
+    }

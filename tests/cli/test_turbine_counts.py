@@ -13,12 +13,12 @@ from tests.campaign.counted import COUNTED
 from tests.command import vindeby
 from vindeby.assembly import physics_checks
 from vindeby.assembly.stored_layout import read_stored_layout
-from vindeby.board import feed
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.layout import Objective
 from vindeby.plots.layout import prepare
 from vindeby.report.gather import best_table
+from vindeby.results.columns import ResultColumns
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
@@ -123,7 +123,7 @@ def test_the_board_shows_the_best_of_a_farm_by_its_objective(
     for farm, key in best_on_the_board(database).items():
         assert worths[key] == max(worth for other, worth in worths.items() if f"farm{farm}_" in other)
     # With an objective that turns the order round, it shows what has the least energy.
-    monkeypatch.setattr(feed, "worth_of", lambda record: -float(record.arrays["aep"]))
+    monkeypatch.setattr(ResultColumns, "worths", lambda columns, _: -columns.rows["aep"])
     energy = dict(zip([key.decode() for key in results.rows["key"]], results.rows["aep"], strict=True))
     for farm, key in best_on_the_board(database).items():
         assert energy[key] == min(aep for other, aep in energy.items() if f"farm{farm}_" in other)

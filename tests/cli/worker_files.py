@@ -20,15 +20,15 @@ def layout_for(campaign: Campaign, task: Task) -> Layout:
     """A layout that keeps the rules."""
     farm, turbine = campaign.farms[task.farm_idx], campaign.turbines[task.type_idx]
     call = CallTask(
-        task.key,
-        farm.name,
-        farm.boundary,
-        turbine,
-        task.n_turbines,
-        task.spacing_m,
-        task.seed,
-        campaign.site,
-        {},
+        key=task.key,
+        farm=farm.name,
+        boundary=farm.boundary,
+        turbine=turbine,
+        n_turbines=task.n_turbines,
+        min_spacing_m=task.spacing_m,
+        seed=task.seed,
+        site=campaign.site,
+        parameters={},
     )
     return np.asarray(good(call)["layout"], float)
 

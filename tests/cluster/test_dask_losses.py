@@ -229,16 +229,15 @@ def test_workers_that_do_not_see_the_run_directory_return_their_results(tmp_path
 def test_other_versions_on_the_workers_are_refused_and_both_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from vindeby.errors import ArgumentError
-    from vindeby.runner.cluster import connect, dask_link
+    from vindeby.errors import InputError
 
     ours = dask_link.here()
     ours["packages"]["numba"] = "0.0.1"
-    monkeypatch.setattr(connect, "here", lambda: ours)
+    monkeypatch.setattr(dask_link, "here", lambda: ours)
     with (
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
-        pytest.raises(ArgumentError, match=r"Numba is \d+\.\d+\.\d+ there and 0\.0\.1 here"),
+        pytest.raises(InputError, match=r"Numba is \d+\.\d+\.\d+ there and 0\.0\.1 here"),
     ):
         run(campaign_of(tmp_path), tmp_path / "out.h5", pool=client)
     assert not RunDirectory(tmp_path / "out.h5").shard_paths()

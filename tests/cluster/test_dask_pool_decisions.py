@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import queue
 import time
+from collections.abc import Sequence
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,10 @@ from tests.contracts.test_pools import OPTIONS, steered
 from tests.runner.campaigns import marked_processes
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner.cluster import dask_pool
-from vindeby.runner.cluster.agent import Agent, Opened, Order, Session
-from vindeby.runner.cluster.dask_link import NodeOpened, NodeRefused, Nodes, Reported, Silence, mismatch
+from vindeby.runner.cluster.agent import Agent, Opened, Order, Report, Session
+from vindeby.runner.cluster.dask_link import mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.local.messages import Setup
-from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
     MethodUnusable,
     MoreSlots,
@@ -29,6 +30,7 @@ from vindeby.runner.protocol import (
     Seen,
     TasksDurable,
     WantsWork,
+    Work,
     WorkerGone,
     WorkerReady,
 )
@@ -39,7 +41,7 @@ from vindeby.store.disk.run_directory import RunDirectory
 class Link:
     """Keeps what is asked of Dask, and hands in what a test says it answered."""
 
-    def __init__(self, client: Any, session: Session, run: RunDirectory) -> None:
+    def __init__(self, client: Any, session: Session, run: RunDirectory, listener: DaskPool) -> None:
         self.inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.opened: list[str] = []
         self.orders: list[tuple[str, str]] = []
@@ -62,6 +64,18 @@ class Link:
         pass
 
 
+def present(threads: dict[str, int]) -> methodcaller:
+    return methodcaller("present", threads)
+
+
+def silent(reason: str, *, final: bool = False) -> methodcaller:
+    return methodcaller("silent", reason, final=final)
+
+
+def reported(address: str, events: Sequence[PoolEvent] = (), **report: Any) -> methodcaller:
+    return methodcaller("reported", address, events, Report(**report))
+
+
 class Bench:
     """A pool on such a link."""
 
@@ -77,12 +91,14 @@ class Bench:
 
     def hear(self, *posts: Any) -> list[PoolEvent]:
         for post in posts:
-            self.link.inbox.put(post)
+            self.link.inbox.put(partial(post, self.pool))
         return self.pool.wait(0.01)
 
     def join(self, address: str, lanes: int = 1, identity: str = "", *, beside: str = "") -> list[PoolEvent]:
-        self.hear(Nodes({address: lanes} | ({beside: 1} if beside else {})))
-        return self.hear(NodeOpened(address, Opened("key", lanes, "node", "7", identity), sees_run=True))
+        self.hear(present({address: lanes} | ({beside: 1} if beside else {})))
+        return self.hear(
+            methodcaller("opened", address, Opened("key", lanes, "node", "7", identity), sees_run=True)
+        )
 
     def work(self, slot: int, number: int) -> None:
         self.pool.assign(slot, Work(((number, self.space.task(number)),)))
@@ -95,7 +111,7 @@ def _no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ready(bench: Bench, address: str = "tcp://a") -> list[PoolEvent]:
     """The process of the first lane is there."""
-    return bench.hear(Reported(address, (WorkerReady(0), WantsWork(0))))
+    return bench.hear(reported(address, (WorkerReady(0), WantsWork(0))))
 
 
 def test_a_slot_waits_for_a_worker_and_room_is_told(tmp_path: Path) -> None:
@@ -121,8 +137,8 @@ def test_a_task_is_blamed_when_the_third_worker_vanished_under_it(tmp_path: Path
         bench.join(f"tcp://{name}")
         ready(bench, f"tcp://{name}")
         bench.pool.assign(0, Work(tuple((number, bench.space.task(number)) for number in (2, 3, 4))))
-        bench.hear(Reported(f"tcp://{name}", seen=(Seen(0, 3, 1.0, 0.1, 1),)))
-        events = bench.hear(Nodes({}))
+        bench.hear(reported(f"tcp://{name}", seen=(Seen(0, 3, 1.0, 0.1, 1),)))
+        events = bench.hear(present({}))
         (gone,) = [event for event in events if isinstance(event, WorkerGone)]
         assert f"tcp://{name} on node, job 7" in gone.failure.reason
         blamed.append(gone.suspect)
@@ -136,20 +152,20 @@ def test_a_worker_that_its_nanny_restarts_again_and_again_is_given_up_for_others
     for number in range(3):
         assert bench.said == []
         bench.join(f"tcp://{number}", identity="tcp://nanny", beside="tcp://good")
-        events = bench.hear(Nodes({"tcp://good": 1}))
+        events = bench.hear(present({"tcp://good": 1}))
     assert "node given up" in [event.event for event in events if isinstance(event, PoolNote)]
     assert "3 times in a row without finishing a task (tcp://nanny)" in bench.said[0]
     bench.join("tcp://3", identity="tcp://nanny", beside="tcp://good")
     assert bench.link.refused == ["tcp://3"]
     assert list(bench.pool._nodes) == ["tcp://good"]
-    assert bench.hear(Nodes({"tcp://good": 1, "tcp://3": 1})) == []
+    assert bench.hear(present({"tcp://good": 1, "tcp://3": 1})) == []
 
 
 def test_the_only_worker_has_more_tries_and_then_the_run_stops(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for number in range(10):
         bench.join(f"tcp://{number}", identity="tcp://nanny")
-        lost = [event for event in bench.hear(Nodes({})) if isinstance(event, PoolLost)]
+        lost = [event for event in bench.hear(present({})) if isinstance(event, PoolLost)]
         assert bool(lost) == (number == 9)
     assert "see its own log" in lost[0].reason
 
@@ -161,8 +177,8 @@ def test_a_worker_that_finishes_tasks_may_be_restarted_as_often_as_it_likes(tmp_
         bench.join(f"tcp://{number}", identity="tcp://nanny")
         ready(bench, f"tcp://{number}")
         bench.work(0, 3)
-        bench.hear(Reported(f"tcp://{number}", (TasksDurable(0, (3,), "shard", 0.1),)))
-        assert not any(isinstance(event, PoolLost) for event in bench.hear(Nodes({})))
+        bench.hear(reported(f"tcp://{number}", (TasksDurable(0, (3,), "shard", 0.1),)))
+        assert not any(isinstance(event, PoolLost) for event in bench.hear(present({})))
     assert bench.said == []
 
 
@@ -172,8 +188,8 @@ def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Pat
     bench.join("tcp://a")
     ready(bench)
     bench.work(0, 3)
-    bench.hear(Reported("tcp://a", seen=(Seen(0, 3, 3600.0, 0.1, 1),)))
-    (gone,) = [event for event in bench.hear(Nodes({})) if isinstance(event, WorkerGone)]
+    bench.hear(reported("tcp://a", seen=(Seen(0, 3, 3600.0, 0.1, 1),)))
+    (gone,) = [event for event in bench.hear(present({})) if isinstance(event, WorkerGone)]
     assert "3,600 s after it began this task; if that is about the time of the job, raise --time" in str(
         gone.failure
     )
@@ -181,19 +197,19 @@ def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Pat
 
 def test_jobs_from_which_nothing_will_come_are_not_waited_for(tmp_path: Path) -> None:
     bench = Bench(tmp_path, no_jobs_reason=lambda: "SLURM will not start job 7")
-    assert bench.hear(Nodes({})) == [PoolLost("SLURM will not start job 7")]
+    assert bench.hear(present({})) == [PoolLost("SLURM will not start job 7")]
 
 
 def test_an_agent_that_ended_is_opened_anew(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.pool.start(0)
     bench.join("tcp://a")
-    events = bench.hear(Reported("tcp://a", agent_gone=True), Nodes({"tcp://a": 1}))
+    events = bench.hear(reported("tcp://a", agent_gone=True), present({"tcp://a": 1}))
     assert any(isinstance(event, WorkerGone) for event in events)
     assert bench.link.opened == ["tcp://a", "tcp://a"]
 
 
-@pytest.mark.parametrize("post", [Nodes({}), Silence("the scheduler does not answer")], ids=str)
+@pytest.mark.parametrize("post", [present({}), silent("the scheduler does not answer")], ids=str)
 def test_patience_ends_when_nobody_is_there(post: Any, tmp_path: Path) -> None:
     bench = Bench(tmp_path, patience_s=0.0)
     time.sleep(0.01)
@@ -203,31 +219,32 @@ def test_patience_ends_when_nobody_is_there(post: Any, tmp_path: Path) -> None:
 
 
 def test_jobs_in_the_queue_are_waited_for(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, patience_s=0.0, jobs_pending=lambda: True)
+    bench = Bench(tmp_path, patience_s=0.0, no_jobs_reason=lambda: "")
     time.sleep(0.01)
-    assert bench.hear(Nodes({})) == []
+    assert bench.hear(present({})) == []
 
 
 def test_a_closed_client_ends_the_run_and_gives_back_what_it_held(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.pool.start(0)
     bench.join("tcp://a")
-    events = bench.hear(Silence("the connection is closed", final=True))
+    events = bench.hear(silent("the connection is closed", final=True))
     assert [type(event) for event in events] == [PoolNote, WorkerGone, PoolLost]
 
 
 def test_other_versions_end_the_run_unless_others_have_the_right_ones(tmp_path: Path) -> None:
     (tmp_path / "alone").mkdir()
     alone = Bench(tmp_path / "alone")
-    alone.hear(Nodes({"tcp://b": 1}))
-    refused = NodeRefused("tcp://b", "NumPy is 1 there and 2 here", mismatch=True)
-    assert MethodUnusable(refused.reason) in alone.hear(refused)
+    alone.hear(present({"tcp://b": 1}))
+    reason = "NumPy is 1 there and 2 here"
+    refused = methodcaller("refused", "tcp://b", reason, mismatch=True)
+    assert MethodUnusable(reason) in alone.hear(refused)
     bench = Bench(tmp_path)
     bench.join("tcp://a")
-    bench.hear(Nodes({"tcp://a": 1, "tcp://b": 1}))
+    bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
     assert [type(event) for event in bench.hear(refused)] == [PoolNote]
     assert bench.said == ["NumPy is 1 there and 2 here; it is not used"]
-    bench.hear(Nodes({"tcp://a": 1, "tcp://b": 1}))
+    bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
     assert bench.link.opened == ["tcp://a", "tcp://b"]
 
 

@@ -13,7 +13,6 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from vindeby.campaign import Campaign, Task
-from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
@@ -24,10 +23,11 @@ from vindeby.runner.protocol import (
     Seen,
     TasksDurable,
     WantsWork,
+    Work,
     WorkerGone,
     WorkerReady,
 )
-from vindeby.runner.publisher import unreported_keys
+from vindeby.runner.publisher import Unreported
 from vindeby.runner.task_executor import ExecutorOptions, MethodUnusableError, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -39,8 +39,7 @@ class _Worker:
     slot: int
     change: threading.Condition
     queue: deque[tuple[int, Task]] = field(default_factory=deque)
-    held: dict[int, str] = field(default_factory=dict)
-    shards: set[str] = field(default_factory=set)
+    unreported: Unreported = field(default_factory=Unreported)
     task: int | None = None
     began: float = 0.0
     ending: bool = False
@@ -67,7 +66,7 @@ class InProcessPool:
         with self._lock:
             if (worker := self._workers.get(slot)) is not None:
                 worker.queue.extend(work.tasks)
-                worker.held.update((number, task.key) for number, task in work.tasks)
+                worker.unreported.assign(work)
                 worker.change.notify_all()
 
     def end(self, slot: int, *, now: bool = False) -> None:
@@ -119,19 +118,16 @@ class InProcessPool:
         """Say something on behalf of a worker, unless it is gone."""
         with self._lock:
             if self._workers.get(worker.slot) is worker:
-                if isinstance(event, TasksDurable):
-                    worker.shards.add(event.shard)
-                for task in event.tasks if isinstance(event, TasksDurable) else ():
-                    worker.held.pop(task, None)
+                worker.unreported.hear(event)
                 self._events.put(event)
 
     def _gone(self, worker: _Worker, why: str, *, by_itself: bool) -> None:
         with self._lock:
             if self._workers.get(worker.slot) is not worker:
                 return
-            writer = worker.executor.writer if worker.executor is not None else ""
-            keys = unreported_keys(self._run, writer, worker.shards) if worker.held else set()
-            published = tuple(number for number, key in worker.held.items() if key in keys)
+            if worker.executor is not None:
+                worker.unreported.writer = worker.executor.writer
+            published = worker.unreported.published(self._run)
             failure = Failure(Kind.KILLED, why)
             self._tell(worker, WorkerGone(worker.slot, worker.task, failure, by_itself, published))
             del self._workers[worker.slot]

@@ -16,7 +16,7 @@ from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner.cluster.agent import Session
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.local.messages import Setup
-from vindeby.runner.pool import WorkerPool
+from vindeby.runner.protocol import WorkerPool
 from vindeby.store.disk.run_directory import RunDirectory
 
 pytestmark = pytest.mark.slow

@@ -20,7 +20,6 @@ from vindeby.runner import protocol
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.plan import Plan, Policy
-from vindeby.runner.pool import Work, WorkerPool
 from vindeby.runner.protocol import (
     Failed,
     Failure,
@@ -29,7 +28,9 @@ from vindeby.runner.protocol import (
     PoolEvent,
     TasksDurable,
     WantsWork,
+    Work,
     WorkerGone,
+    WorkerPool,
     WorkerReady,
     retries,
 )
@@ -259,7 +260,7 @@ class PoolContract:
         log.close()
         assert finish == protocol.Finish(protocol.Outcome.COMPLETE)
         assert supervisor.done == 11
-        assert {key: failure.kind for key, failure in supervisor.last_failures.items()} == {
+        assert {key: failure.kind for key, failure in supervisor.failed.items()} == {
             "farm0_t0_s3": Kind.EXCEPTION
         }
         assert len(results(directory.output)) == 11

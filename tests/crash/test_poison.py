@@ -10,7 +10,7 @@ import pytest
 
 from tests.runner.campaigns import FULL, calling, log_text, marked_processes, one_cell, results
 from vindeby.runner import Summary, run
-from vindeby.runner.local.task_output import KEPT_OF_A_TASK
+from vindeby.runner.local.worker import KEPT_OF_A_TASK
 from vindeby.runner.protocol import Kind
 from vindeby.store.disk.events import read_failures
 from vindeby.store.disk.run_directory import RunDirectory

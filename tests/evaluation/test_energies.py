@@ -13,7 +13,7 @@ from tests.runner.campaigns import FULL
 from vindeby import wake_models
 from vindeby.assembly import wind_farm
 from vindeby.campaign import Campaign
-from vindeby.evaluation.energies import Energies
+from vindeby.evaluation.method import Energies
 from vindeby.evaluation.running import study_campaign
 from vindeby.evaluation.stored_layouts import Layout
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.evaluation.studies import campaign, compute, series
+from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.errors import DataError, InputError
 from vindeby.evaluation.running import evaluate, study_campaign
@@ -49,11 +50,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "output": ({"output": "energy"}, "output: ", "'aep' or 'power'"),
     "power without steps": ({"output": "power"}, "output: needs a time series (got 'power')", "output: aep"),
-    "float64 without power": (
-        {"power_type": "float64"},
-        "power_type: has a meaning only with",
-        "leave it out",
-    ),
     "wake": ({"wake": "larsen"}, "wake.larsen: is not a known key", "known here"),
     "neighbours word": (
         {"neighbours": "everyone"},
@@ -216,6 +212,14 @@ def test_a_study_file_or_database_that_is_not_there_is_refused(source: Path, tmp
         evaluate(tmp_path / "no.h5", {"name": "s"}, tmp_path / "out.h5")
     with pytest.raises(InputError, match="is the database that is evaluated"):
         evaluate(source, {"name": "s"}, source)
+
+
+def test_a_database_of_a_function_without_wind_is_refused(tmp_path: Path) -> None:
+    call = {"function": "tests.runner.functions:without_wind", "returns": ["layout", "extra"]}
+    plain = Campaign.from_data({"name": "plain", "method": {"call": call}, "seeds": 1})
+    made = compute(plain, tmp_path / "plain.h5")
+    with pytest.raises(InputError, match="holds results of a function without wind"):
+        study_campaign(made, {"name": "s"})
 
 
 def test_layouts_that_are_missing_or_overlap_are_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.evaluation.studies import TYPES
 from vindeby.assembly import turbine_of
 from vindeby.campaign import Turbine
-from vindeby.evaluation.energies import passive
+from vindeby.evaluation.method import passive
 
 _CUBIC = {
     "cubic": {"rated_power_mw": 5, "rotor_diameter_m": 126, "hub_height_m": 90, "rated_speed": 11, "ct": 0.8}

@@ -79,7 +79,7 @@ def test_netcdf_is_read_back_by_xarray(
     import xarray
 
     done = export(results, "netcdf", tmp_path / "out.nc")
-    assert done.chosen.missing == (MISSING,)
+    assert list(done.chosen.missing) == [MISSING]
     with xarray.open_dataset(done.path, engine=engine) as data:
         check_dataset(data.load(), asked)
 

@@ -223,10 +223,10 @@ def test_the_missing_package_is_named_with_the_extra(monkeypatch: pytest.MonkeyP
     with pytest.raises(InputError, match=r"pip install 'vindeby\[pywake\]'"):
         wind_farm(campaign(BASTANKHAH), 0)
     monkeypatch.setitem(sys.modules, "floris", None)
-    from vindeby.interop.engines.loading import need_floris
+    from vindeby.interop.engines import need_engine
 
     with pytest.raises(InputError, match=r"pip install 'vindeby\[floris\]'"):
-        need_floris()
+        need_engine("floris")
 
 
 def test_the_model_and_its_options_are_in_the_fingerprint() -> None:

@@ -200,7 +200,7 @@ def test_turbulence_may_be_given_for_a_site_without() -> None:
     assert from_pywake(site, turbulence_intensity=0.09)["site"]["weibull"]["turbulence_intensity"] == 0.09
 
 
-def test_what_pywake_has_no_site_for_is_refused() -> None:
+def test_turbulence_on_other_sectors_than_the_wind_is_handed_over_with_the_states() -> None:
     odd = {"values": [0.05, 0.06], "wind_directions": [0.0, 200.0]}
     given = campaign(OWN)
     told = Campaign.from_data(
@@ -209,7 +209,6 @@ def test_what_pywake_has_no_site_for_is_refused() -> None:
             "site": {"weibull": {**given.to_data()["site"]["weibull"], "turbulence_intensity": odd}},
         }
     )
-    with pytest.raises(ArgumentError, match="for 2 directions, the wind for 4 sectors"):
-        to_pywake(told)
+    assert to_pywake(told).arguments["TI"].shape == (1, 360, 4)
     with pytest.raises(ArgumentError, match="needs a Campaign, or a site and turbines"):
         to_pywake(site_of(given))

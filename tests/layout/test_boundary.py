@@ -69,18 +69,6 @@ def test_a_circle_is_round_and_its_holes_are_empty() -> None:
     assert boundary.bounds == (-90.0, -80.0, 110.0, 120.0)
 
 
-@pytest.mark.parametrize("shape", [*POLYGONS, "circle"])
-def test_a_point_outside_is_brought_back_in(shape: str) -> None:
-    boundary = Boundary(circle=((1.0, 2.0), 3000.0)) if shape == "circle" else boundary_and_area(shape)[0]
-    x, y = scatter(boundary, 500)
-    before = boundary.distances(x, y)
-    px, py = boundary.project(x, y)
-    assert boundary.inside(px, py).all()
-    moved = np.hypot(px - x, py - y)
-    assert (moved[before >= 0] == 0).all()
-    np.testing.assert_allclose(moved[before < 0], -before[before < 0], atol=1e-3, rtol=1e-6)
-
-
 def test_samples_fill_the_area_and_nothing_else() -> None:
     boundary, area = boundary_and_area("two")
     x, y = boundary.sample(np.random.default_rng(1), 20000)

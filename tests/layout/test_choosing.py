@@ -9,15 +9,7 @@ from tests.layout.cases import Case
 from tests.layout.test_smart_start_golden import problem_of
 from vindeby.errors import TaskError
 from vindeby.layout import SmartStart
-from vindeby.layout.placing import construction
-from vindeby.layout.placing.choosing import (
-    clear_near,
-    draw_below,
-    keep_best,
-    new_choosing,
-    pairwise_blocks,
-    pairwise_sum,
-)
+from vindeby.layout.placing.choosing import Choosing, choose, clear_near, draw_below, pairwise_sum
 from vindeby.layout.placing.construction import Construction, best_worth
 
 pytestmark = pytest.mark.slow
@@ -29,10 +21,8 @@ def test_rows_are_added_up_as_numpy_does() -> None:
     rng = np.random.default_rng(1)
     for count in [*range(1, 40), 120, 127, 128, 129, 135, 136, 137, 255, 256, 257, 359, 360, 361, 720, 3600]:
         rows = rng.normal(size=(3, count)) * 10.0 ** rng.integers(-9, 9, (3, count))
-        length, merges = pairwise_blocks(count)
-        assert length.sum() == count
         for row, expected in zip(rows, rows.sum(axis=1), strict=True):
-            assert pairwise_sum(row, length, merges, np.zeros(len(length) + 1)) == expected, count
+            assert pairwise_sum(row) == expected, count
 
 
 def test_draws_are_those_of_a_random_state() -> None:
@@ -41,22 +31,26 @@ def test_draws_are_those_of_a_random_state() -> None:
             np.random.RandomState(seed),
             np.random.RandomState(seed).randint(0, 2**32, 900, np.uint32),
         )
-        progress = np.zeros(2, np.int64)
+        used = 0
         for count in np.random.default_rng(seed).integers(1, 300, 200):
-            assert draw_below(words, progress, count) == asked.randint(0, count)
-    assert draw_below(words[:0], np.zeros(2, np.int64), 2) == -1
-    assert draw_below(words[:0], np.zeros(2, np.int64), 1) == 0
+            drawn, used = draw_below(words, used, count)
+            assert drawn == asked.randint(0, count)
 
 
 @pytest.mark.parametrize("ties", [2, 5, 1000])
-def test_the_best_candidates_are_kept_in_their_order(ties: int) -> None:
+def test_a_point_is_drawn_from_the_best_that_are_allowed(ties: int) -> None:
     rng = np.random.default_rng(ties)
-    for count in (1, 2, 3, 12, 60):
-        for best in {1, 2, count // 3 + 1, count, count + 3}:
-            worth, candidate = rng.integers(0, ties, count).astype(float), rng.permutation(1000)[:count]
-            expected = candidate[best_worth(worth, best)].tolist()
-            kept = keep_best(worth, np.zeros(count), candidate, count, best)
-            assert candidate[:kept].tolist() == expected
+    for count, share in [(1, 0.0), (3, 0.5), (12, 0.3), (60, 0.1), (60, 0.9)]:
+        energy, allowed = rng.integers(0, ties, (count, 1, 1)).astype(float), rng.random(count) < 0.7
+        allowed[0] = True
+        words = rng.integers(0, 2**32, 64, np.uint32)
+        choosing = Choosing(np.zeros(count), np.zeros(count), 1.0, allowed, share, words)
+        points = np.flatnonzero(allowed)
+        best = points[best_worth(energy[points, 0, 0], max(1, round(share * len(points))))]
+        at, used = draw_below(words, 0, len(best))
+        assert choose(energy, choosing, 0) == (best[at], used)
+        allowed[:] = False
+        assert choose(energy, choosing, 0) == (-1, 0)
 
 
 def test_points_are_cleared_as_numpy_rounds_distances() -> None:
@@ -65,7 +59,7 @@ def test_points_are_cleared_as_numpy_rounds_distances() -> None:
     for point in range(1, 200):
         # The spacing is one of the distances, so that the last bit decides.
         least = float((x[0] - x[point]) ** 2 + (y[0] - y[point]) ** 2)
-        choosing = new_choosing(x, y, least, np.ones(200, np.bool_), 30.0, 4, 1)
+        choosing = Choosing(x, y, least, np.ones(200, np.bool_), 0.3, np.empty(0, np.uint32))
         clear_near(choosing, point)
         assert choosing.allowed[0]
         expected = (x - x[point]) ** 2 + (y - y[point]) ** 2 >= least
@@ -78,25 +72,17 @@ def one_type() -> Construction:
 
 def test_the_compiled_choices_are_those_made_in_python() -> None:
     compiled, plain = one_type(), one_type()
-    assert compiled.compiled_choices
-    plain.compiled_choices = False
+    assert compiled.place_all is not None
+    plain.place_all = None
     for seed in range(5):
         one, other = compiled.construct(seed), plain.construct(seed)
         assert (one.x.tolist(), one.y.tolist()) == (other.x.tolist(), other.y.tolist())
 
 
-def test_more_random_words_are_drawn_when_they_are_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    prepared = one_type()
-    before = [prepared.construct(seed).x.tolist() for seed in range(5)]
-    # 9 words at a time for 9 turbines: about half of the draws need more than one.
-    monkeypatch.setattr(construction, "WORDS", 1)
-    assert [prepared.construct(seed).x.tolist() for seed in range(5)] == before
-
-
 def test_too_many_turbines_are_refused_with_how_many_fit() -> None:
     problem = problem_of(Case("slanted", 80, 9, 30.0, 0, turbines=("15MW",)))
     prepared, plain = METHOD.construction(problem), METHOD.construction(problem)
-    plain.compiled_choices = False
+    plain.place_all = None
     messages = []
     for one in (prepared, plain):
         with pytest.raises(TaskError, match="of 80 turbines fit a grid of 9 x 9") as caught:

@@ -273,5 +273,5 @@ def test_a_lattice_of_a_fine_rose_is_chosen_by_all_of_its_directions() -> None:
 
 @pytest.mark.parametrize("trials", [0, -3])
 def test_trials_that_make_no_sense_are_refused(trials: int) -> None:
-    with pytest.raises(ArgumentError, match=f"trials must be a whole number >= 1, not {trials}"):
+    with pytest.raises(ArgumentError, match=f"trials must be greater than or equal to 1, not {trials}"):
         Lattice(trials=trials)

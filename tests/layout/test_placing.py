@@ -13,10 +13,9 @@ import pytest
 from tests.layout.cases import Case
 from tests.layout.test_smart_start_golden import problem_of
 from vindeby.layout import SmartStart
-from vindeby.layout.placing.construction import Construction, best_worth
-from vindeby.layout.placing.grid_wakes import COEFFICIENTS, zeros_in_one_block
-from vindeby.layout.placing.state import State, keeps_speed, keeps_turbulence, next_waiting, wait
-from vindeby.wake import model_named
+from vindeby.layout.placing.construction import GridWind, best_worth
+from vindeby.layout.placing.grid_wakes import COEFFICIENTS
+from vindeby.layout.placing.steps import State, next_waiting, wait
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -35,23 +34,19 @@ def test_the_best_points_are_those_of_a_sorted_list_with_all_that_equal_the_last
         assert best_worth(worth, best).tolist() == pick_sorted(worth, best)
 
 
-def constructed(turbines: tuple[str, ...], count: int) -> tuple[Construction, State]:
+def constructed(turbines: tuple[str, ...], count: int) -> tuple[GridWind, State]:
     """A smart start on its way, with so many turbines standing."""
     problem = problem_of(Case("slanted", count + 1, 9, 30.0, 0, turbines=turbines))
-    prepared = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0)).construction(problem)
-    states: list[State] = []
-    new_state = prepared._new_state
-
-    def keep(most: int) -> State:
-        states.append(new_state(most))
-        return states[0]
-
-    prepared._new_state = keep  # type: ignore[method-assign]
+    method = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0))
+    prepared = method.construction(problem)
+    grid = GridWind(problem, method.judging_farm(problem), 9)
+    energies = grid.begin(count + 1)
+    prepared.begin = lambda _: energies
     prepared.construct(3)
-    return prepared, states[0]
+    return grid, energies.state
 
 
-def wake_of(prepared: Construction, table: FloatArray, row: int, thrust: float) -> float:
+def wake_of(prepared: GridWind, table: FloatArray, row: int, thrust: float) -> float:
     """A tabulated wake, by Horner's rule."""
     wakes = prepared.wakes
     at = (thrust - wakes.lowest_thrust) * wakes.per_piece
@@ -78,7 +73,7 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
             for e in range(wakes.first[d], wakes.first[d + 1]):
                 there, source = int(state.cell[a] + wakes.step[e]), int(state.type_index[a])
                 for k in range(speeds):
-                    thrust = state.turbine[d, a, speeds + k]
+                    thrust = state.thrust[d, a, k]
                     if there in points:
                         sums[d, points[there], k] += wake_of(
                             prepared, wakes.points, e * types + source, thrust
@@ -91,32 +86,7 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
     assert sums[:, free].max() > 1e-3
     assert at_rotors.max() > 1e-3
     np.testing.assert_allclose(state.gathered[:, free], sums[:, free], rtol=0, atol=1e-14)
-    np.testing.assert_allclose(
-        state.turbine[:, standing, :speeds], at_rotors[:, standing], rtol=0, atol=1e-14
-    )
-
-
-@pytest.mark.parametrize("turbines", [("15MW",), ("10MW", "15MW")], ids=["one type", "two types"])
-def test_a_turbine_in_no_wake_has_the_wakes_and_the_thrust_of_the_free_wind(
-    turbines: tuple[str, ...],
-) -> None:
-    prepared, _ = constructed(turbines, 1)
-    wakes, wind, types = prepared.wakes, prepared.farm.wind, prepared.farm.turbines
-    for d, source in itertools.product(range(len(wind.cosine)), range(len(types))):
-        states = slice(wind.first[d], wind.first[d + 1])
-        thrust = types[source].thrust_coefficient_at(wind.speed[states])
-        np.testing.assert_allclose(wakes.unwaked.thrust[source, states], thrust, rtol=1e-12)
-        for e in range(wakes.first[d], wakes.first[d + 1]):
-            row = e * len(types) + source
-            points = [wake_of(prepared, wakes.points, row, ct) for ct in thrust]
-            np.testing.assert_allclose(wakes.unwaked.points[row], points, rtol=0, atol=1e-14)
-            left = wind.speed[states] * (1.0 - np.sqrt(np.maximum(points, 0.0)))
-            energy = [wind.weight[states] @ kind.power_at(left) for kind in types]
-            np.testing.assert_allclose(wakes.unwaked.energy[row], energy, rtol=1e-9)
-            for pair in range(row * len(types), (row + 1) * len(types)):
-                rotors = [wake_of(prepared, wakes.rotors, pair, ct) for ct in thrust]
-                np.testing.assert_allclose(wakes.unwaked.rotors[pair], rotors, rtol=0, atol=1e-14)
-                np.testing.assert_allclose(wakes.unwaked.gathered[pair], rotors, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(state.summed[:, standing], at_rotors[:, standing], rtol=0, atol=1e-14)
 
 
 def test_a_ready_energy_is_what_the_gathered_wakes_leave() -> None:
@@ -145,30 +115,8 @@ def test_offsets_are_those_between_points_inside_in_the_order_of_rows() -> None:
 
 def test_turbines_wait_from_upwind_to_downwind_and_then_as_they_came() -> None:
     place = np.array([[3.0, 0.0], [1.0, 5.0], [2.0, 0.0], [1.0, 9.0], [1.0, 0.0]])
-    state: Any = SimpleNamespace(
-        place=place, changed=np.zeros(5, np.bool_), waiting=np.zeros(6, np.int64), waiting_along=np.zeros(6)
-    )
+    state: Any = SimpleNamespace(place=place, waiting=np.zeros(6, np.int64))
     for a in (2, 4, 0, 1, 2, 3, 1):
         wait.py_func(-1.0, 0.0, state, a)  # type: ignore[attr-defined]  # wind from the west
-    assert state.changed.all()
     taken = [next_waiting.py_func(state) for _ in range(6)]  # type: ignore[attr-defined]
     assert taken == [1, 3, 4, 2, 0, -1]
-    assert not state.changed.any()
-
-
-def test_the_arrays_of_one_block_begin_with_a_cache_line_and_share_nothing() -> None:
-    arrays = zeros_in_one_block((3, 5), (2, 2, 2), (1,), (7,))
-    assert [array.shape for array in arrays] == [(3, 5), (2, 2, 2), (1,), (7,)]
-    assert all(array.ctypes.data % 64 == 0 and array.flags.c_contiguous for array in arrays)
-    for number, array in enumerate(arrays):
-        array += number
-    assert all((array == number).all() for number, array in enumerate(arrays))
-
-
-def test_a_turbine_keeps_its_wind_only_where_its_wake_depends_on_it() -> None:
-    _, state = constructed(("15MW",), 2)
-    speeds = state.change.shape[0]
-    assert state.turbine.shape[2] == 2 * speeds
-    assert not keeps_speed(model_named("nygaard-2022"))
-    assert keeps_turbulence(model_named("niayifar-2016"))
-    assert keeps_speed(model_named("niayifar-2016"))

@@ -67,4 +67,3 @@ def test_looks_at_shapes_are_counted_as_work() -> None:
     judge = QuickJudge(Problem(FARM, Boundary([AREA]), 60))
     judge.shape_energies(np.array(SHAPES).T, SIDE)
     assert judge.evaluations == pytest.approx(len(SHAPES) * 100.0 / 60**2)
-    assert judge.anew().evaluations == 0.0

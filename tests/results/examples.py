@@ -43,15 +43,15 @@ def record(asked: Campaign, task: Task) -> Record:
     turbine, farm = asked.turbines[task.type_idx], asked.farms[task.farm_idx]
     given = scatter(
         CallTask(
-            task.key,
-            farm.name,
-            farm.boundary,
-            turbine,
-            task.n_turbines,
-            task.spacing_m,
-            task.seed,
-            asked.site,
-            {},
+            key=task.key,
+            farm=farm.name,
+            boundary=farm.boundary,
+            turbine=turbine,
+            n_turbines=task.n_turbines,
+            min_spacing_m=task.spacing_m,
+            seed=task.seed,
+            site=asked.site,
+            parameters={},
         )
     )
     arrays = {"layout": np.asarray(given["layout"]), "aep": np.asarray(given["aep"])}

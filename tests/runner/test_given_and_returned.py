@@ -51,7 +51,17 @@ def test_a_campaigns_wind_farm_is_asked_for_by_names_that_there_are() -> None:
     with pytest.raises(ArgumentError, match="the campaign has no turbine type 7; it has: five"):
         campaign.wind_farm("north", 7)
     with pytest.raises(ArgumentError, match="only a task that vindeby made"):
-        _ = CallTask("a", "b", *[None] * 7).wind_farm  # type: ignore[arg-type]
+        _ = CallTask(
+            key="a",
+            farm="b",
+            boundary=campaign.farms[0].boundary,
+            turbine=campaign.turbines[0],
+            n_turbines=1,
+            min_spacing_m=1.0,
+            seed=1,
+            site=campaign.site,
+            parameters={},
+        ).wind_farm
 
 
 REFUSED = {

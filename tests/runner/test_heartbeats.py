@@ -28,8 +28,7 @@ def test_a_tasks_clock_starts_when_its_set_up_is_done() -> None:
     slot.start_clock()
     assert heartbeats.look(1).started_s > 0.0
     slot.end()
-    assert (heartbeats.look(1).task, heartbeats.look(1).count) == (None, 1)
-    assert heartbeats.look(0).count == 0
+    assert heartbeats.look(1).task is None
     heartbeats.close()
 
 

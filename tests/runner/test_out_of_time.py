@@ -15,8 +15,8 @@ from tests.contracts.test_pools import steered
 from vindeby.campaign import Campaign
 from vindeby.errors import StoppedError, TaskError, VindebyError
 from vindeby.runner import run
-from vindeby.runner.out_of_time import GivenUp, TimeUp, record_time_up
-from vindeby.runner.protocol import Kind
+from vindeby.runner.out_of_time import record_time_up
+from vindeby.runner.protocol import Failure, Kind
 from vindeby.runner.resume import TaskSpace
 from vindeby.store.disk.events import EventLog, read_failures
 from vindeby.store.disk.run_directory import RunDirectory
@@ -29,31 +29,33 @@ class Ends:
         self.run = RunDirectory(folder / "out.h5").create()
         self.space = TaskSpace(steered(folder))
 
-    def end(self, cut: Mapping[int, float], settled: int = 1, job: str = "7_1") -> GivenUp:
+    def end(
+        self, cut: Mapping[int, float], settled: int = 1, job: str = "7_1"
+    ) -> tuple[dict[int, Failure], str]:
         log = EventLog(self.run)
         try:
-            return record_time_up(self.run, log, self.space, TimeUp(job, 100.0, settled, cut))
+            return record_time_up(self.run, log, self.space, job, 100.0, settled, cut)
         finally:
             log.close()
 
 
 def test_a_task_that_had_most_of_the_time_in_three_starts_is_given_up(tmp_path: Path) -> None:
     ends = Ends(tmp_path)
-    assert ends.end({2: 10.0}).tasks == {}  # it began late
-    assert ends.end({2: 99.0}).tasks == {}
-    assert ends.end({2: 99.0, 3: 99.0}).tasks == {}
+    assert ends.end({2: 10.0})[0] == {}  # it began late
+    assert ends.end({2: 99.0})[0] == {}
+    assert ends.end({2: 99.0, 3: 99.0})[0] == {}
     given_up = ends.end({2: 99.0, 3: 99.0})
-    assert list(given_up.tasks) == [2]
-    assert given_up.tasks[2].kind is Kind.JOB_TIME
-    assert "cut short in 3 starts of job 7_1" in given_up.tasks[2].reason
-    assert given_up.reason == ""
+    assert list(given_up[0]) == [2]
+    assert given_up[0][2].kind is Kind.JOB_TIME
+    assert "cut short in 3 starts of job 7_1" in given_up[0][2].reason
+    assert given_up[1] == ""
 
 
 def test_starts_of_other_jobs_do_not_count(tmp_path: Path) -> None:
     ends = Ends(tmp_path)
     for job in ("7_1", "7_1", "8_1", "7_2", "8_1"):
-        assert ends.end({2: 99.0}, job=job).tasks == {}
-    assert list(ends.end({2: 99.0}, job="7_1").tasks) == [2]
+        assert ends.end({2: 99.0}, job=job)[0] == {}
+    assert list(ends.end({2: 99.0}, job="7_1")[0]) == [2]
 
 
 def test_a_job_that_settles_nothing_in_three_starts_is_not_queued_again(
@@ -61,8 +63,8 @@ def test_a_job_that_settles_nothing_in_three_starts_is_not_queued_again(
 ) -> None:
     monkeypatch.setattr("vindeby.runner.out_of_time.time_limit", {"7_1": "2:00"}.__getitem__)
     ends = Ends(tmp_path)
-    assert [ends.end({}, settled).reason for settled in (0, 0, 1, 0, 0)] == [""] * 5
-    reason = ends.end({}, 0).reason
+    assert [ends.end({}, settled)[1] for settled in (0, 0, 1, 0, 0)] == [""] * 5
+    reason = ends.end({}, 0)[1]
     assert "ran out of time in 3 starts in a row" in reason
     assert "of a job of 2:00; give jobs more time" in reason
     assert "longer --time" in reason
@@ -71,16 +73,16 @@ def test_a_job_that_settles_nothing_in_three_starts_is_not_queued_again(
 def test_a_task_that_is_given_up_is_progress(tmp_path: Path) -> None:
     ends = Ends(tmp_path)
     for _ in range(2):
-        assert ends.end({2: 99.0}, 0) == GivenUp({})
-    assert list(ends.end({2: 99.0}, 0).tasks) == [2]
+        assert ends.end({2: 99.0}, 0) == ({}, "")
+    assert list(ends.end({2: 99.0}, 0)[0]) == [2]
     for _ in range(2):
-        assert ends.end({3: 99.0}, 0) == GivenUp({})
-    assert list(ends.end({3: 99.0}, 0).tasks) == [3]
+        assert ends.end({3: 99.0}, 0) == ({}, "")
+    assert list(ends.end({3: 99.0}, 0)[0]) == [3]
 
 
 def test_where_there_is_no_job_nothing_is_given_up(tmp_path: Path) -> None:
     ends = Ends(tmp_path)
-    assert [ends.end({2: 99.0}, 0, job="") for _ in range(4)] == [GivenUp({})] * 4
+    assert [ends.end({2: 99.0}, 0, job="") for _ in range(4)] == [({}, "")] * 4
 
 
 def stopped(

@@ -16,8 +16,8 @@ from numba.extending import register_jitable
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.moves import one_move, steady_moves, walk_loop
-from vindeby.layout.placing import grid_wakes, unwaked_sources
-from vindeby.layout.placing.step import placing_kernel
+from vindeby.layout.placing import grid_wakes
+from vindeby.layout.placing.steps import placing_kernels
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
 from vindeby.wake.loops.by_width import by_width_kernels
@@ -194,7 +194,7 @@ def _loops(model: WakeModel) -> list[Any]:
     moves, steady = one_move.move_kernels(model), steady_moves.steady_kernels(model, True)
     return [
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
-        unwaked_sources._fill_kernel(model), placing_kernel(model, True), placing_kernel(model, False), *moves, *steady,
+        *placing_kernels(model, True), *placing_kernels(model, False), *moves, *steady,
         *steady_moves.steady_kernels(model, False),
         *(walk_loop.walk_kernel(moves, model.identity, swapping) for swapping in (False, True)),
         walk_loop.walk_kernel(steady, f"{model.identity} steady", False),
@@ -207,7 +207,7 @@ def _local_loops(model: WakeModel, locality: Locality) -> list[Any]:
     if model.superposition == "cumulative":  # not defined in local wind
         return []
     moves = one_move.move_kernels(model, locality)
-    return [*direct_kernels(model, locality), placing_kernel(model, False, locality), *moves]
+    return [*direct_kernels(model, locality), *placing_kernels(model, False, locality), *moves]
 
 
 @pytest.mark.parametrize("name", [*sorted(MODELS), "mine"])

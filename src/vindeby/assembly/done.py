@@ -24,7 +24,7 @@ from vindeby.errors import DataError, InputError
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, read_verdicts, write_verdicts
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment, checksum_of
-from vindeby.store.missing import Holding, answers
+from vindeby.store.missing import Holding, Missing, answers, find_missing
 from vindeby.store.read.database import Database
 from vindeby.store.validate import Check
 
@@ -109,6 +109,15 @@ def judged(database: Database, campaign: Campaign) -> Verdicts:
     verdicts = judge(database, Judge(campaign), read_verdicts(run, text))
     write_verdicts(run, text, verdicts)
     return verdicts
+
+
+def missing_results(run: RunDirectory, campaign: Campaign) -> list[Missing]:
+    """What of a campaign has no valid result in OUT.h5 and the shards beside it."""
+    expected = campaign.fingerprints()
+    if not run.output.exists() and not run.shard_names():
+        return find_missing(None, expected)
+    with Database(run) as database:
+        return find_missing(database, expected, invalid=not_done(database, judged(database, campaign)))
 
 
 class BeforeMerge:

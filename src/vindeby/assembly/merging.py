@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from vindeby.campaign import Campaign, Farm, Turbine
 from vindeby.campaign.tasks import RESULT_ARRAYS, STUDY_ARRAYS
-from vindeby.errors import CampaignError, DataError, InputError
+from vindeby.errors import ArgumentError, CampaignError, DataError, InputError, StorageError
+from vindeby.store.disk.files import check_output
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions
 from vindeby.store.missing import fingerprints
@@ -65,6 +67,20 @@ def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
         f"{run.output}: holds {holds} ({len(have):,} results), with which campaign {campaign.name!r} shares nothing; "
         f"nothing was changed; use -o OTHER.h5 for {campaign.name!r}"
     )
+
+
+def prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
+    """The run directory of a database, made where it is missing; refused where it is that of another campaign."""
+    run = RunDirectory(check_output(output).absolute())
+    if not run.output.parent.is_dir():
+        raise ArgumentError(f"{output}: there is no folder {run.output.parent}; make it first")
+    refuse_another_campaign(run, campaign)
+    try:
+        return run.create()
+    except OSError as error:
+        raise StorageError(
+            f"{run.path}: cannot be made: {error.strerror}; choose another place for the results with -o"
+        ) from None
 
 
 def _opened(run: RunDirectory) -> Database:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from vindeby import layout
 from vindeby.assembly.stored_turbines import around
 from vindeby.assembly.wind import wind_farm
@@ -48,9 +50,8 @@ def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None
     """What the search of a cell may choose; None where all numbers are fixed."""
     if not cell.is_chosen:
         return None
-    few = cell.n_turbines if cell.fewest_turbines is None else cell.fewest_turbines
     mix = (*cell.mix_ranges, *[(0, 0)] * others) if cell.mix_ranges else None
-    return layout.Choice((few, cell.n_turbines), mix, _objective(campaign, cell, others))
+    return layout.Choice((cell.fewest, cell.n_turbines), mix, _objective(campaign, cell, others))
 
 
 def _objective(campaign: Campaign, cell: Cell, others: int) -> layout.Objective:
@@ -103,7 +104,7 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
     given = step.chosen[1]
     if isinstance(given, SmartStart):
         return _smart_start(campaign, given)
-    method: layout.Method = getattr(layout, type(given).__name__)(**given.model_dump())
+    method: layout.Method = getattr(layout, type(given).__name__)(**asdict(given))
     return method
 
 

@@ -32,6 +32,10 @@ def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str
             return _stored(path, database[key], campaign)
         if campaign is None:
             raise InputError(f"{path}: keeps no campaign, so the best result is not known; name its key")
+        if not campaign.is_about_wind:
+            raise InputError(
+                f"{path}: its campaign is about a function without wind; its results hold no layouts"
+            )
         farm_idx = _index("farm", [one.name for one in campaign.farms], farm, path)
         type_idx = _index("type", [one.name for one in campaign.turbines], type_, path)
         judge = Judge(campaign)

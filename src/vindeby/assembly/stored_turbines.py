@@ -18,7 +18,7 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign import Boundary, Campaign, Farm, Turbine
 from vindeby.campaign.neighbours import neighbours_of, types_of
-from vindeby.campaign.tasks import Cell
+from vindeby.campaign.tasks import Cell, from_to
 from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M
 
@@ -169,10 +169,8 @@ def check_types(campaign: Campaign, cell: Cell, record: Record, count: int) -> I
     ranges = cell.mix_ranges or [(wanted, wanted) for _, wanted in cell.mix]
     for (kind, _), (few, many), has in zip(cell.mix, ranges, counts, strict=True):
         if not few <= has <= many:
-            wanted = f"{few}" if few == many else f"{few} to {many}"
-            yield (
-                f"has {has} turbines of type {campaign.turbines[kind].name!r}, but the mix asks for {wanted}"
-            )
+            name, wanted = campaign.turbines[kind].name, from_to(few, many)
+            yield f"has {has} turbines of type {name!r}, but the mix asks for {wanted}"
 
 
 def check_zone(cell: Cell, record: Record) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -180,7 +180,7 @@ def _wakes_of(model: WakeModel) -> wake.WakeModel:
     if model.python is not None:
         return _named_model(model.python)
     name, parameters = model.chosen
-    return wake.MODELS[name](**dict(parameters))
+    return wake.MODELS[name](**asdict(parameters))
 
 
 def _named_model(given: PythonModel) -> wake.WakeModel:
@@ -252,6 +252,8 @@ def wind_farm_of(campaign: Campaign, farm: str | int = 0, turbine: str | int = 0
 
     Farm and turbine type are named, or numbered from 0; a farm that mixes types has those of its mix.
     """
+    if not campaign.is_about_wind:
+        raise ArgumentError("the campaign is about a function without wind: it has no farms")
     number = _number("farm", farm, [one.name for one in campaign.farms])
     kind = _number("turbine type", turbine, [one.name for one in campaign.turbines])
     mix = campaign.mix_of(campaign.farms[number])

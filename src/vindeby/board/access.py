@@ -9,10 +9,10 @@ from __future__ import annotations
 import ipaddress
 import re
 import secrets
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection, cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -67,44 +67,30 @@ class Access:
         await (answer or self._app)(scope, receive, send_with_headers)
 
     def _gate(self, scope: Scope) -> ASGIApp | None:
-        headers = Headers(scope=scope)
+        asking = HTTPConnection(scope)
         if scope["method"] not in {"GET", "HEAD"}:
             return PlainTextResponse("the board is read-only\n", 405)
         if self._token is None:
-            hosts = headers.getlist("host")
+            hosts = asking.headers.getlist("host")
             if len(hosts) != 1 or _host_name(hosts[0]) not in {"localhost", "127.0.0.1", "::1"}:
                 return PlainTextResponse("the board answers only to names of this machine\n", 421)
             return None
-        asked = parse_qsl(scope["query_string"].decode("latin-1"))
-        given = dict(asked).get("token")
+        given = asking.query_params.get("token")
         if given is not None and self._is_token(given):
-            rest = urlencode([pair for pair in asked if pair[0] != "token"])
+            rest = urlencode([pair for pair in asking.query_params.multi_items() if pair[0] != "token"])
             # Two slashes at the beginning would be another machine's address.
             path = "/" + scope["path"].lstrip("/\\")
             answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
             answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", path="/")
             return answer
-        if self._is_token(_cookie(headers.get("cookie", ""))) or self._is_token(
-            headers.get("authorization", "").removeprefix("Bearer ")
-        ):
+        cookies = map(cookie_parser, asking.headers.get("cookie", "").split(";"))
+        header = asking.headers.get("authorization", "").removeprefix("Bearer ")
+        if any(self._is_token(given) for given in (header, *(one.get(COOKIE, "") for one in cookies))):
             return None
         return PlainTextResponse("open the address that `vindeby board` printed: it holds the token\n", 401)
 
     def _is_token(self, given: str) -> bool:
         return self._token is not None and secrets.compare_digest(given.encode(), self._token.encode())
-
-
-def _cookie(header: str) -> str:
-    """The value of our cookie; those of others, whose names may be illegal, are not looked at."""
-    for part in header.split(";"):
-        if part.partition("=")[0].strip() == COOKIE:
-            try:
-                found = SimpleCookie(part.strip()).get(COOKIE)
-            except CookieError:
-                continue
-            if found is not None:
-                return found.value
-    return ""
 
 
 def _host_name(header: str) -> str:

@@ -168,18 +168,12 @@ _TAIL = 200_000
 
 def read_log(folder: Path, name: str) -> str | None:
     """The end of a log; None when there is no such file, or it is not a plain file right in the folder."""
-    if not _NAME.match(name) or name in {".", ".."} or not name.endswith(".log"):
+    if not _NAME.match(name) or not name.endswith(".log") or folder.is_symlink():
         return None
     try:
-        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
-    except OSError:
-        return None
-    finally:
-        os.close(directory)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from vindeby.assembly.stored_turbines import worth_of
 from vindeby.errors import VindebyError
 from vindeby.results import maps
 from vindeby.results.observer import Observer
@@ -35,8 +34,6 @@ class Feed:
         self._version: tuple[int, int] | None = None
         self._campaign: object = self
         self._layouts: dict[str, dict[str, Any]] = {}
-        self._worths: dict[str, float] = {}
-        """By the objective, where the campaign has one; others are compared by energy."""
         self.rows: list[list[Any]] = []
         """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
         self.generation = 0
@@ -101,21 +98,9 @@ class Feed:
         for key, aep, turbines, *place in fresh[columns].tolist():
             self._known[key] = aep
             self.rows.append([key.decode(errors="replace"), *place, maps.plain(aep, _DIGITS), turbines])
-            self._take_worth(self.rows[-1][0])
-
-    def _take_worth(self, key: str) -> None:
-        campaign = self._observer.campaign
-        if campaign is None or campaign.objective is None:
-            return
-        try:
-            worth = worth_of(self._observer.source[key])
-        except (KeyError, VindebyError, OSError):
-            return
-        if worth is not None:
-            self._worths[key] = worth
 
     def _begin_again(self) -> None:
-        self._known, self.rows, self._layouts, self._worths = {}, [], {}, {}
+        self._known, self.rows, self._layouts = {}, [], {}
         self.generation += 1
 
     def _state(self, snapshot: Snapshot) -> dict[str, Any]:
@@ -140,11 +125,13 @@ class Feed:
 
     def _best_of_farms(self) -> list[str]:
         """The best result of each farm by energy or objective, the farm with the most first."""
-        best: dict[int, tuple[float, str]] = {}
-        for key, farm, _, _, aep, _ in self.rows:
-            worth = self._worths.get(key, aep)
-            if worth is not None and (farm not in best or worth > best[farm][0]):
-                best[farm] = worth, key
+        results, best = self._observer.results, dict[int, tuple[float, str]]()
+        found = zip(
+            results.rows["farm_idx"].tolist(), results.worths(self._observer.campaign).tolist(), strict=True
+        )
+        for (farm, worth), key in zip(found, results.rows["key"].tolist(), strict=True):
+            if not np.isnan(worth) and (farm not in best or worth > best[farm][0]):
+                best[farm] = worth, key.decode(errors="replace")
         return [key for _, key in sorted(best.values(), key=lambda found: -found[0])[:_MOST_FARMS]]
 
     def _packed(self, key: str) -> dict[str, Any] | None:

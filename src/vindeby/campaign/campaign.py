@@ -30,6 +30,8 @@ from vindeby.errors import CampaignError
 from vindeby.notebook import heading, table
 from vindeby.text import plural
 
+TYPE_TITLES = ("type", "name", "rated MW", "rotor m", "hub m", "spacing m")
+
 
 class Campaign(CampaignFields):
     """Every farm x every turbine type x every seed, and how each is computed."""
@@ -172,12 +174,13 @@ class Campaign(CampaignFields):
     def _repr_html_(self) -> str:
         lines = [heading(self.name, self.counts), heading("", self.search_in_words)]
         if self.is_about_wind:
-            lines += [self._table_of_types(), self._table_of_farms()]
+            lines += [table(TYPE_TITLES, self.type_rows()), self._table_of_farms()]
         lines += [heading("", f"neighbours of {where}: {what}") for where, what in neighbours_in_words(self)]
         return "".join(lines)
 
-    def _table_of_types(self) -> str:
-        rows = [
+    def type_rows(self) -> list[tuple[str, ...]]:
+        """The turbine types in words, a row for each, with the columns ``TYPE_TITLES``."""
+        return [
             (
                 f"t{index}",
                 turbine.name,
@@ -188,16 +191,12 @@ class Campaign(CampaignFields):
             )
             for index, turbine in enumerate(self.turbines)
         ]
-        return table(("type", "name", "rated MW", "rotor m", "hub m", "spacing m"), rows)
 
     def _table_of_farms(self) -> str:
-        rows = []
+        cells, rows = self.cells(), []
         for index, farm in enumerate(self.farms):
-            mix = self.mix_of(farm)
-            counts = [self.turbine_count(farm, turbine) for turbine in self.turbines]
-            if mix is not None:
-                counts = [sum(count for _, count in mix)]
-            few, many = min([*counts, self.fewest_turbines(farm) or counts[0]]), max(counts)
+            own = [cell for cell in cells if cell.farm_idx == index]
+            few, many = min(cell.fewest for cell in own), max(cell.n_turbines for cell in own)
             turbines = f"{few:,}" if few == many else f"{few:,} to {many:,}"
             rows.append((f"farm{index}", farm.name, f"{farm.boundary.area_km2:.1f}", turbines))
         return table(("farm", "name", "km2", "turbines"), rows)

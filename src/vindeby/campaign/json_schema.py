@@ -14,6 +14,7 @@ import itertools
 import json
 import textwrap
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -69,18 +70,30 @@ class _OfSections(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """The mapping that a section is, with the words of its source, and the other forms in which it may be given."""
         section: type[Section] = schema["cls"]
-        full = _with_limits(super().model_schema(schema))
-        about = dict(_field_descriptions(section))
+        full = _described(section, super().model_schema(schema))
         for name, field in section.model_fields.items():
-            written = full["properties"][field.alias or name]
-            written.pop("title", None)
             inner = section_of(section, name)
-            written["description"] = about.get(name) or (_first_sentence(inner) if inner else "")
-        full["description"] = _first_sentence(section)
+            written = full["properties"][field.alias or name]
+            written["description"] = written["description"] or (_first_sentence(inner) if inner else "")
         if issubclass(section, OneOf):
             full["oneOf"] = [{"required": [key]} for key in section.alternative_keys().values()]
         others = [*_short_forms(section, full), *([_FROM_FILE] if section.may_be_in_a_file else ())]
         return {"description": full["description"], "anyOf": [full, *others]} if others else full
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """The same for the parameters of a search method or a wake model."""
+        return _described(schema["cls"], super().dataclass_schema(schema))
+
+
+def _described(section: type[Any], schema: JsonSchemaValue) -> JsonSchemaValue:
+    """The schema of a mapping with the words of its source."""
+    full = _with_limits(schema)
+    about = dict(_field_descriptions(section))
+    aliases = {field.alias: name for name, field in getattr(section, "model_fields", {}).items()}
+    for key, written in full["properties"].items():
+        written.pop("title", None)
+        written["description"] = about.get(aliases.get(key, key), "")
+    return {**full, "description": _first_sentence(section)}
 
 
 def _short_forms(section: type[Section], full: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
@@ -105,14 +118,14 @@ def _with_limits(schema: Any) -> Any:
     return {names.get(name, name): _with_limits(part) for name, part in schema.items()}
 
 
-def _first_sentence(section: type[Section]) -> str:
+def _first_sentence(section: type[Any]) -> str:
     return inspect.cleandoc(section.__doc__ or "").split("\n\n")[0].replace("\n", " ")
 
 
-def _field_descriptions(section: type[Section]) -> Iterator[tuple[str, str]]:
+def _field_descriptions(section: type[Any]) -> Iterator[tuple[str, str]]:
     """Each field of a section with the docstring below it, those of its base classes first."""
     for holder in reversed(section.__mro__):
-        if not issubclass(holder, Section):
+        if not (is_dataclass(holder) or issubclass(holder, Section)):
             continue
         (class_,) = ast.parse(textwrap.dedent(inspect.getsource(holder))).body
         body = class_.body if isinstance(class_, ast.ClassDef) else []

@@ -63,16 +63,19 @@ class Cell:
         """Whether the search chooses how many turbines there are, or how many of each type."""
         return self.fewest_turbines is not None or bool(self.mix_ranges)
 
+    @property
+    def fewest(self) -> int:
+        """How many turbines a layout has at least; ``n_turbines`` where that is not chosen."""
+        return self.n_turbines if self.fewest_turbines is None else self.fewest_turbines
+
     def allows(self, n_turbines: int) -> bool:
         """Whether a layout may have so many turbines."""
-        fewest = self.n_turbines if self.fewest_turbines is None else self.fewest_turbines
-        return fewest <= n_turbines <= self.n_turbines
+        return self.fewest <= n_turbines <= self.n_turbines
 
     @property
     def counts_in_words(self) -> str:
         """How many turbines: ``66``, or ``60 to 66``."""
-        few = self.fewest_turbines
-        return str(self.n_turbines) if few is None else f"{few} to {self.n_turbines}"
+        return from_to(self.fewest, self.n_turbines)
 
     def label(self, types: Sequence[str]) -> str:
         """The name of its turbine type, or those of its mix, such as ``iea10+iea15``; ``function`` without any."""
@@ -95,6 +98,11 @@ class Cell:
         """What tells a task from all that would give another result: ``digest`` of cell and seed, but quicker."""
         case = f'"case":"{self.cases[seed]}",' if seed in self.cases else ""
         return hashlib.sha256(f'{{{case}"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
+
+
+def from_to(few: int, many: int) -> str:
+    """A number or a range of numbers: ``66``, ``60 to 66``."""
+    return str(many) if few == many else f"{few} to {many}"
 
 
 def task_key(farm_idx: int | str, type_idx: int | str, seed: int | str) -> str:

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from vindeby.cli.options import (
-    CampaignOption,
-    JsonOption,
-    SeedsOption,
-    SetOption,
-    TakeOverOption,
-    given_campaign,
-)
+from vindeby.cli.options import JsonOption, TakeOverOption, given_campaign, taking
 from vindeby.cli.output import echo_text, say
 from vindeby.errors import ArgumentError
 
 
+@taking("given", given_campaign)
 def command(
     paths: Annotated[
         list[Path],
@@ -30,9 +24,7 @@ def command(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The database to make or complete.")
     ],
-    campaign: CampaignOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
+    given: Any = None,
     recompute_aep: Annotated[
         bool,
         typer.Option(
@@ -59,7 +51,7 @@ def command(
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
-    loaded = campaign_of(RunDirectory(check_output(output)), given_campaign(campaign, set_, seeds))
+    loaded = campaign_of(RunDirectory(check_output(output)), given)
     if loaded is None:
         raise ArgumentError(
             "adopt needs the campaign that the script was to compute (farms, turbines, wind, seeds): add --campaign "
@@ -70,10 +62,9 @@ def command(
     report = adopt(paths, output, loaded, options=options, take_over=take_over, say=say)
     echo_text(json.dumps(report.to_json(), indent=1) + "\n" if json_ else str(report))
     if report.missing:
-        named = campaign or "CAMPAIGN"
         say(
             f"{len(report.missing):,} of {report.total:,} results are missing; `vindeby missing {output}` lists them, "
-            f"`vindeby run {named} -o {output}` computes them"
+            f"`vindeby run CAMPAIGN -o {output}` computes them"
         )
     if report.unanswered:
         say(f"{report.unanswered:,} records were left out, and nothing valid stands in their place")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from vindeby.cli.options import CampaignOption, OutputArgument, SeedsOption, SetOption, given_campaign
+from vindeby.cli.options import OutputArgument, given_campaign, taking
 from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
 
 
+@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     port: Annotated[
@@ -28,9 +29,7 @@ def command(
         str | None,
         typer.Option("--token", metavar="TOKEN", help="The token to ask for; random if not given."),
     ] = None,
-    campaign: CampaignOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
+    given: Any = None,
 ) -> None:
     """Show a campaign in the browser while it runs; reads only. Ctrl-C ends it."""
     from vindeby.results.observer import Observer
@@ -42,5 +41,5 @@ def command(
     except ModuleNotFoundError as error:
         raise ArgumentError(f"board: {error.name} is not installed; pip install 'vindeby[board]'") from None
 
-    observer = Observer(output, campaign=given_campaign(campaign, set_, seeds))
+    observer = Observer(output, campaign=given)
     serve_board(observer, host=host, port=port, token=token, say=lambda address: echo(f"board: {address}"))

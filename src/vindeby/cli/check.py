@@ -40,6 +40,8 @@ def command(
 
 
 def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
+    from vindeby.campaign.neighbours import neighbours_in_words
+
     return {
         "name": campaign.name,
         "valid": True,
@@ -54,7 +56,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "wake": campaign.wake.title if campaign.is_about_wind else None,
         "objective": None if campaign.objective is None else campaign.objective.title,
         "method": [step.chosen[0] for step in campaign.method],
-        "neighbours": [{"beside": where, "what": what} for where, what in _neighbours(campaign)],
+        "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
         "warnings": list(found.warnings),
     }
@@ -63,11 +65,10 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
 def _print(campaign: Campaign, found: Survey) -> None:
     from rich.console import Console
 
+    from vindeby.campaign.neighbours import neighbours_in_words
+
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
-    console.print(
-        f"{one_line(campaign.name)}: {campaign.counts}",
-        markup=False,
-    )
+    console.print(f"{one_line(campaign.name)}: {campaign.counts}", markup=False)
     steps = " -> ".join(step.chosen[0] for step in campaign.method)
     if not campaign.is_about_wind:
         console.print(f"search {steps}", markup=False)
@@ -87,14 +88,8 @@ def _print(campaign: Campaign, found: Survey) -> None:
         console.print(
             f"{one_line(farm.name)} is around {place} ({one_line(campaign.crs or '')[:60]})", markup=False
         )
-    for where, what in _neighbours(campaign):
+    for where, what in neighbours_in_words(campaign):
         console.print(f"neighbours of {one_line(where)}: {one_line(what)}", markup=False)
-
-
-def _neighbours(campaign: Campaign) -> list[tuple[str, str]]:
-    from vindeby.campaign.neighbours import neighbours_in_words
-
-    return neighbours_in_words(campaign)
 
 
 def _middles(campaign: Campaign) -> list[tuple[float, float]]:
@@ -119,24 +114,24 @@ def _types(campaign: Campaign) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from vindeby.campaign.campaign import TYPE_TITLES
+
     table = Table(box=None, pad_edge=False)
-    for title in ("type", "", "rated MW", "rotor m", "hub m", "spacing m"):
-        table.add_column(title, justify="left" if title in ("type", "") else "right", no_wrap=True)
-    for index, turbine in enumerate(campaign.turbines):
-        table.add_row(
-            f"t{index}",
-            Text(one_line(turbine.name)),
-            f"{turbine.rated_power_mw:g}",
-            f"{turbine.rotor_diameter_m:g}",
-            f"{turbine.hub_height_m:g}",
-            f"{campaign.min_spacing.in_metres(turbine.rotor_diameter_m):g}",
+    for title in TYPE_TITLES:
+        is_text = title in ("type", "name")
+        table.add_column(
+            "" if title == "name" else title, justify="left" if is_text else "right", no_wrap=True
         )
+    for row in campaign.type_rows():
+        table.add_row(*(Text(one_line(cell)) for cell in row))
     return table
 
 
 def _farms(campaign: Campaign, found: Survey) -> Table:
     from rich.table import Table
     from rich.text import Text
+
+    from vindeby.campaign.tasks import from_to
 
     table = Table(box=None, pad_edge=False)
     table.add_column("farm", no_wrap=True)
@@ -147,12 +142,12 @@ def _farms(campaign: Campaign, found: Survey) -> Table:
         cells = [cell for cell in found.cells if cell.farm_idx == index]
         densities = [cell.density_mw_per_km2 for cell in cells]
         low, high = f"{min(densities):.2f}", f"{max(densities):.2f}"
-        counts = {cell.type_idx: _from_to(cell.needed, cell.n_turbines) for cell in cells}
+        counts = {cell.type_idx: from_to(cell.needed, cell.n_turbines) for cell in cells}
         if cells[0].mix:
             names = [turbine.name for turbine in campaign.turbines]
             ranges = cells[0].mix_ranges or [(count, count) for _, count in cells[0].mix]
             counts = {
-                names.index(name): _from_to(*range_)
+                names.index(name): from_to(*range_)
                 for (name, _), range_ in zip(cells[0].mix, ranges, strict=True)
             }
         table.add_row(
@@ -164,19 +159,10 @@ def _farms(campaign: Campaign, found: Survey) -> Table:
             *(counts.get(kind, "") for kind in range(len(campaign.turbines))),
         )
         for number, zone in enumerate(cells[0].zones):
-            table.add_row(
-                "",
-                Text(f"  zone {one_line(zone.name)}"),
-                "",
-                f"{zone.area_km2:.1f}",
-                "",
-                *_zone_counts(campaign, cells, number),
-            )
+            here = Text(f"  zone {one_line(zone.name)}")
+            counts_here = _zone_counts(campaign, cells, number)
+            table.add_row("", here, "", f"{zone.area_km2:.1f}", "", *counts_here)
     return table
-
-
-def _from_to(few: int, many: int) -> str:
-    return str(many) if few == many else f"{few} to {many}"
 
 
 def _zone_counts(campaign: Campaign, cells: Sequence[CellSurvey], number: int) -> list[str]:

@@ -92,10 +92,9 @@ def extras() -> MachineFact:
     there = {name: all(map(importlib.util.find_spec, packages)) for name, packages in _EXTRAS.items()}
     absent = [name for name, installed in there.items() if not installed]
     summary = ", ".join(name for name, installed in there.items() if installed) or "none"
-    return MachineFact(
-        summary + (f"; not installed: {', '.join(absent)} (pip install 'vindeby[NAME]')" if absent else ""),
-        data={"installed": there},
-    )
+    if absent:
+        summary += f"; not installed: {', '.join(absent)} (pip install 'vindeby[NAME]')"
+    return MachineFact(summary, data={"installed": there})
 
 
 def cores() -> MachineFact:
@@ -174,18 +173,12 @@ def cache() -> MachineFact:
     """Where the machine code of the wake engine is kept."""
     from vindeby.wake.compiling.compiled import cache_folder
 
-    place = cache_folder()
+    place, anew = cache_folder(), "set NUMBA_CACHE_DIR, or each process compiles anew"
     if place is None:
-        return MachineFact(
-            "none", "this user has no home: set NUMBA_CACHE_DIR, or each process compiles anew"
-        )
-    size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) if place.is_dir() else 0
+        return MachineFact("none", f"this user has no home: {anew}")
+    size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
     above = next(parent for parent in (place, *place.parents) if parent.exists())
-    trouble = (
-        ""
-        if os.access(above, os.W_OK)
-        else "not writable: set NUMBA_CACHE_DIR, or each process compiles anew"
-    )
+    trouble = "" if os.access(above, os.W_OK) else f"not writable: {anew}"
     filled = (
         f"{size / 1e6:,.0f} MB of machine code" if size else "empty: the first run compiles the wake engine"
     )
@@ -208,16 +201,7 @@ def _answer(name: str, *arguments: str) -> str | None:
 
 def _file_system(folder: Path) -> str:
     """Its kind, such as ext4 or nfs4; empty where the system does not say."""
-    place, best, kind = str(folder.resolve()), "", ""
-    try:
-        mounts = Path("/proc/self/mounts").read_text(errors="replace").splitlines()
-    except OSError:
-        return ""
-    for _, where, name, *_ in (line.split() for line in mounts):
-        inside = place == where or place.startswith(where.rstrip("/") + "/")
-        if inside and len(where) >= len(best):
-            best, kind = where, name
-    return kind
+    return (_answer("df", "--output=fstype", str(folder)) or "").rpartition("\n")[2]
 
 
 def _durable_write_s(folder: Path) -> float:

@@ -94,7 +94,7 @@ def _say(done: Exported) -> None:
         say(note)
     say(f"{count(len(chosen), 'result')} exported")
     if chosen.missing:
-        named = first_few(chosen.missing, _SHOWN)
+        named = first_few(list(chosen.missing), _SHOWN)
         say(f"{len(chosen.missing):,} of those asked for have no valid result: {named}")
 
 

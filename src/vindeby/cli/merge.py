@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vindeby.cli.options import (
-    CampaignOption,
     FormatOption,
     JsonOption,
     OutputArgument,
-    SeedsOption,
-    SetOption,
     TakeOverOption,
     given_campaign,
+    taking,
 )
 from vindeby.cli.output import echo, echo_json, echo_text, first_few, say
 
@@ -27,15 +25,14 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
+@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="Further files to take results from.")
     ] = None,
-    campaign: CampaignOption = None,
+    given: Any = None,
     file_format: FormatOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
     on_bad: Annotated[
         str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
     ] = "abort",
@@ -64,7 +61,7 @@ def command(
     from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
     run = RunDirectory(check_output(output))
-    loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
+    loaded = campaign_of(run, given)
     if loaded is not None:
         refuse_another_campaign(run, loaded)
     before = BeforeMerge(run, loaded)
@@ -108,17 +105,12 @@ def _print(report: MergeReport, as_json: bool) -> None:
 
 def _falls_short(run: RunDirectory, report: MergeReport, campaign: Campaign | None) -> bool:
     """Are results missing after bad files were left out?"""
-    from vindeby.assembly.done import judged, not_done
-    from vindeby.store.missing import find_missing
-    from vindeby.store.read.database import Database
+    from vindeby.assembly.done import missing_results
 
     if campaign is None:
         return True
-    expected = campaign.fingerprints()
-    with Database(run) as database:
-        missing = find_missing(database, expected, invalid=not_done(database, judged(database, campaign)))
+    missing = missing_results(run, campaign)
     if missing:
-        say(
-            f"{len(missing)} of {len(expected)} results are missing; `vindeby missing {report.output}` lists them"
-        )
+        missed = f"{len(missing)} of {campaign.total_configs} results are missing"
+        say(f"{missed}; `vindeby missing {report.output}` lists them")
     return bool(missing)

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vindeby.cli.options import (
-    CampaignOption,
-    JsonOption,
-    OutputOrFolderArgument,
-    SeedsOption,
-    SetOption,
-    given_campaign,
-    required_campaign,
-)
+from vindeby.cli.options import JsonOption, OutputOrFolderArgument, given_campaign, required_campaign, taking
 from vindeby.cli.output import count, echo_text, say
 from vindeby.errors import ArgumentError
 
@@ -22,11 +14,10 @@ if TYPE_CHECKING:
     from vindeby.results.sources import Folder
 
 
+@taking("given", given_campaign)
 def command(
     output: OutputOrFolderArgument,
-    campaign: CampaignOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
+    given: Any = None,
     format: Annotated[
         str, typer.Option("--format", metavar="text|csv|json", help="How to print the list.")
     ] = "text",
@@ -35,7 +26,7 @@ def command(
     """List the configurations that have no valid result, with the reason; exit 1 when there are any."""
     from vindeby.assembly.done import Judge, judged, not_done
     from vindeby.results.observer import begun_tasks
-    from vindeby.results.sources import Folder, NothingYet, open_source
+    from vindeby.results.sources import Folder, open_source
     from vindeby.store.disk.events import Odd, read_failures
     from vindeby.store.missing import as_csv, as_json, as_text, find_missing
     from vindeby.store.read.database import Database
@@ -45,7 +36,7 @@ def command(
     if chosen not in formats:
         raise ArgumentError(f"--format: {format!r} is not known; use text, csv or json")
     source = open_source(output)
-    asked = required_campaign(source.run, given_campaign(campaign, set_, seeds), source.campaign_text)
+    asked = required_campaign(source.run, given, source.campaign_text)
     expected = asked.fingerprints()
     invalid: dict[str, str] = {}
     if isinstance(source, Database):
@@ -57,8 +48,7 @@ def command(
     failed = {key: str(task) for key, task in read_failures(source.run, odd).items()}
     for path, [why] in odd.items():
         say(f"{path}: {why}")
-    holding = None if isinstance(source, NothingYet) else source
-    missing = find_missing(holding, expected, failed, begun_tasks(source.run), invalid)  # type: ignore[arg-type]
+    missing = find_missing(source, expected, failed, begun_tasks(source.run), invalid)  # type: ignore[arg-type]
     echo_text(formats[chosen](missing))
     if missing:
         say(f"{len(missing)} of {len(expected)} results are missing")

@@ -6,19 +6,12 @@ It is run often, beside a campaign that needs the machine, so that it loads noth
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from vindeby.cli.options import (
-    CampaignOption,
-    JsonOption,
-    OutputOrFolderArgument,
-    SeedsOption,
-    SetOption,
-    given_campaign,
-)
+from vindeby.cli.options import JsonOption, OutputOrFolderArgument, given_campaign, taking
 from vindeby.cli.output import echo_json
 from vindeby.errors import ArgumentError
 
@@ -26,6 +19,7 @@ _WIDTH_OF_A_FILE = 120
 _SHORTEST_S = 0.1
 
 
+@taking("given", given_campaign)
 def command(
     output: OutputOrFolderArgument,
     watch: Annotated[
@@ -41,9 +35,7 @@ def command(
     failures: Annotated[
         bool, typer.Option("--failures", help="Every failure, with its traceback and log.")
     ] = False,
-    campaign: CampaignOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
+    given: Any = None,
     interval: Annotated[
         float, typer.Option("--interval", metavar="SECONDS", help="How often --watch looks.")
     ] = 1.0,
@@ -58,7 +50,7 @@ def command(
         raise ArgumentError("--watch and --json exclude each other; run `monitor --json` repeatedly")
     if not interval >= _SHORTEST_S:
         raise ArgumentError(f"--interval: {interval:g} is too short; give {_SHORTEST_S} seconds or more")
-    observer = Observer(output, campaign=given_campaign(campaign, set_, seeds), seed=seed)
+    observer = Observer(output, campaign=given, seed=seed)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
     if watch:
         from vindeby.monitor.view import watch_campaign  # only here: it takes over the terminal

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import glob
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,20 +31,9 @@ def preset_names(incomplete: str) -> list[str]:
 
 def campaigns(incomplete: str) -> list[str]:
     """The presets, campaign files and folders that begin with this."""
-    folder, _, begun = incomplete.rpartition("/")
-    start = Path(folder or ("/" if incomplete.startswith("/") else "."))
-    found = []
-    try:
-        for entry in sorted(start.iterdir()):
-            if entry.name.startswith(begun) and (begun.startswith(".") or not entry.name.startswith(".")):
-                name = incomplete[: len(incomplete) - len(begun)] + entry.name
-                if entry.suffix in _CAMPAIGN_FILES:
-                    found.append(name)
-                elif entry.is_dir():
-                    found.append(f"{name}/")
-    except OSError:
-        pass
-    return [*preset_names(incomplete), *found]
+    begun = sorted(glob.glob(glob.escape(incomplete) + "*"))  # noqa: PTH207 - as it was typed
+    folders = [f"{name}/" for name in begun if Path(name).is_dir()]
+    return [*preset_names(incomplete), *folders, *(name for name in begun if name.endswith(_CAMPAIGN_FILES))]
 
 
 CampaignArgument = Annotated[
@@ -102,24 +94,26 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing bu
 IntervalOption = Annotated[
     float, typer.Option("--interval", metavar="SECONDS", help="Between lines when not in a terminal.")
 ]
-NodesOption = Annotated[int | None, typer.Option("--nodes", metavar="N", help="Jobs, each on one node.")]
-TimeOption = Annotated[
-    str | None, typer.Option("--time", metavar="HH:MM:SS", help="How long a job may take.")
-]
-CoresOption = Annotated[
-    int | None, typer.Option("--cores", metavar="N", help="Cores, and workers, of a job.")
-]
-MemoryOption = Annotated[str | None, typer.Option("--memory", metavar="16GB", help="Memory of a job.")]
-PartitionOption = Annotated[
-    str | None, typer.Option("--partition", metavar="NAME", help="SLURM's partition.")
-]
-AccountOption = Annotated[str | None, typer.Option("--account", metavar="NAME", help="Whom SLURM charges.")]
-DirectiveOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--directive", metavar="OPTION", help="Another option of sbatch, e.g. --qos=low; repeatable."
-    ),
-]
+
+
+def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator: a command has the options of ``make`` in place of its parameter ``name``, and gets what it makes."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        options = inspect.signature(make, eval_str=True).parameters
+        parameters: list[inspect.Parameter] = []
+        for parameter in inspect.signature(command, eval_str=True).parameters.values():
+            parameters += options.values() if parameter.name == name else [parameter]
+
+        @functools.wraps(command)
+        def with_options(**given: Any) -> None:
+            made = make(**{option: given.pop(option) for option in options})
+            command(**given, **{name: made})
+
+        vars(with_options)["__signature__"] = inspect.Signature(parameters)
+        return with_options
+
+    return decorate
 
 
 def load_campaign(
@@ -142,12 +136,38 @@ def load_campaign(
     return Campaign.from_document(document, overrides)
 
 
-def given_campaign(campaign: str | None, set_: list[str] | None, seeds: str | None) -> GivenCampaign:
+def given_campaign(campaign: CampaignOption = None, set_: SetOption = None, seeds: SeedsOption = None) -> Any:
     """The campaign to read results by: the one named, or the one kept with them, with what is overridden in it."""
     from vindeby.results.sources import ChangedCampaign
 
     overrides = _overrides(set_, seeds)
     return ChangedCampaign(campaign, tuple(overrides)) if overrides else campaign
+
+
+def slurm_jobs(
+    nodes: Annotated[int | None, typer.Option("--nodes", metavar="N", help="Jobs, each on one node.")] = None,
+    time: Annotated[
+        str | None, typer.Option("--time", metavar="HH:MM:SS", help="How long a job may take.")
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option("--cores", metavar="N", help="Cores, and workers, of a job.")
+    ] = None,
+    memory: Annotated[str | None, typer.Option("--memory", metavar="16GB", help="Memory of a job.")] = None,
+    partition: Annotated[
+        str | None, typer.Option("--partition", metavar="NAME", help="SLURM's partition.")
+    ] = None,
+    account: Annotated[
+        str | None, typer.Option("--account", metavar="NAME", help="Whom SLURM charges.")
+    ] = None,
+    directives: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--directive", metavar="OPTION", help="Another option of sbatch, e.g. --qos=low; repeatable."
+        ),
+    ] = None,
+) -> dict[str, Any]:
+    """What the command line says about SLURM jobs, by the field of the campaign's section ``slurm``."""
+    return {name: value for name, value in locals().items() if value is not None}
 
 
 def _overrides(set_: list[str] | None, seeds: str | None) -> list[str]:
@@ -169,12 +189,12 @@ def required_campaign(run: RunDirectory, given: GivenCampaign, kept: Attribute |
     return campaign
 
 
-def slurm_options(campaign: Campaign, **given: Any) -> SlurmOptions:
+def slurm_options(campaign: Campaign, jobs: dict[str, Any]) -> SlurmOptions:
     """What the campaign says about jobs; options of the command line take precedence."""
     from pydantic import ValidationError
 
     try:
-        return campaign.run.slurm.overridden(**given)
+        return campaign.run.slurm.overridden(**jobs)
     except ValidationError as error:
         first = error.errors()[0]
         name = option_name(str(first["loc"][0])) if first["loc"] else ""
@@ -186,4 +206,4 @@ def slurm_options(campaign: Campaign, **given: Any) -> SlurmOptions:
 
 def option_name(field: str) -> str:
     """The option for a field of the campaign's section ``slurm``."""
-    return "directive" if field == "directives" else field
+    return field.removesuffix("s") if field == "directives" else field

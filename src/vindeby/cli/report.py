@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from vindeby.cli.options import CampaignOption, OutputArgument, SeedsOption, SetOption, given_campaign
+from vindeby.cli.options import OutputArgument, QuietOption, given_campaign, taking
 from vindeby.cli.output import echo, say
 
 
+@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     to: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="HTML", help="Where to; OUT.html if not given.")
     ] = None,
-    campaign: CampaignOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    given: Any = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Write one HTML file with everything: summary, pictures, every layout, failures, provenance."""
     from vindeby.report import build_report
@@ -27,7 +26,6 @@ def command(
     from vindeby.results.result_set import ResultSet
     from vindeby.store.disk.output_file import write_file
 
-    given = given_campaign(campaign, set_, seeds)
     result_set = ResultSet(output, campaign=given)
     observer = Observer(output, campaign=given, results=result_set.results)
     text = build_report(result_set, observer, (lambda _: None) if quiet else say)

@@ -8,27 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vindeby.cli.options import (
-    AccountOption,
     CampaignArgument,
-    CoresOption,
-    DirectiveOption,
     IntervalOption,
-    MemoryOption,
-    NodesOption,
     OnBadOption,
     OutputOption,
-    PartitionOption,
     PartOption,
     QuietOption,
     RetryFailedOption,
     SeedsOption,
     SetOption,
     TakeOverOption,
-    TimeOption,
     WorkersOption,
     load_campaign,
     option_name,
+    slurm_jobs,
     slurm_options,
+    taking,
 )
 from vindeby.cli.output import say
 from vindeby.errors import ArgumentError
@@ -39,6 +34,7 @@ if TYPE_CHECKING:
 DEFAULT_OUTPUT = Path("layouts.h5")
 
 
+@taking("jobs", slurm_jobs)
 def command(
     campaign: CampaignArgument,
     output: OutputOption = DEFAULT_OUTPUT,
@@ -58,13 +54,7 @@ def command(
             "--slurm", help="Compute on SLURM jobs that this process submits and keeps, through Dask."
         ),
     ] = False,
-    nodes: NodesOption = None,
-    time: TimeOption = None,
-    cores: CoresOption = None,
-    memory: MemoryOption = None,
-    partition: PartitionOption = None,
-    account: AccountOption = None,
-    directive: DirectiveOption = None,
+    jobs: Any = None,
     retry_failed: RetryFailedOption = False,
     replace_stale: Annotated[
         bool,
@@ -99,15 +89,6 @@ def command(
     loaded = load_campaign(campaign, set_, seeds, on_note=_silent if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
-    jobs = {
-        "nodes": nodes,
-        "time": time,
-        "cores": cores,
-        "memory": memory,
-        "partition": partition,
-        "account": account,
-        "directives": directive,
-    }
     pool = _pool(loaded, dask, slurm, jobs)
     on_progress, held = watching(quiet=quiet, interval_s=interval)
     with held:
@@ -143,14 +124,16 @@ def _say_what_matters(note: str) -> None:
 def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any]) -> object | None:
     """Where the work is done, if not on this machine."""
     if not slurm:
-        if given := [option_name(name) for name, value in jobs.items() if value is not None]:
-            raise ArgumentError(f"--{given[0]}: is about SLURM jobs; give --slurm too, or use vindeby slurm")
+        for name in jobs:
+            raise ArgumentError(
+                f"--{option_name(name)}: is about SLURM jobs; give --slurm too, or use vindeby slurm"
+            )
         return dask
     if dask is not None:
         raise ArgumentError("--slurm and --dask exclude each other; give one of them")
     from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 
-    return SlurmJobs(slurm_options(campaign, **jobs))
+    return SlurmJobs(slurm_options(campaign, jobs))
 
 
 def _failures(text: str | None) -> int | str | None:

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from vindeby.cli.options import (
-    CampaignOption,
-    FormatOption,
-    JsonOption,
-    SeedsOption,
-    SetOption,
-    given_campaign,
-)
+from vindeby.cli.options import FormatOption, JsonOption, given_campaign, taking
 from vindeby.cli.output import echo, echo_json, echo_text, say
 from vindeby.errors import ArgumentError, DataError
 
 
+@taking("given", given_campaign)
 def command(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of files.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The new database.")],
-    campaign: CampaignOption = None,
+    given: Any = None,
     file_format: FormatOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
     recompute_aep: Annotated[
         bool,
         typer.Option("--recompute-aep", help="Compute AEP where it is invalid and the layout is good."),
@@ -41,19 +33,18 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
-    from vindeby.assembly.done import judged, not_done
+    from vindeby.assembly.done import missing_results
     from vindeby.assembly.energy import fill_in_energies
     from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, RESULT_ARRAYS
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.format.root import stated
-    from vindeby.store.missing import Reason, find_missing
-    from vindeby.store.read.database import Database
+    from vindeby.store.missing import Reason
     from vindeby.store.salvage import salvage
 
     run = RunDirectory(check_output(output))
-    loaded = campaign_of(run, given_campaign(campaign, set_, seeds))
+    loaded = campaign_of(run, given)
     if recompute_aep and loaded is None:
         raise ArgumentError(
             "--recompute-aep needs the campaign: its site, turbines and wake model; add --campaign FILE"
@@ -79,9 +70,7 @@ def command(
         run.freeze_campaign(text)
         if recompute_aep:
             filled = fill_in_energies(run, loaded, say)
-        with Database(run) as database:
-            invalid = not_done(database, judged(database, loaded))
-            missing = find_missing(database, loaded.fingerprints(), invalid=invalid)
+        missing = missing_results(run, loaded)
     if json_:
         lacking = None if missing is None else [vars(entry) for entry in missing]
         more = {} if filled is None else {"fixed": filled.to_json()}

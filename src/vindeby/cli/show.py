@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vindeby.cli.options import CampaignOption, OutputArgument, SeedsOption, SetOption, given_campaign
+from vindeby.cli.options import OutputArgument, given_campaign, taking
 from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
 
@@ -29,6 +29,7 @@ def _pictures(incomplete: str) -> list[str]:
     return [name for name in PICTURE_NAMES if name.startswith(incomplete)]
 
 
+@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     key: Annotated[str | None, typer.Argument(metavar="KEY", help="Which result, e.g. farm0_t5_s0.")] = None,
@@ -64,9 +65,7 @@ def command(
             "--picture", metavar="NAME", help=f"One of the campaign: {_NAMES}.", autocompletion=_pictures
         ),
     ] = None,
-    campaign: CampaignOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
+    given: Any = None,
 ) -> None:
     """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
     from vindeby.plots import PICTURES, compare, gallery, layout, save
@@ -83,7 +82,7 @@ def command(
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     path = to or Path(_default_name(key, compare_, gallery_, picture))
     format_of(path)
-    result_set = ResultSet(output, campaign=given_campaign(campaign, set_, seeds))
+    result_set = ResultSet(output, campaign=given)
     if picture is not None:
         axes = PICTURES[picture][0](result_set)
     elif gallery_ is not None:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vindeby.cli.options import (
-    AccountOption,
     CampaignArgument,
-    CoresOption,
-    DirectiveOption,
-    MemoryOption,
-    NodesOption,
     OutputOption,
-    PartitionOption,
     RetryFailedOption,
     SeedsOption,
     SetOption,
-    TimeOption,
     load_campaign,
+    slurm_jobs,
     slurm_options,
+    taking,
 )
 from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
@@ -33,16 +28,11 @@ if TYPE_CHECKING:
     from vindeby.store.disk.run_directory import RunDirectory
 
 
+@taking("jobs", slurm_jobs)
 def command(
     campaign: CampaignArgument,
     output: OutputOption = Path("layouts.h5"),
-    nodes: NodesOption = None,
-    time: TimeOption = None,
-    cores: CoresOption = None,
-    memory: MemoryOption = None,
-    partition: PartitionOption = None,
-    account: AccountOption = None,
-    directive: DirectiveOption = None,
+    jobs: Any = None,
     retry_failed: RetryFailedOption = False,
     submit: Annotated[bool, typer.Option("--submit", help="Submit the jobs, too.")] = False,
     set_: SetOption = None,
@@ -52,16 +42,7 @@ def command(
     from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
 
     loaded = load_campaign(campaign, set_, seeds)
-    options = slurm_options(
-        loaded,
-        nodes=nodes,
-        time=time,
-        cores=cores,
-        memory=memory,
-        partition=partition,
-        account=account,
-        directives=directive,
-    )
+    options = slurm_options(loaded, jobs)
     run = _prepared(output, loaded)
     parts = options.nodes or 1
     left = what_is_left(run, loaded, parts, retry_failed=retry_failed)
@@ -82,7 +63,7 @@ def command(
         f"of {parts}"
     )
     if submit:
-        _submit(job, list(left.by_part))
+        _submit(job)
     else:
         echo(
             f"to submit it: the same command with --submit; or sbatch {_quoted(job.array_script)}, then, "
@@ -93,21 +74,16 @@ def command(
 
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
-    from vindeby.assembly.merging import refuse_another_campaign
+    from vindeby.assembly.merging import prepared_directory
     from vindeby.store.disk.files import check_output
-    from vindeby.store.disk.run_directory import RunDirectory
 
-    run = RunDirectory(check_output(output).absolute())
-    for path in (run.output, Path.cwd()):
+    for path in (check_output(output).absolute(), Path.cwd()):
         if not str(path).isprintable():
             raise ArgumentError(
                 f"{path}: the path holds a character that cannot stand in a script for sbatch, such as the end of a "
                 "line; rename the folder, or choose another name with -o"
             )
-    if not run.output.parent.is_dir():
-        raise ArgumentError(f"{output}: there is no folder {run.output.parent}; make it first")
-    refuse_another_campaign(run, campaign)
-    run.create()
+    run = prepared_directory(output, campaign)
     text = campaign.dumps()
     if run.campaign_text() != text:
         _refuse_while_running(run)
@@ -131,14 +107,14 @@ def _write(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def _submit(job: Job, parts: list[int]) -> None:
-    from vindeby.batch import write_note
+def _submit(job: Job) -> None:
+    from vindeby.batch import Submitted, write_note
     from vindeby.slurm_commands import submit
 
     array = submit(job.array_script)
-    write_note(job.run, array, "", parts, job.parts)
+    write_note(job.run, Submitted(array, ""))
     merge = submit(job.merge_script, f"--dependency=afterany:{array}")
-    write_note(job.run, array, merge, parts, job.parts)
+    write_note(job.run, Submitted(array, merge))
     echo(f"submitted: job array {array}, and {merge}, which merges when all of its elements have ended")
     echo(f"to watch it: vindeby monitor {_quoted(job.run.output)}; to end it: scancel {array} {merge}")
     echo("if anything is missing in the end: the same command again")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vindeby.cli.options import CampaignOption, JsonOption, SeedsOption, SetOption, given_campaign
+from vindeby.cli.options import JsonOption, given_campaign, taking
 from vindeby.cli.output import echo, echo_json, say
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SHOWN = 50
 
 
+@taking("given", given_campaign)
 def command(
     output: Annotated[
         Path,
@@ -29,9 +30,7 @@ def command(
             help="The database, of vindeby or of another script, or a folder of worker files.",
         ),
     ],
-    campaign: CampaignOption = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
+    given: Any = None,
     deep: Annotated[bool, typer.Option("--deep", help="Compute every AEP again from its layout.")] = False,
     fix_aep: Annotated[
         bool, typer.Option("--fix-aep", help="First compute AEP where it is invalid and the layout is good.")
@@ -46,7 +45,6 @@ def command(
 
     output = named_output(output)
     run = RunDirectory(output)
-    given = given_campaign(campaign, set_, seeds)
     loaded = campaign_of(run, given, None if output.is_dir() else kept_campaign(output))
     filled = _filled(run, loaded) if fix_aep else None
     if loaded is not None and deep and not fix_aep:

@@ -11,11 +11,10 @@ from typing import Any
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.doubts import notes_about_files
-from vindeby.campaign.reading.yaml_text import Document
 from vindeby.errors import ArgumentError, CampaignError, InputError
-from vindeby.evaluation.as_campaign import call_of, campaign_of
+from vindeby.evaluation.as_campaign import call_of, campaign_of, source_of
 from vindeby.evaluation.selection import Selector
-from vindeby.evaluation.stored_layouts import Case, Pinned, StoredLayouts
+from vindeby.evaluation.stored_layouts import Case, StoredLayouts
 from vindeby.evaluation.study import Study
 from vindeby.runner.running import run
 from vindeby.runner.summary import Summary
@@ -73,19 +72,14 @@ def study_campaign(
     database: str | Path, study: str | Path | dict[str, Any], overrides: Sequence[str] = ()
 ) -> Campaign:
     """The campaign that evaluates a study: every case, with the layouts that are chosen now."""
-    loaded, document = _loaded(study, overrides)
+    read = Study.from_data if isinstance(study, dict) else Study.load
+    loaded, document = read(study, overrides)  # type: ignore[arg-type]
     stored = StoredLayouts(Path(database))
     try:
         chosen = Selector(loaded, document, stored).select()
         return campaign_of(loaded, document, stored, chosen)
     finally:
         stored.close()
-
-
-def _loaded(study: str | Path | dict[str, Any], overrides: Sequence[str]) -> tuple[Study, Document]:
-    if isinstance(study, dict):
-        return Study.from_data(study, overrides)
-    return Study.load(study, overrides)
 
 
 def refuse_changed_source(campaign: Campaign, output: Path) -> None:
@@ -97,49 +91,28 @@ def refuse_changed_source(campaign: Campaign, output: Path) -> None:
         return  # the run says what is wrong with it
     if former is None or call_of(former) is None:
         return
-    before, now = _pinned(former), _pinned(campaign)
-    changed = [key for key, checksum in now.items() if before.get(key, checksum) != checksum]
-    if changed:
-        raise InputError(
-            f"{_source(campaign)}: {changed[0]} {_and_more(changed)}changed since results in {output} were made of it; "
-            "nothing was changed; use --replace-stale to compute them again, or another -o"
-        )
-    for cell, keys in _evaluated(campaign).items():
-        kept = _evaluated(former).get(cell, keys)
-        if keys[: len(kept)] != kept:
+    before, now = _layouts_of(former), _layouts_of(campaign)
+    for name, layouts in now.items():
+        kept = before.get(name, layouts)
+        if layouts[: len(kept)] != kept:
             raise InputError(
-                f"{_source(campaign)}: {output} holds evaluations of {kept[0]}, but the study now means {keys[0]} "
-                "(its best layout, or its seeds, have changed); nothing was changed; use --replace-stale to compute "
-                "them again, or another -o"
+                f"{source_of(campaign, output)}: {output} holds evaluations of {kept[0]}, but the study now means "
+                f"{layouts[0]} (key and checksum: the layout, the best layout or the seeds have changed); nothing was "
+                "changed; use --replace-stale to compute them again, or another -o"
             )
 
 
-def _and_more(keys: Sequence[str]) -> str:
-    return "has " if len(keys) == 1 else f"and {len(keys) - 1} more have "
-
-
-def _source(campaign: Campaign) -> str:
+def _layouts_of(campaign: Campaign) -> dict[str, list[str]]:
+    """Every layout that an evaluation uses: by farm and type what is evaluated, by its key what stands around it."""
     call = call_of(campaign)
-    return "" if call is None else (call.context or {})["source_database"]
-
-
-def _evaluated(campaign: Campaign) -> dict[str, list[str]]:
-    """By farm and type name the keys of the layouts that are evaluated."""
-    call = call_of(campaign)
-    layouts: Any = {} if call is None else call.parameters["layouts"]
-    found = {}
-    for cell in campaign.cells():
-        pinned = layouts[f"farm{cell.farm_idx}_t{cell.type_idx}"]
-        label = cell.label([turbine.name for turbine in campaign.turbines])
-        found[f"{campaign.farms[cell.farm_idx].name} {label}"] = [Pinned.parse(text).key for text in pinned]
-    return found
-
-
-def _pinned(campaign: Campaign) -> dict[str, str]:
-    """Every layout that an evaluation uses, with its checksum."""
-    call = call_of(campaign)
-    assert call is not None
+    assert call is not None, "the campaign is that of a study"
     layouts: Any = call.parameters["layouts"]
-    own = [Pinned.parse(text) for texts in layouts.values() for text in texts]
-    others = [one.pinned for text in call.cases or () for one in Case.loads(text).neighbours]
-    return {one.key: one.checksum for one in (*own, *others)}
+    types = [turbine.name for turbine in campaign.turbines]
+    around = [one.pinned for text in call.cases or () for one in Case.loads(text).neighbours]
+    own = {
+        f"{campaign.farms[cell.farm_idx].name} {cell.label(types)}": list(
+            layouts[f"farm{cell.farm_idx}_t{cell.type_idx}"]
+        )
+        for cell in campaign.cells()
+    }
+    return own | {one.key: [str(one)] for one in around}

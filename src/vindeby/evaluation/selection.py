@@ -5,9 +5,11 @@ What the study file says wrongly is refused with its place there.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import combinations as subsets_of
 from typing import NoReturn
 
@@ -19,56 +21,32 @@ from vindeby.campaign.refusals import SAME_PLACE_M
 from vindeby.campaign.sections.time_series import TimeSeries
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import CampaignError, DataError, Problem
-from vindeby.evaluation.stored_layouts import Case, Neighbour, Pinned, StoredLayouts, first_step_of, times_of
+from vindeby.evaluation.stored_layouts import Case, Neighbour, Pinned, StoredLayouts
 from vindeby.evaluation.study import Neighbours, Row, Study
 
 NOBODY = "none"
 """The name of the combination in which no neighbour stands."""
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A row, and where the study file has it, for messages."""
-
-    row: Row
-    at: Path
-
-
-@dataclass(frozen=True)
-class Combination:
-    """Neighbours that stand together, each from its date on if it has one."""
-
-    name: str
-    standing: tuple[Standing, ...] = ()
-
-
-def combinations_of(neighbours: Neighbours | None) -> list[Combination]:
-    """The combinations in their order; one without neighbours where none are named."""
+def combinations_of(neighbours: Neighbours | None) -> list[tuple[str, list[tuple[Row, Path]]]]:
+    """Each combination in its order: its name, and what stands in it, with where the study file says so."""
     if neighbours is None:
-        return [Combination(NOBODY)]
+        return [(NOBODY, [])]
     form, given = neighbours.chosen
-    if form == "table":
-        return _of_table(neighbours)
-    rows = tuple(Standing(row, ("neighbours", form, index)) for index, row in enumerate(given))
+    rows: list[tuple[Row, Path]] = [(row, ("neighbours", form, index)) for index, row in enumerate(given)]
     if form == "together":
-        return [Combination("together", rows)]
-    if form == "one_by_one":
-        return [_named(rows[:count]) for count in range(len(rows) + 1)]
+        return [("together", rows)]
+    if form == "table":
+        found: dict[str, list[tuple[Row, Path]]] = {}
+        for line, row in zip(given, rows, strict=True):
+            found.setdefault(line.combination, []).extend([row] if line.farm is not None else [])
+        return list(found.items())
     sizes = range(len(rows) + 1)
-    return [_named(chosen) for size in sizes for chosen in subsets_of(rows, size)]
-
-
-def _named(rows: tuple[Standing, ...]) -> Combination:
-    return Combination("+".join(one.row.farm for one in rows) or NOBODY, rows)
-
-
-def _of_table(neighbours: Neighbours) -> list[Combination]:
-    found: dict[str, list[Standing]] = {}
-    for index, line in enumerate(neighbours.table or ()):
-        rows, row = found.setdefault(line.combination, []), line.row()
-        if row is not None:
-            rows.append(Standing(row, ("neighbours", "table", index)))
-    return [Combination(name, tuple(rows)) for name, rows in found.items()]
+    if form == "one_by_one":
+        chosen = [rows[:size] for size in sizes]
+    else:
+        chosen = [list(some) for size in sizes for some in subsets_of(rows, size)]
+    return [("+".join(row.farm for row, _ in some) or NOBODY, some) for some in chosen]
 
 
 @dataclass(frozen=True)
@@ -88,7 +66,6 @@ class Selector:
         self.study, self.document, self.stored = study, document, stored
         self.farms = [farm.name for farm in stored.campaign.farms]
         self.types = [turbine.name for turbine in stored.campaign.turbines]
-        self._times: list[datetime] | None = None
 
     def select(self) -> Selection:
         """The selection; CampaignError or DataError says what is wrong or missing."""
@@ -106,7 +83,7 @@ class Selector:
             (cell.farm_idx, cell.type_idx): tuple(self.stored.pinned(cell, seed) for seed in seeds)
             for cell in cells
         }
-        cases = self._cases(combinations_of(self.study.neighbours), len(seeds))
+        cases = self._cases(len(seeds))
         self._refuse_doubled(layouts, cases)
         return Selection(tuple(farms), tuple(types), layouts, tuple(cases))
 
@@ -150,16 +127,15 @@ class Selector:
                 self.refuse(("layouts", "seeds", index), "is not a seed of the database", seed, remedy)
         return list(given)
 
-    def _cases(self, combinations: Sequence[Combination], layouts: int) -> list[Case]:
+    def _cases(self, layouts: int) -> list[Case]:
         cases = []
-        for combination in combinations:
-            around = tuple(self._neighbour(one) for one in combination.standing)
+        for name, standing in combinations_of(self.study.neighbours):
+            around = tuple(self._neighbour(row, at) for row, at in standing)
             # A list of combinations that grows keeps the numbers of those that were there.
-            cases += [Case(layout, combination.name, around) for layout in range(layouts)]
+            cases += [Case(layout, name, around) for layout in range(layouts)]
         return cases
 
-    def _neighbour(self, standing: Standing) -> Neighbour:
-        row, at = standing.row, standing.at
+    def _neighbour(self, row: Row, at: Path) -> Neighbour:
         if row.farm not in self.farms:
             remedy = f"{self.stored.path.name} has: {', '.join(self.farms)}"
             self.refuse((*at, "farm"), "is not a farm of the database", row.farm, remedy)
@@ -192,14 +168,18 @@ class Selector:
                 since,
                 "give site: time_series with times, or leave it out",
             )
-        aware = [datetime.fromisoformat(text).tzinfo is not None for text in (since, times[0])]
+        moment = datetime.fromisoformat(since)
+        aware = [time.tzinfo is not None for time in (moment, self._times[0])]
         if aware[0] != aware[1]:
             what = "has a time zone, but the times of the series have none"
             other = "has no time zone, but the times of the series have one"
             self.refuse(at, what if aware[0] else other, since, f"write it like {times[0]}")
-        if self._times is None:
-            self._times = times_of(series)
-        return first_step_of(since, self._times)
+        return bisect_left(self._times, moment)
+
+    @cached_property
+    def _times(self) -> list[datetime]:
+        series = self._series()
+        return [datetime.fromisoformat(text) for text in (series.times if series else None) or ()]
 
     def _series(self) -> TimeSeries | None:
         return (self.study.site or self.stored.campaign.site).time_series

@@ -12,10 +12,9 @@ stands in every step whose time is its date or later; periods are the parts of t
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -28,7 +27,6 @@ from vindeby.assembly.physics import layout_of
 from vindeby.assembly.stored_layout import keys_by_worth
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.time_series import TimeSeries
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError
 from vindeby.store.format.record import Record
@@ -97,22 +95,25 @@ class StoredLayouts:
                 f"{path}: keeps no campaign that says what its results are; `vindeby adopt` gives it one"
             )
         self.campaign = Campaign.loads(text, f"{path} (campaign)")
+        if not self.campaign.is_about_wind:
+            raise InputError(
+                f"{path}: holds results of a function without wind; only layouts can be evaluated"
+            )
         self.cells: dict[int, list[Cell]] = {}
         for cell in self.campaign.cells():
             self.cells.setdefault(cell.farm_idx, []).append(cell)
         self._judge = Judge(self.campaign)
-        self._by_worth: dict[tuple[int, int], list[str]] | None = None
         self._known: dict[str, tuple[Pinned, Layout] | str] = {}
-        self._best: dict[tuple[int, int], Pinned | None] = {}
 
     def pinned(self, cell: Cell, seed: int | str) -> Pinned:
         """The layout of a farm and type with this seed, or the best; DataError when it has no valid result."""
         farm, type_ = self._names(cell)
         if seed == "best":
-            best = self._best_of(cell)
-            if best is None:
-                raise DataError(f"{self.path}: holds no valid result of farm {farm!r} with type {type_!r}")
-            return best
+            by_worth = self._by_worth.get((cell.farm_idx, cell.type_idx), ())
+            for best in map(self._look_up, by_worth):
+                if not isinstance(best, str):
+                    return best[0]
+            raise DataError(f"{self.path}: holds no valid result of farm {farm!r} with type {type_!r}")
         key = task_key(cell.farm_idx, cell.type_idx, seed)
         found = self._look_up(key)
         if isinstance(found, str):
@@ -133,14 +134,9 @@ class StoredLayouts:
         types = [turbine.name for turbine in self.campaign.turbines]
         return self.campaign.farms[cell.farm_idx].name, cell.label(types)
 
-    def _best_of(self, cell: Cell) -> Pinned | None:
-        place = (cell.farm_idx, cell.type_idx)
-        if place not in self._best:
-            if self._by_worth is None:
-                self._by_worth = keys_by_worth(self._database)
-            candidates = map(self._look_up, self._by_worth.get(place, ()))
-            self._best[place] = next((one[0] for one in candidates if not isinstance(one, str)), None)
-        return self._best[place]
+    @cached_property
+    def _by_worth(self) -> dict[tuple[int, int], list[str]]:
+        return keys_by_worth(self._database)
 
     def _look_up(self, key: str) -> tuple[Pinned, Layout] | str:
         """A result that is done, or why there is none."""
@@ -239,16 +235,6 @@ def periods_of(neighbours: Sequence[Neighbour], steps: int) -> list[Period]:
         Period(first, last, tuple(one.pinned for one in neighbours if first_step[one.pinned] <= first))
         for first, last in pairwise(edges)
     ]
-
-
-def first_step_of(since: str, times: Sequence[datetime]) -> int:
-    """The first step at a date or later; as many as there are where all are before it."""
-    return bisect_left(times, datetime.fromisoformat(since))
-
-
-def times_of(series: TimeSeries) -> list[datetime]:
-    """The times of the steps; none where the series has none."""
-    return [datetime.fromisoformat(text) for text in series.times or ()]
 
 
 def part_of(site: Site, first: int, last: int) -> Site:

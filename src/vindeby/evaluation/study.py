@@ -50,14 +50,16 @@ def _date(text: str) -> str:
 
 
 def _label(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise refusal("is not a name of a combination", remedy="write a word or a number", value=value)
     text = str(value).strip()
-    if len(text) > _LONGEST_LABEL or not text.isprintable():
-        message = "is not a name of a combination: it is too long, or holds characters that cannot be printed"
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, str | int)
+        or not 0 < len(text) <= _LONGEST_LABEL
+        or not text.isprintable()
+    ):
         raise refusal(
-            message,
-            remedy=f"use at most {_LONGEST_LABEL:,} printable characters",
+            "is not a name of a combination",
+            remedy=f"write a word or a number of at most {_LONGEST_LABEL:,} printable characters",
             value=text[:40].encode("ascii", "backslashreplace").decode(),
         )
     return text
@@ -72,14 +74,11 @@ class Row(Section):
     since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
 
 
-class TableRow(Section):
+class TableRow(Row):
     """A row of a table: one farm that stands in a combination; without a farm, a combination may be empty."""
 
+    farm: Name | None = None  # type: ignore[assignment]
     combination: Annotated[str, BeforeValidator(_label)]
-    farm: Name | None = None
-    type: Name | None = None
-    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
-    since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
 
     @model_validator(mode="after")
     def _nothing_without_a_farm(self) -> Self:
@@ -88,12 +87,6 @@ class TableRow(Section):
                 "says a type, seed or date of no farm", remedy="name the farm", value=self.combination
             )
         return self
-
-    def row(self) -> Row | None:
-        """The same without the combination; None where nothing stands."""
-        if self.farm is None:
-            return None
-        return Row.model_construct(farm=self.farm, type=self.type, seed=self.seed, since=self.since)
 
 
 Rows = Annotated[tuple[Row, ...], Field(min_length=1)]
@@ -304,14 +297,3 @@ class Study(Section):
     def dumps(self) -> str:
         """The study as YAML text; nothing in it refers to another file."""
         return write(self.model_dump(mode="json", by_alias=True, exclude_none=True, context={PACKED: True}))
-
-    @model_validator(mode="after")
-    def _power_needs_steps(self) -> Self:
-        if self.power_type == "float64" and self.output != "power":
-            raise refusal(
-                "has a meaning only with output: power",
-                remedy="leave it out",
-                at=("power_type",),
-                value="float64",
-            )
-        return self

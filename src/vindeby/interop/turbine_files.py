@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
+import numpy as np
+import numpy.typing as npt
+
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
 from vindeby.interop.windio.nodes import Node, Notes, ignored_keys, open_root
 from vindeby.interop.windio.turbine import read_turbine
 
+FloatArray = npt.NDArray[np.float64]
 Points = list[tuple[float, float]]
 """Wind speed and value."""
 
@@ -122,10 +126,6 @@ def unused_keys(root: Node) -> list[str]:
     return not_used([key.removeprefix(f"{name}: ") for key in ignored_keys(root)])
 
 
-_Row = tuple[float, float, float]
-"""Wind speed, power and thrust coefficient."""
-
-
 class _DoctypeError(Exception):
     """The file declares a document type, and perhaps entities."""
 
@@ -203,7 +203,7 @@ def _hub_height(path: Path, root: Element, options: Options, notes: list[str]) -
 def _curves(path: Path, table: Element, notes: list[str]) -> dict[str, Any]:
     speeds, powers, thrusts = _points(path, table)
     strategy = table.find("StartStopStrategy")
-    low, high, idle = speeds[0], speeds[-1], thrusts[-1]
+    low, high, idle = float(speeds[0]), float(speeds[-1]), float(thrusts[-1])
     if strategy is not None:
         low = _number(path, strategy, "LowSpeedCutIn")
         high = _number(path, strategy, "HighSpeedCutOut")
@@ -216,53 +216,43 @@ def _curves(path: Path, table: Element, notes: list[str]) -> dict[str, Any]:
         refuse(path, f"cuts in at {low:g} and out at {high:g} m/s", "correct StartStopStrategy")
     if table.get("StationaryThrustCoEfficient") is not None:
         idle = _number(path, table, "StationaryThrustCoEfficient")
-    rows = [row for row in zip(speeds, powers, thrusts, strict=True) if low <= row[0] <= high]
-    if len(rows) < len(speeds):
-        notes.append(
-            f"{len(speeds) - len(rows)} points outside cut-in {low:g} to cut-out {high:g} m/s are ignored"
-        )
-    if not rows:
+    inside = speeds[(low <= speeds) & (speeds <= high)]
+    if not len(inside):
         refuse(
             path, f"has no points from cut-in {low:g} to cut-out {high:g} m/s", "correct StartStopStrategy"
         )
+    if len(inside) < len(speeds):
+        notes.append(
+            f"{len(speeds) - len(inside)} points outside cut-in {low:g} to cut-out {high:g} m/s are ignored"
+        )
     # A cut-in or cut-out between two points ends the line between them; it bends it no further.
-    rows += [_point_at(at, speeds, powers, thrusts) for at in (low, high) if speeds[0] < at < speeds[-1]]
-    rows = sorted({row[0]: row for row in rows}.values())
+    running = np.unique([*inside, *(at for at in (low, high) if speeds[0] < at < speeds[-1])])
+    rows = list(
+        zip(running, np.interp(running, speeds, powers), np.interp(running, speeds, thrusts), strict=True)
+    )
     if low > 0.0:
         rows.insert(0, (math.nextafter(low, 0.0), 0.0, idle))
     rows.append((math.nextafter(high, math.inf), 0.0, idle))
     return {
-        "wind_speed": [row[0] for row in rows],
-        "power_kw": [row[1] / 1000.0 for row in rows],
-        "ct": [row[2] for row in rows],
+        "wind_speed": [float(speed) for speed, _, _ in rows],
+        "power_kw": [float(watts) / 1000.0 for _, watts, _ in rows],
+        "ct": [float(ct) for _, _, ct in rows],
     }
 
 
-def _point_at(at: float, speeds: list[float], powers: list[float], thrusts: list[float]) -> _Row:
-    """The point of the curves at a wind speed."""
-    right = next(index for index, speed in enumerate(speeds) if speed >= at)
-    share = (at - speeds[right - 1]) / (speeds[right] - speeds[right - 1])
-    power, thrust = (
-        values[right] if share == 1.0 else values[right - 1] + share * (values[right] - values[right - 1])
-        for values in (powers, thrusts)
-    )
-    return at, power, thrust
-
-
-def _points(path: Path, table: Element) -> tuple[list[float], list[float], list[float]]:
-    points = [
-        [_number(path, point, name) for name in ("WindSpeed", "PowerOutput", "ThrustCoEfficient")]
-        for point in table.iter("DataPoint")
-    ]
+def _points(path: Path, table: Element) -> tuple[FloatArray, ...]:
+    """Wind speeds, powers in W and thrust coefficients of a table."""
+    names = ("WindSpeed", "PowerOutput", "ThrustCoEfficient")
+    points = [[_number(path, point, name) for name in names] for point in table.iter("DataPoint")]
     if len(points) < 2:
         refuse(path, f"has {len(points)} points in its table", "give two or more")
-    for index, (one, other) in enumerate(itertools.pairwise(points), 1):
-        if other[0] <= one[0]:
-            refuse(path, f"has wind speeds that do not increase at point {index + 1}", "sort the table")
-    if min(value for point in points for value in point) < 0.0:
+    columns = np.array(points).T
+    falling = np.flatnonzero(np.diff(columns[0]) <= 0.0)
+    if len(falling):
+        refuse(path, f"has wind speeds that do not increase at point {falling[0] + 2}", "sort the table")
+    if columns.min() < 0.0:
         refuse(path, "has negative numbers in its table", "correct them")
-    speeds, powers, thrusts = ([point[column] for point in points] for column in range(3))
-    return speeds, powers, thrusts
+    return tuple(columns)
 
 
 def _number(path: Path, element: Element, name: str, missing: float | None = None) -> float:

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.area.boundary import Boundary, Zone, Zones
-from vindeby.layout.area.spacing import worst_pair
+from vindeby.layout.area.boundary import Boundary, Zone, Zones, worst_pair
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
 from vindeby.text import plural

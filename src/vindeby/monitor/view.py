@@ -44,13 +44,9 @@ _STEPS = (
 )
 
 
-def whole(
-    snapshot: Snapshot, logs: Path, dimensions: tuple[str, ...] = (), height: int | None = None
-) -> RenderableType:
-    """Everything, one part below the other; in no more than about ``height`` lines where that is given."""
-    table = (
-        by_dimensions(snapshot, dimensions) if dimensions else matrix(snapshot, _rows_for(snapshot, height))
-    )
+def whole(snapshot: Snapshot, logs: Path, dimensions: tuple[str, ...] = ()) -> RenderableType:
+    """Everything, one part below the other."""
+    table = by_dimensions(snapshot, dimensions) if dimensions else matrix(snapshot)
     parts: list[RenderableType | None] = [
         headline(snapshot),
         bar(snapshot),
@@ -62,13 +58,6 @@ def whole(
         space(snapshot),
     ]
     return Group(*_spaced(parts))
-
-
-def _rows_for(snapshot: Snapshot, height: int | None) -> int | None:
-    if height is None:
-        return None
-    others = 12 + len(snapshot.workers) + 2 * min(_LAST_FAILURES, len(snapshot.failures))
-    return max(3, height - others - min(_MOST_BAD_FILES, len(snapshot.bad_files)))
 
 
 def _spaced(parts: list[RenderableType | None]) -> Iterator[RenderableType]:
@@ -150,7 +139,7 @@ def counts(snapshot: Snapshot) -> Text:
     return text
 
 
-def matrix(snapshot: Snapshot, most_rows: int | None = None) -> RenderableType | None:
+def matrix(snapshot: Snapshot) -> RenderableType | None:
     """Farm x turbine type; each cell says how many seeds are done and, after a sign, how many failed."""
     if not snapshot.axes.farms or not snapshot.axes.types:
         return None
@@ -161,13 +150,10 @@ def matrix(snapshot: Snapshot, most_rows: int | None = None) -> RenderableType |
         table.add_column(f"t{index}", justify="right", no_wrap=True)
     rows = snapshot.counts_by(("farm", "turbine"), every=True)
     width = len(snapshot.axes.types)
-    shown = snapshot.axes.farms if most_rows is None else snapshot.axes.farms[:most_rows]
-    for farm_idx, farm in enumerate(shown):
+    for farm_idx, farm in enumerate(snapshot.axes.farms):
         cells = rows[farm_idx * width : (farm_idx + 1) * width]
         name = Text(f"farm{farm_idx}" + ("" if farm == f"farm{farm_idx}" else f" {one_line(farm)}"))
         table.add_row(name, *(_cell(cell, seeds if snapshot.axes.known else None) for cell in cells))
-    if len(shown) < len(snapshot.axes.farms):
-        table.add_row(Text(f"and {len(snapshot.axes.farms) - len(shown)} more farms", style="dim"))
     return table
 
 
@@ -308,7 +294,7 @@ def _full_screen(
             if now - looked >= interval_s or console.size != size:
                 looked, size = now, console.size
                 last, problem = _look(observer, last)
-                live.update(_screen(observer, console, last, problem, dimensions), refresh=True)
+                live.update(_screen(observer, last, problem, dimensions), refresh=True)
             if pressed(min(interval_s, 0.25)):
                 return
 
@@ -323,18 +309,18 @@ def _look(observer: Observer, last: Snapshot | None) -> tuple[Snapshot | None, s
 
 
 def _screen(
-    observer: Observer, console: Console, last: Snapshot | None, problem: str, dimensions: tuple[str, ...]
+    observer: Observer, last: Snapshot | None, problem: str, dimensions: tuple[str, ...]
 ) -> RenderableType:
-    clock = time.strftime("%H:%M:%S")
-    footer = Text(f"{clock}  q quits", style="dim")
+    """The whole; what does not fit on the terminal is cut off below."""
+    clock = Text(f"{time.strftime('%H:%M:%S')}  q quits", style="dim")
     parts: list[RenderableType] = []
     if problem:
         parts.append(
             Text(f"{problem}\nwaiting for it to come back; below is what was last seen", style="yellow")
         )
     if last is not None:
-        parts.append(whole(last, observer.run.logs, dimensions, console.size.height - 2 * bool(problem) - 1))
-    return Group(*parts, Text(""), footer)
+        parts.append(whole(last, observer.run.logs, dimensions))
+    return Group(clock, *parts)
 
 
 @contextlib.contextmanager

@@ -117,7 +117,9 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
 
 def rose(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """The wind of the campaign's site alone."""
-    farm = result_set.wind_farm(0)
+    farm, campaign = result_set.wind_farm(0), result_set.campaign
+    if campaign is not None and not campaign.is_about_wind:
+        raise DataError(f"{result_set.path}: its campaign is about a function without wind")
     if farm is None:
         raise DataError(f"{result_set.path}: no campaign is kept with it, so the wind is not known")
     with style(dark=dark):

@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from textwrap import shorten
 from typing import Any
@@ -19,8 +18,9 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading.packed_lists import abridged
 from vindeby.campaign.sections.time_series import turbulence_text
+from vindeby.campaign.sections.values import OneOf
 from vindeby.errors import DataError
-from vindeby.plots import PICTURES, Picture
+from vindeby.plots import PICTURES
 from vindeby.plots.layout import layout_map
 from vindeby.plots.style import as_bytes, size_in_inches
 from vindeby.plots.wind import rose
@@ -150,7 +150,7 @@ def _wind(result_set: ResultSet) -> str:
 
 def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
     """Wind, wake model, method and size of a campaign, in a few words each."""
-    method = ("method", "; then ".join(_with_parameters(*step.chosen) for step in campaign.method))
+    method = ("method", "; then ".join(_with_parameters(step) for step in campaign.method))
     if not campaign.is_about_wind:
         return [method, ("seeds", f"{len(campaign.seeds):,}")]
     kind, site = campaign.site.chosen
@@ -175,12 +175,14 @@ def _wake(campaign: Campaign) -> str:
     """The wake model with its parameters; of a FLORIS configuration, which is long, the model alone."""
     if campaign.wake.floris is not None:
         return campaign.wake.floris.title
-    return _with_parameters(*campaign.wake.chosen)
+    return _with_parameters(campaign.wake)
 
 
-def _with_parameters(name: str, given: Any) -> str:
+def _with_parameters(part: OneOf) -> str:
     """A function's parameters may be long, as those of a study are; its cases and context are left out."""
-    parameters = given.model_dump(by_alias=True, exclude_none=True, exclude={"cases", "context"})
+    name = part.chosen[0]
+    given = part.model_dump(by_alias=True, exclude_none=True)[name]
+    parameters = {key: value for key, value in given.items() if key not in ("cases", "context")}
     if not parameters:
         return name
     words = (shorten(f"{key} = {value}", _LONGEST, placeholder=" ...") for key, value in parameters.items())
@@ -291,10 +293,6 @@ def _best(result_set: ResultSet) -> str:
     return head + table((*titles, "wake loss of best, %"), lines, names=3, minor=(3, 5))
 
 
-def _drawn(draw: Picture, result_set: ResultSet, dark: bool) -> Any:
-    return draw(result_set, dark=dark)
-
-
 def _combinations(result_set: ResultSet) -> str:
     rows = gather.combination_table(result_set)
     if not rows:
@@ -313,7 +311,7 @@ def _pictures(result_set: ResultSet, progress: Progress) -> str:
             continue  # shown at the top
         progress(f"drawing {name}")
         try:
-            parts.append(picture(partial(_drawn, draw, result_set), caption))
+            parts.append(picture(lambda dark, draw=draw: draw(result_set, dark=dark), caption))
         except DataError:
             continue  # the database does not hold what this picture needs
     return "".join(parts) if len(parts) > 1 else ""

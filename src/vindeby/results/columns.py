@@ -12,45 +12,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.campaign.tasks import parse_key
-from vindeby.results.sources import Folder, ResultSource
+from vindeby.campaign import Campaign
+from vindeby.results.sources import ResultSource
+from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
 from vindeby.store.read.database import Database
+from vindeby.store.read.export import PLACE, UNKNOWN, layout_sizes, number_column, places_of
 from vindeby.store.read.inspect import ORIGIN, ORIGINS, origins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from vindeby.assembly.done import Judge
-    from vindeby.campaign import Campaign
 
-_NUMBERS = {"farm_idx": "<i8", "type_idx": "<i8", "ss_seed": "<i8", "n_turbines": "<i8"}
+_REAL = ("aep", "objective", "aep_engine", "seconds")
 _NEEDED = frozenset(
     [
         "key",
         "fingerprint",
         "checksum",
         array_field("aep"),
-        *map(attribute_field, [*_NUMBERS, "aep", "aep_engine", "seconds", "returns", ORIGIN]),
+        *map(attribute_field, [*PLACE, "n_turbines", *_REAL, "returns", ORIGIN]),
     ]
 )
 _ORIGIN_TYPE = f"S{max(map(len, ORIGINS))}"
-UNKNOWN = -1
-"""A farm, type or seed that neither attributes nor key give."""
 
 
 class ResultColumns:
     """All results as columns.
 
-    These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, aep_engine, seconds,
-    arrival``.
+    These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, objective,
+    aep_engine, seconds, arrival``.
     ``aep`` is in GWh and NaN where it is missing or not a positive number, or where the result is known to be invalid
     (``leave_out``); ``arrival`` counts the looks at the source, so the newest results have the largest.
     """
@@ -85,6 +81,16 @@ class ResultColumns:
             self._rows = None
             self.version += 1
 
+    def worths(self, campaign: Campaign | None) -> NDArray[np.float64]:
+        """What each result is worth where results of its farm and type are compared: its objective, or its energy.
+
+        A result has an objective where the search chose how many turbines there are, or of which types.
+        """
+        aep, objective = np.array(self.rows["aep"]), self.rows["objective"]
+        if campaign is None or campaign.objective is None:
+            return aep
+        return np.where(np.isnan(aep) | np.isnan(objective), aep, objective)
+
     @property
     def foreign(self) -> bool:
         """Whether there is a result without a fingerprint."""
@@ -99,13 +105,7 @@ class ResultColumns:
         return self._rows
 
     def _combine(self) -> NDArray[Any]:
-        if not self._parts:
-            return np.empty(0, _row_type(1, 1))
-        every = np.empty(sum(map(len, self._parts)), _common(self._parts))
-        at = 0
-        for part in self._parts:
-            every[at : at + len(part)] = part
-            at += len(part)
+        every = np.concatenate([np.empty(0, _row_type(1, 1)), *self._parts])
         _, last = np.unique(every["key"][::-1], return_index=True)
         kept = every[np.sort(len(every) - 1 - last)]
         here = [key.decode(errors="replace") in self.source for key in kept["key"].tolist()]
@@ -120,25 +120,15 @@ class ResultColumns:
         return len(self.rows)
 
 
-def _common(parts: list[NDArray[Any]]) -> np.dtype[Any]:
-    return _row_type(
-        max(part.dtype["key"].itemsize for part in parts),
-        max(part.dtype["fingerprint"].itemsize for part in parts),
-    )
-
-
-@lru_cache(maxsize=64)
 def _row_type(key_width: int, fingerprint_width: int) -> np.dtype[Any]:
-    numbers = list(_NUMBERS.items())
+    numbers = [(name, "<i8") for name in (*PLACE, "n_turbines")]
     texts = [
         ("key", f"S{key_width}"),
         ("fingerprint", f"S{fingerprint_width}"),
         ("checksum", f"S{CHECKSUM_WIDTH}"),
         ("origin", _ORIGIN_TYPE),
     ]
-    return np.dtype(
-        [*texts, *numbers, ("aep", "<f8"), ("aep_engine", "<f8"), ("seconds", "<f8"), ("arrival", "<i8")]
-    )
+    return np.dtype([*texts, *numbers, *((name, "<f8") for name in _REAL), ("arrival", "<i8")])
 
 
 def _columns(segment: Segment, look: int) -> NDArray[Any]:
@@ -146,23 +136,22 @@ def _columns(segment: Segment, look: int) -> NDArray[Any]:
     found = np.empty(
         len(rows), _row_type(rows.dtype["key"].itemsize, max(1, rows.dtype["fingerprint"].itemsize))
     )
-    found["key"], found["fingerprint"], found["arrival"] = rows["key"], rows["fingerprint"], look
-    found["origin"] = origins(rows)
-    found["checksum"] = rows["checksum"]
-    for name in _NUMBERS:
+    found["key"], found["fingerprint"], found["checksum"] = rows["key"], rows["fingerprint"], rows["checksum"]
+    found["origin"], found["arrival"] = origins(rows), look
+    for name in PLACE:
         place = attribute_field(name)
         usable = place in names and rows.dtype[place].kind in "iu"
         found[name] = rows[place] if usable else UNKNOWN
     if (found["farm_idx"] == UNKNOWN).any() or (found["ss_seed"] == UNKNOWN).any():
-        _numbers_from_keys(found)
-    layout = next((shape for name, _, shape in segment.schema.arrays if name == "layout"), ())
-    if len(layout) == 2:
-        found["n_turbines"] = layout[1]
+        found["farm_idx"], found["type_idx"], found["ss_seed"] = places_of([segment])[0].T
+    sizes = layout_sizes([segment])
+    found["n_turbines"] = np.where(sizes > 0, sizes, UNKNOWN)
+    for name in _REAL:
+        found[name] = number_column([segment], name)
+    found["aep"][~(np.isfinite(found["aep"]) & (found["aep"] > 0.0))] = np.nan
     # What a function returned that has nothing to do with wind is a result, though it has no energy.
-    no_wind = attribute_field("returns") in names and array_field("aep") not in names
-    found["aep"] = 0.0 if no_wind else _energy(segment, names)
-    found["aep_engine"] = _real(rows, attribute_field("aep_engine"), names)
-    found["seconds"] = _real(rows, attribute_field("seconds"), names)
+    if attribute_field("returns") in names and array_field("aep") not in names:
+        found["aep"] = 0.0
     return found
 
 
@@ -172,72 +161,41 @@ def _without(rows: NDArray[Any], invalid: frozenset[bytes]) -> NDArray[Any]:
     return rows
 
 
-def _numbers_from_keys(found: NDArray[Any]) -> None:
-    for index, key in enumerate(found["key"].tolist()):
-        numbers = parse_key(key.decode(errors="replace"))
-        if numbers is not None:
-            found["farm_idx"][index], found["type_idx"][index], found["ss_seed"][index] = numbers
-
-
-def _energy(segment: Segment, names: set[str]) -> NDArray[np.float64]:
-    place = array_field("aep")
-    if place not in names:
-        place = attribute_field("aep")
-    values = _real(segment.rows, place, names)
-    return np.where(np.isfinite(values) & (values > 0.0), values, np.nan)
-
-
-def _real(rows: NDArray[Any], place: str, names: set[str]) -> NDArray[np.float64]:
-    """A column as one number per row; NaN where it is not there or holds something else."""
-    if place not in names or rows[place].dtype.kind not in "fiu" or rows[place].size != len(rows):
-        return np.full(len(rows), np.nan)
-    return np.asarray(rows[place], np.float64).reshape(len(rows))
-
-
 class InvalidResults:
-    """Leaves invalid results out of the columns; remembers what it found for one text of a campaign."""
+    """Leaves invalid results out of the columns; remembers what it found for one campaign."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
-        self._stamp: tuple[object, ...] = ()
-        self._known = Verdicts()
-        self._judge: tuple[str, Judge] | None = None
-        self._checked: object = None
+        self._campaign: Campaign | None = None
+        self._begin(None)
 
-    def apply(
-        self, results: ResultColumns, text: str | None, campaign: Callable[[], Campaign | None]
-    ) -> None:
-        """Leave out of the results what is invalid; ``text`` is the campaign's, ``campaign`` loads it in full."""
-        if text is None:
+    def _begin(self, campaign: Campaign | None) -> None:
+        self._campaign, self._text = campaign, "" if campaign is None else campaign.dumps()
+        self._state: object = None
+        self._known = Verdicts()
+        self._judge: Judge | None = None
+        self._checked = -1
+
+    def apply(self, results: ResultColumns, campaign: Campaign | None) -> None:
+        """Leave out of the results what is invalid by this campaign; nothing where it is not known."""
+        if campaign is not self._campaign:
+            self._begin(campaign)
+        if campaign is None:
             return
-        source = results.source
-        known = self._read(text)
+        state = file_state(self._run.verdicts_file)
+        if state != self._state:
+            self._state, self._known = state, read_verdicts(self._run, self._text)
+        source, known = results.source, self._known
         if isinstance(source, Database) and known.invalid:
             source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
             results.take_new()
         results.leave_out(known.invalid)
         covered = isinstance(source, Database) and known.covers(source.digest)
-        if not covered and results.foreign and self._checked != (results.version, text):
-            self._check(results, text, campaign())
-            self._checked = results.version, text
+        if not covered and results.foreign and self._checked != results.version:
+            if self._judge is None:
+                from vindeby.assembly.done import Judge  # loads shapely, and perhaps Numba: only here
 
-    def _read(self, text: str) -> Verdicts:
-        try:
-            status = self._run.verdicts_file.stat()
-            stamp: tuple[object, ...] = (text, status.st_ino, status.st_mtime_ns, status.st_size)
-        except OSError:
-            stamp = (text,)
-        if stamp != self._stamp:
-            self._stamp, self._known = stamp, read_verdicts(self._run, text)
-        return self._known
-
-    def _check(self, results: ResultColumns, text: str, campaign: Campaign | None) -> None:
-        source = results.source
-        if campaign is None or not isinstance(source, Database | Folder):
-            return
-        if self._judge is None or self._judge[0] != text:
-            from vindeby.assembly.done import Judge  # loads shapely, and perhaps Numba: only here
-
-            self._judge = text, Judge(campaign)
-        foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in source.segments())
-        results.leave_out([one.checksum for one in self._judge[1].look_at(foreign)])
+                self._judge = Judge(campaign)
+            foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in source.segments())
+            results.leave_out([one.checksum for one in self._judge.look_at(foreign)])
+            self._checked = results.version

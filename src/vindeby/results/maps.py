@@ -91,20 +91,20 @@ def _neighbours_in(campaign: Campaign | None, farm_idx: int, frame: Frame) -> li
 def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None) -> dict[str, Any]:
     """A turbine type for the browser, or the mix of types of a cell: its largest rotor and its mean rated power."""
     turbine = turbine_of(campaign, type_idx)
+    data = {
+        "name": f"t{type_idx}" if type_idx >= 0 else "?",
+        "diameter": None,
+        "spacing": None,
+        "rated": None,
+    }
     if campaign is not None and cell is not None and cell.mix:
-        return {
-            "name": cell.label([one.name for one in campaign.turbines]),
+        data["name"] = cell.label(campaign.type_names)
+        return data | {
             "diameter": largest_diameter_m(campaign, cell),
             "rated": rated_mw(campaign, cell) / cell.n_turbines,
-            "spacing": None,
         }
     if campaign is None or turbine is None:
-        return {
-            "name": f"t{type_idx}" if type_idx >= 0 else "?",
-            "diameter": None,
-            "spacing": None,
-            "rated": None,
-        }
+        return data
     return {
         "name": turbine.name,
         "diameter": turbine.rotor_diameter_m,

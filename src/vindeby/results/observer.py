@@ -9,7 +9,6 @@ import contextlib
 import os
 import shutil
 import time
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from vindeby.results.snapshot import (
     WorkerState,
     guessed,
 )
-from vindeby.results.sources import Folder, GivenCampaign, NothingYet, campaign_of, open_source
+from vindeby.results.sources import Folder, GivenCampaign, campaign_of, open_source
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, FailedTask, Odd, failed_task, read_now
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
@@ -160,7 +159,6 @@ def _dead_here(name: str) -> bool:
 _ATTEMPTS = 5
 _PAUSE_S = 0.1
 _SIZES_EVERY_S = 10.0
-_SEEN_FOR_S = 120.0
 
 
 class Observer:
@@ -205,22 +203,14 @@ class Observer:
         self._files: set[str] = set()
         self._counted: tuple[object, tuple[NDArray[np.int8], int]] | None = None
         self._disk: tuple[float, Disk] | None = None
-        self._seen: deque[tuple[float, int]] = deque()
 
     def look(self) -> Snapshot:
         """What is there now; InputError when nothing is there any more."""
         self._refresh()
         self.history.refresh()
         expected = self.expectation()
-        self._judging.apply(self.results, self._text(), lambda: self.campaign)
+        self._judging.apply(self.results, self.campaign)
         return self._snapshot(expected, time.time())
-
-    def _text(self) -> str | None:
-        """The campaign that the results are judged by, as it is frozen."""
-        if self._given is not None:
-            campaign = self.campaign
-            return None if campaign is None else campaign.dumps()
-        return self.run.campaign_text() or self.source.campaign_text
 
     def _refresh(self) -> None:
         if not self.path.exists() and not self.run.path.exists():
@@ -228,7 +218,7 @@ class Observer:
             raise InputError(f"{self.path}: it is gone, and so is its run directory {self.run.path}")
         files = {*self.run.shard_names(), *([str(self.path)] if self.path.exists() else [])}
         # A shard that is gone was merged or deleted: everything has to be read again.
-        if isinstance(self.source, NothingYet) or not self._files <= files:
+        if not self._files <= files:
             self._open(self.path)
         self._files = files
         try:
@@ -266,7 +256,10 @@ class Observer:
             expected = expected.only_seed(self._seed)
         wrong: dict[Path, Sequence[object]] = {**self.source.findings, **self.history.odd}
         damaged = (finding.key for findings in self.source.findings.values() for finding in findings)
-        found, outside = self._states_of_results(expected)
+        stamp = (self.results.version, self._stamp_of_expected)
+        if self._counted is None or self._counted[0] != stamp:
+            self._counted = stamp, expected.states(self.results)
+        found, outside = self._counted[1]
         notes = {
             TaskState.RUNNING: [worker.task for worker in workers if worker.task],
             TaskState.FAILED: self.history.failed_tasks,
@@ -277,13 +270,16 @@ class Observer:
         total, done = expected.total, count[TaskState.DONE]
         if self._seed is None and not expected.farms:
             done, outside = len(self.results), 0  # keys of another kind than ours: they can only be counted
-        rate = self.history.rate(now) or self._own_rate(now, done)
+        rate = self.history.rate(now)
         left = None if total is None else total - done - count[TaskState.FAILED]
         estimates = [one.eta_s for one in coordinators if one.alive]
+        kind = "campaign" if self.run.path.exists() else "database"
+        if isinstance(self.source, Folder):
+            kind = "folder"
         return Snapshot(
             path=str(self.path),
             name=self.campaign.name if self.campaign else self.path.name,
-            kind=self._kind(),
+            kind=kind,
             time=now,
             expected=total,
             done=done,
@@ -308,20 +304,7 @@ class Observer:
             ),
             origins=self.results.origins(),
             disk=self._space(now),
-            history=tuple(self.history.published),
         )
-
-    def _states_of_results(self, expected: Expected) -> tuple[NDArray[np.int8], int]:
-        """Counted again only when results came or the campaign changed."""
-        stamp = (self.results.version, self._stamp_of_expected)
-        if self._counted is None or self._counted[0] != stamp:
-            self._counted = stamp, expected.states(self.results)
-        return self._counted[1]
-
-    def _kind(self) -> str:
-        if isinstance(self.source, Folder):
-            return "folder"
-        return "campaign" if self.run.path.exists() else "database"
 
     def _failures(self, expected: Expected, states: NDArray[np.int8]) -> tuple[FailedTask, ...]:
         found = [
@@ -330,14 +313,6 @@ class Observer:
             if (place := expected.place(key)) is not None and states[place] == TaskState.FAILED
         ]
         return tuple(sorted(found, key=lambda failure: failure.time, reverse=True))
-
-    def _own_rate(self, now: float, done: int) -> float | None:
-        """The rate as observed here, where no events give it."""
-        self._seen.append((now, done))
-        while now - self._seen[0][0] > _SEEN_FOR_S:
-            self._seen.popleft()
-        then, before = self._seen[0]
-        return (done - before) / (now - then) if done > before and now - then > 1.0 else None
 
     def _space(self, now: float) -> Disk | None:
         if self._disk is None or now - self._disk[0] > _SIZES_EVERY_S:

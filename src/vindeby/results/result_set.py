@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly.stored_turbines import objective_gwh, own_types, rated_mw
+from vindeby.assembly.stored_turbines import own_types, rated_mw
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
-from vindeby.results.columns import UNKNOWN, InvalidResults, ResultColumns
+from vindeby.results.columns import InvalidResults, ResultColumns
 from vindeby.results.maps import layout_in
 from vindeby.results.sources import (
     GivenCampaign,
@@ -28,6 +28,7 @@ from vindeby.results.sources import (
     turbine_of,
 )
 from vindeby.store.format.record import Record
+from vindeby.store.read.export import UNKNOWN, progress
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
@@ -43,8 +44,7 @@ class ResultSet:
         self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)
         self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)
-        if self.campaign is not None:
-            InvalidResults(self.run).apply(self.results, self.campaign.dumps(), lambda: self.campaign)
+        InvalidResults(self.run).apply(self.results, self.campaign)
         self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
 
     def with_campaign(self, campaign: Campaign) -> ResultSet:
@@ -58,8 +58,6 @@ class ResultSet:
         return f"<ResultSet {str(self.path)!r}: {len(self.rows):,} results, {known}>"
 
     def _repr_html_(self) -> str:
-        from vindeby.store.read.export import progress  # only a notebook asks for it
-
         return progress(self.path.name, self.keys, self.campaign, len(self.source.findings))
 
     @property
@@ -152,41 +150,29 @@ class ResultSet:
     def wake_losses(self) -> FloatArray:
         """The share of its wake-free energy that each result loses; NaN where that is not known."""
         losses = np.full(len(self.rows), np.nan)
-        if self.campaign is not None and self.campaign.site.local is not None:
-            return np.array([self._loss_where_it_stands(row) for row in self.rows], np.float64)
-        for type_idx in np.unique(self.rows["type_idx"]):
-            alone = self.wake_free_gwh(int(type_idx), 1)
-            if alone:
-                mine = self.rows["type_idx"] == type_idx
-                losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
-        for (farm_idx, type_idx), cell in self.cells.items():
-            farm = self.wind_farm(type_idx, farm_idx) if cell.mix else None
-            if farm is not None and cell.mix_ranges:
-                mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
+        for farm_idx, type_idx in set(self.rows[["farm_idx", "type_idx"]].tolist()):
+            mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
+            alone = self._free_gwh_of_one(farm_idx, type_idx)
+            if alone is None:
                 losses[mine] = [self._loss_where_it_stands(row) for row in self.rows[mine]]
-            elif farm is not None:
-                mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
-                types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
-                free = farm.wake_free_aep(len(types), types) / len(types)
-                losses[mine] = 1.0 - self.rows["aep"][mine] / (free * self.rows["n_turbines"][mine])
+            elif alone > 0.0:
+                losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
         return losses
 
-    def worths(self) -> FloatArray:
-        """What each result is worth where results of its farm and type are compared: its energy, or its objective.
+    def _free_gwh_of_one(self, farm_idx: int, type_idx: int) -> float | None:
+        """The wake-free energy of a turbine, of a mix the mean; None where it depends on the layout or is unknown."""
+        cell = self.mixed_cell(farm_idx, type_idx)
+        if cell is None:
+            return self.wake_free_gwh(type_idx, 1)
+        farm = self.wind_farm(type_idx, farm_idx)
+        if farm is None or cell.mix_ranges or farm.locality != "uniform":
+            return None
+        types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
+        return farm.wake_free_aep(len(types), types) / len(types)
 
-        The objective where the search chose how many turbines there are, or of which types.
-        """
-        worths = np.array(self.rows["aep"], np.float64)
-        chosen = {place: cell for place, cell in self.cells.items() if cell.is_chosen}
-        if self.campaign is None or self.campaign.objective is None or not chosen:
-            return worths
-        for index, row in enumerate(self.rows):
-            cell = chosen.get((int(row["farm_idx"]), int(row["type_idx"])))
-            if cell is not None and row["n_turbines"] > 0:
-                types = self._types_in_campaign(row, cell)
-                worth = objective_gwh(self.campaign, cell, float(row["aep"]), int(row["n_turbines"]), types)
-                worths[index] = np.nan if worth is None else worth
-        return worths
+    def worths(self) -> FloatArray:
+        """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
+        return self.results.worths(self.campaign)
 
     def _types_in_campaign(self, row: Any, cell: Cell) -> NDArray[np.int64] | None:
         """The numbers of the types of a mixed farm's turbines; None for any other, or where they are unknown."""
@@ -300,6 +286,6 @@ class ResultSet:
         """Farm, type and seed of a key, from the columns or the name."""
         here = np.flatnonzero(self.rows["key"] == key.encode())
         if not len(here):
-            return parse_key(key) or (UNKNOWN, UNKNOWN, UNKNOWN)
+            return parse_key(key) or (UNKNOWN,) * 3
         row = self.rows[here[0]]
         return int(row["farm_idx"]), int(row["type_idx"]), int(row["ss_seed"])

@@ -274,8 +274,6 @@ class Snapshot:
     origins: dict[str, int] = field(default_factory=dict)
     """How many results are of each unverified origin: foreign, repacked, salvaged."""
     disk: Disk | None = None
-    history: tuple[tuple[float, int], ...] = field(default=(), repr=False)
-    """Times, and how many results had been published by then, from the events."""
 
     @property
     def fraction(self) -> float | None:
@@ -292,33 +290,31 @@ class Snapshot:
 
         Combinations that the campaign does not ask for, types of which a mixed farm has no cell, only with ``every``.
         """
-        kept = [DIMENSIONS.index(name) for name in dimensions]
-        summed = tuple(axis for axis in range(3) if axis not in kept)
-        counts = {state: np.sum(self.states == state, axis=summed) for state in TaskState}
-        ordered = sorted(kept)
+        axes = [DIMENSIONS.index(name) for name in dimensions]
+        block = np.moveaxis(self.states, axes, range(len(axes)))
+        block = block.reshape(*block.shape[: len(axes)], -1)
+        counts = {state.name.lower(): (block == state).sum(axis=-1) for state in TaskState}
+        asked = (block != NOT_ASKED).sum(axis=-1)
         names = {"farm": self.axes.farms, "turbine": self.axes.type_labels, "seed": self.axes.seeds}
-        asked = np.any(self.states != NOT_ASKED, axis=summed)
         table = []
-        for place in np.ndindex(*(self.states.shape[axis] for axis in ordered)):
-            where = dict(zip(ordered, place, strict=True))
+        for place in np.ndindex(*asked.shape):
             if not (every or asked[place]):
                 continue
-            row: dict[str, Any] = {
-                DIMENSIONS[axis]: names[DIMENSIONS[axis]][where[axis]] for axis in kept
-            } | {state.name.lower(): int(count[place]) for state, count in counts.items()}
-            if 0 in where and 1 in where:
-                row["turbine"] = self.axes.cell_label(where[0], where[1])
-            row["expected"] = sum(int(count[place]) for count in counts.values()) if self.axes.known else None
-            table.append((tuple(where[axis] for axis in kept), row))
-        return [row for _, row in sorted(table, key=lambda entry: entry[0])]
+            where = dict(zip(dimensions, place, strict=True))
+            row: dict[str, Any] = {name: names[name][index] for name, index in where.items()}
+            if "farm" in where and "turbine" in where:
+                row["turbine"] = self.axes.cell_label(where["farm"], where["turbine"])
+            row |= {state: int(count[place]) for state, count in counts.items()}
+            row["expected"] = int(asked[place]) if self.axes.known else None
+            table.append(row)
+        return table
 
     def to_json(self, by: tuple[str, ...] = ("farm", "turbine")) -> dict[str, Any]:
         """Everything but the single tasks, for scripts and the board."""
         plain = {
             name: value
             for name, value in vars(self).items()
-            if name
-            not in {"axes", "states", "workers", "coordinators", "failures", "bad_files", "disk", "history"}
+            if name not in {"axes", "states", "workers", "coordinators", "failures", "bad_files", "disk"}
         }
         return {
             **plain,

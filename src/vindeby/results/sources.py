@@ -7,12 +7,13 @@ read once is not read again until its file changes.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from vindeby.campaign import Campaign, Farm, Turbine
 from vindeby.errors import ArgumentError, DataError, InputError
+from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
@@ -20,7 +21,7 @@ from vindeby.store.format.seal import FORMAT_VERSION, SealedFile, SealError
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding
-from vindeby.store.read.reading import read_any
+from vindeby.store.read.reading import Reading, read_any
 
 
 @dataclass(frozen=True)
@@ -68,29 +69,6 @@ def has_neighbours(campaign: Campaign | None, farm_idx: int) -> bool:
     return campaign is not None and bool(campaign.neighbours or (farm is not None and farm.neighbours))
 
 
-class ResultSource(Protocol):
-    """Results that may grow while they are looked at."""
-
-    path: Path
-    run: RunDirectory
-    attributes: dict[str, Attribute]
-    findings: dict[Path, list[Finding]]
-
-    def refresh(self) -> object:
-        """Look for what is new."""
-
-    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:
-        """The records that came since this was last asked; rows may have only these fields."""
-
-    def __contains__(self, key: object) -> bool: ...
-
-    def __getitem__(self, key: str) -> Record: ...
-
-    @property
-    def campaign_text(self) -> str | None:
-        """The campaign file that is kept with the results."""
-
-
 def named_output(path: Path | str) -> Path:
     """The database or folder that a user named: of a run directory, the database that it belongs to."""
     path = Path(path)
@@ -120,9 +98,6 @@ def open_source(path: Path | str) -> ResultSource:
     path = named_output(path)
     if path.is_dir():
         return Folder(path)
-    run = RunDirectory(path)
-    if run.nothing_yet:
-        return NothingYet(path, run)
     database = Database(path)
     version = database.attributes.get("format_version", FORMAT_VERSION)
     if isinstance(version, int) and version > FORMAT_VERSION:
@@ -133,35 +108,6 @@ def open_source(path: Path | str) -> ResultSource:
     return database
 
 
-@dataclass
-class NothingYet:
-    """A campaign that was frozen and has not published anything."""
-
-    path: Path
-    run: RunDirectory
-    attributes: dict[str, Attribute] = field(default_factory=dict)
-    findings: dict[Path, list[Finding]] = field(default_factory=dict)
-
-    def refresh(self) -> int:
-        """Nothing comes here; whoever asks opens the path again."""
-        return 0
-
-    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:  # noqa: ARG002 - as others
-        """None."""
-        return iter(())
-
-    def __contains__(self, key: object) -> bool:
-        return False
-
-    def __getitem__(self, key: str) -> Record:
-        raise KeyError(key)
-
-    @property
-    def campaign_text(self) -> str | None:
-        """The frozen campaign."""
-        return self.run.campaign_text()
-
-
 class Folder:
     """The files of a folder, each read as far as it can be; the first one that has a key counts."""
 
@@ -169,66 +115,54 @@ class Folder:
         self.path, self.run = path, RunDirectory(path)
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
-        self._known: dict[Path, tuple[int, int, int]] = {}
-        self._segments: dict[Path, list[Segment]] = {}
-        self._index: dict[str, tuple[Path, int, int]] = {}
-        self._fresh: list[Segment] = []
+        self._readings: dict[Path, tuple[object, Reading]] = {}
+        self._index: dict[str, tuple[Path, Segment, int]] = {}
+        self._is_new = False
         self.refresh()
-        if not self._known:
+        if not self._readings:
             raise InputError(
                 f"{path}: this folder holds no HDF5 files; name a database, or a folder of worker files"
             )
 
     def refresh(self) -> int:
-        """Read the files that are new or have changed."""
-        before = len(self._index)
+        """Read the files that are new or have changed; how many records came."""
+        before, changed = len(self._index), False
         with Guard() as guard:
-            for path in self._paths():
-                try:
-                    status = path.stat()
-                except OSError:
-                    continue
-                state = (status.st_ino, status.st_size, status.st_mtime_ns)
-                if self._known.get(path) != state:
-                    self._known[path] = state
-                    self._read(path, guard)
+            for path in hdf5_files(self.path):
+                state = file_state(path)
+                if state is not None and self._readings.get(path, (None,))[0] != state:
+                    self._readings[path] = state, read_any(path, guard)
+                    changed = True
+        if changed:
+            self._combine()
         return len(self._index) - before
 
-    def _paths(self) -> list[Path]:
-        return hdf5_files(self.path)
-
-    def _read(self, path: Path, guard: Guard) -> None:
-        reading = read_any(path, guard)
-        self._index = {key: place for key, place in self._index.items() if place[0] != path}
-        self.findings.pop(path, None)
-        if reading.findings:
-            self.findings[path] = reading.findings
-        self._segments[path] = reading.segments
-        self.attributes = {**reading.root, **self.attributes}
-        for number, segment in enumerate(reading.segments):
-            mine = []
-            for row, key in enumerate(segment.rows["key"].tolist()):
-                if key.decode(errors="replace") not in self._index:
-                    self._index[key.decode(errors="replace")] = (path, number, row)
-                    mine.append(row)
-            self._fresh.append(segment.take(mine))
+    def _combine(self) -> None:
+        self._index, self._is_new = {}, True
+        for path, (_, reading) in sorted(self._readings.items()):
+            self.attributes = {**reading.root, **self.attributes}
+            for segment in reading.segments:
+                for row, key in enumerate(segment.rows["key"].tolist()):
+                    self._index.setdefault(key.decode(errors="replace"), (path, segment, row))
+        findings = {path: reading.findings for path, (_, reading) in self._readings.items()}
+        self.findings = {path: found for path, found in findings.items() if found}
 
     def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:  # noqa: ARG002 - as others
-        """The records of files that were read since this was last asked."""
-        fresh, self._fresh = self._fresh, []
-        return iter(fresh)
+        """Every record once, if a file was read since this was last asked."""
+        is_new, self._is_new = self._is_new, False
+        return self.segments() if is_new else iter(())
 
     def segments(self) -> Iterator[Segment]:
         """Every record once."""
-        rows: dict[tuple[Path, int], list[int]] = {}
-        for path, number, row in self._index.values():
-            rows.setdefault((path, number), []).append(row)
-        for (path, number), mine in rows.items():
-            yield self._segments[path][number].take(mine)
+        rows: dict[int, tuple[Segment, list[int]]] = {}
+        for _, segment, row in self._index.values():
+            rows.setdefault(id(segment), (segment, []))[1].append(row)
+        for segment, mine in rows.values():
+            yield segment.take(mine)
 
     def counts(self) -> dict[Path, int]:
         """How many records each file gives."""
-        return {path: sum(map(len, self._segments.get(path, []))) for path in sorted(self._known)}
+        return {path: reading.count for path, (_, reading) in sorted(self._readings.items())}
 
     def copies(self, key: str) -> list[Record]:
         """The record that counts; a folder is not asked for others."""
@@ -238,8 +172,7 @@ class Folder:
         return key in self._index
 
     def __getitem__(self, key: str) -> Record:
-        path, number, row = self._index[key]
-        segment = self._segments[path][number]
+        path, segment, row = self._index[key]
         if not segment.take(slice(row, row + 1)).intact().all():
             raise DataError(f"{path}: record {key}: checksum mismatch")
         return segment.record(row)
@@ -249,3 +182,7 @@ class Folder:
         """The campaign that one of the files carries."""
         text = self.attributes.get("campaign")
         return text if isinstance(text, str) else None
+
+
+ResultSource: TypeAlias = Database | Folder
+"""Results that may grow while they are looked at."""

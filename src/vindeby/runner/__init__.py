@@ -7,8 +7,8 @@ memory or prints without end harms no other task.
 This part composes ``campaign``, ``store`` and ``assembly``; of vindeby only ``vindeby run`` and
 ``vindeby.run`` import it.
 
-Reading order: ``plan`` with ``protocol`` (every decision, without any I/O), ``pool`` (what a run needs of whatever does
-its work), ``supervisor`` (plan and pool together), ``task_executor`` with ``publisher`` and ``methods`` (a task
+Reading order: ``plan`` with ``protocol`` (every decision, without any I/O, and what a run needs of whatever does its
+work), ``supervisor`` (plan and pool together), ``task_executor`` with ``publisher`` and ``methods`` (a task
 from its method to the disk), ``local`` (the pool of this machine's processes), ``cluster`` (Dask and
 SLURM), ``resume`` (what is known from earlier; the log of events is the store's), ``running`` (the whole).
 """

@@ -9,7 +9,6 @@ the time; a job that settled nothing in as many starts is not to be queued again
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from vindeby.errors import VindebyError
@@ -25,47 +24,47 @@ STARTS = 3
 _MOST_OF_THE_TIME = 0.5
 
 
-@dataclass(frozen=True)
-class TimeUp:
-    """How a run ended whose job has no more time."""
+def record_time_up(
+    run: RunDirectory,
+    log: EventLog,
+    space: TaskSpace,
+    job: str,
+    seconds: float,
+    settled: int,
+    cut: Mapping[int, float],
+) -> tuple[dict[int, Failure], str]:
+    """Note how a run ended whose job has no more time, and compare that with earlier starts of the same job.
 
-    job: str
-    seconds: float
-    """How long the run lasted."""
-    settled: int
-    """Tasks that were done or set aside in it."""
-    cut: Mapping[int, float]
-    """Tasks that were killed for it, and how long each had run."""
-
-
-@dataclass(frozen=True)
-class GivenUp:
-    """What comes of it: tasks to set aside, and why the job should not be queued again, if it should not."""
-
-    tasks: Mapping[int, Failure]
-    reason: str = ""
-
-
-def record_time_up(run: RunDirectory, log: EventLog, space: TaskSpace, end: TimeUp) -> GivenUp:
-    """Note this end, and compare it with those of earlier starts of the same job."""
-    if not end.job:
-        return GivenUp({})
-    cut = [{"task": space.key(number), "seconds": round(seconds, 1)} for number, seconds in end.cut.items()]
-    now: dict[str, Any] = {"seconds": round(end.seconds, 1), "settled": end.settled, "cut": cut}
-    ends = [*_earlier(run, end.job), now]
+    It lasted so many seconds, settled so many tasks, and cut others short after the seconds that each had run. Returns
+    the tasks to set aside, and why the job should not be queued again; empty where it should.
+    """
+    if not job:
+        return {}, ""
+    had = [{"task": space.key(number), "seconds": round(spent, 1)} for number, spent in cut.items()]
+    now: dict[str, Any] = {"seconds": round(seconds, 1), "settled": settled, "cut": had}
+    ends = [*_earlier(run, job), now]
     too_long = [
         number
-        for number in end.cut
+        for number in cut
         if sum(_had_most_of_the_time(space.key(number), one) for one in ends) >= STARTS
     ]
     now["settled"] += len(too_long)
-    log.write(OUT_OF_TIME, durable=True, job=end.job, **now)
+    log.write(OUT_OF_TIME, durable=True, job=job, **now)
     fruitless = len(ends) >= STARTS and not any(one["settled"] for one in ends[-STARTS:])
-    allowed = _of_the_job(end.job) if too_long or fruitless else ""
-    return GivenUp(
-        {number: _failure(end, end.cut[number], allowed) for number in too_long},
-        _fruitless(end, allowed) if fruitless else "",
+    allowed = _of_the_job(job) if too_long or fruitless else ""
+    failures = {
+        number: Failure(
+            Kind.JOB_TIME,
+            f"cut short in {STARTS} starts of job {job} because the job's time was up, the last time after "
+            f"{cut[number]:,.0f} s{allowed}",
+        )
+        for number in too_long
+    }
+    reason = (
+        f"job {job} ran out of time in {STARTS} starts in a row without finishing a task, the last time after "
+        f"{seconds:,.0f} s{allowed}; give jobs more time: run the same vindeby slurm command again with a longer --time"
     )
+    return failures, reason if fruitless else ""
 
 
 def _earlier(run: RunDirectory, job: str) -> list[dict[str, Any]]:
@@ -83,22 +82,6 @@ def _earlier(run: RunDirectory, job: str) -> list[dict[str, Any]]:
 def _had_most_of_the_time(key: str, end: Mapping[str, Any]) -> bool:
     return any(
         one["task"] == key and one["seconds"] >= _MOST_OF_THE_TIME * end["seconds"] for one in end["cut"]
-    )
-
-
-def _failure(end: TimeUp, seconds: float, allowed: str) -> Failure:
-    return Failure(
-        Kind.JOB_TIME,
-        f"cut short in {STARTS} starts of job {end.job} because the job's time was up, the last time after "
-        f"{seconds:,.0f} s{allowed}",
-    )
-
-
-def _fruitless(end: TimeUp, allowed: str) -> str:
-    return (
-        f"job {end.job} ran out of time in {STARTS} starts in a row without finishing a task, the last time after "
-        f"{end.seconds:,.0f} s{allowed}; give jobs more time: run the same vindeby slurm command again with a "
-        "longer --time"
     )
 
 

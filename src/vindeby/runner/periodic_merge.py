@@ -46,70 +46,56 @@ class PeriodicMerger:
     ) -> None:
         self._directory, self._every_s, self._log, self._say = directory, every_s, log, say
         self._lock = lock
-        self._messages = directory.logs / f"{log.name}-merge.log"
         self._process: subprocess.Popen[bytes] | None = None
         self._due = time.monotonic() + every_s
-        self._merged = self._offset = 0
+        self._merged = 0
 
     def look(self, published: int) -> None:
         """Called again and again: start a merge when it is time and there is something new, or note its end."""
         if self._process is not None:
-            self._look_at(self._process)
+            if self._process.poll() is not None:
+                self._note_end(self._process)
         elif time.monotonic() >= self._due and published > self._merged:
             self._merged = published
             self._start()
 
     def _start(self) -> None:
         self._due = time.monotonic() + self._every_s
+        told = [str(self._directory.output), str(self._lock.path), self._lock.token]
         try:
-            with self._messages.open("ab") as messages:
-                self._offset = messages.tell()
-                self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
-                    [sys.executable, "-c", _CODE, json.dumps(sys.path), *self._arguments()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=messages,
-                    stderr=messages,
-                    start_new_session=True,
-                )
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
+                [sys.executable, "-c", _CODE, json.dumps(sys.path), *told],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
         except OSError as error:
-            self._failed(f"cannot be started: {error.strerror}")
+            self._note_failure(f"cannot be started: {error.strerror}")
         else:
             self._log.write("merge started", pid=self._process.pid)
 
-    def _arguments(self) -> list[str]:
-        return [str(self._directory.output), str(self._lock.path), self._lock.token]
-
-    def _look_at(self, process: subprocess.Popen[bytes]) -> None:
-        status = process.poll()
-        if status is None:
-            return
+    def _note_end(self, process: subprocess.Popen[bytes]) -> None:
         self._process = None
         self._due = time.monotonic() + self._every_s
-        if status == 0:
+        words = process.communicate()[1].decode(errors="replace").strip()
+        if process.returncode == 0:
             self._log.write("merged", results=self._merged)
         else:
             self._merged = -1  # what it should have merged is still to be merged
-            self._failed(self._last_words() or how_it_ended(status))
+            self._note_failure(words[-_TAIL:] or how_it_ended(process.returncode))
 
-    def _failed(self, reason: str) -> None:
+    def _note_failure(self, reason: str) -> None:
         self._log.write("merge failed", reason=reason)
         self._say(
             f"results were not merged, the run goes on and tries again in {self._every_s:g} s: {reason}"
         )
 
-    def _last_words(self) -> str:
-        try:
-            with self._messages.open("rb") as file:
-                file.seek(max(self._offset, file.seek(0, 2) - _TAIL))
-                return file.read().decode(errors="replace").strip()
-        except OSError:
-            return ""
-
     def close(self) -> None:
         """The run is over: its own merge does all that a merge which is still running would do."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            self._process.communicate()
             self._process = None
 
 

@@ -1,4 +1,4 @@
-"""What a process of a run asks of the operating system: where it runs, its limits, signals, and actions for later.
+"""What a process of a run asks of the operating system: where it runs, its limits, and signals.
 
 What only Linux can do does nothing elsewhere; the pipes between the processes alone must serve there.
 """
@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import heapq
-import itertools
 import os
 import platform
 import resource
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
@@ -106,14 +103,10 @@ def node_and_job(environment: Mapping[str, str] | None = None) -> tuple[str, str
     An element of a SLURM array is ``1234_7``, which ``scancel`` and ``squeue`` understand.
     """
     known = os.environ if environment is None else environment
-    return platform.node(), _array_element(known) or next(
-        (known[name] for name in _JOBS if known.get(name)), ""
-    )
-
-
-def _array_element(known: Mapping[str, str]) -> str:
     array, element = known.get("SLURM_ARRAY_JOB_ID", ""), known.get("SLURM_ARRAY_TASK_ID", "")
-    return f"{array}_{element}" if array and element else ""
+    if array and element:
+        return platform.node(), f"{array}_{element}"
+    return platform.node(), next((known[name] for name in _JOBS if known.get(name)), "")
 
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
@@ -127,64 +120,28 @@ class StopSignals:
     """
 
     def __init__(self) -> None:
-        self._reader, self._writer = os.pipe()
-        for descriptor in (self._reader, self._writer):
-            os.set_blocking(descriptor, False)
+        self._received: list[str] = []
         self._handlers: dict[signal.Signals, Any] = {}
-        self._wakeup: int | None = None
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in STOPPING:
                 if (handler := signal.getsignal(number)) is not signal.SIG_IGN:
                     self._handlers[number] = handler
-                    signal.signal(number, _only_wake)
-            self._wakeup = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+                    signal.signal(number, self._note)
         return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - what a handler is given
+        self._received.append(signal.Signals(number).name)
 
     def received(self) -> list[str]:
         """The names of the signals that came since the last time."""
-        try:
-            numbers = os.read(self._reader, 4096)
-        except BlockingIOError:
-            return []
-        return [signal.Signals(number).name for number in numbers if number in self._handlers]
+        names, self._received = self._received, []
+        return names
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._wakeup is not None:
-            signal.set_wakeup_fd(self._wakeup)
         for number, handler in self._handlers.items():
             with contextlib.suppress(TypeError):  # a handler that was not set from Python cannot be put back
                 signal.signal(number, handler)
-        os.close(self._reader)
-        os.close(self._writer)
-
-
-def _only_wake(number: int, frame: FrameType | None) -> None:
-    """The number arrives through the pipe."""
-
-
-class Timers:
-    """A queue of actions by the time at which they are due."""
-
-    def __init__(self) -> None:
-        self._queue: list[tuple[float, int, Callable[[], None]]] = []
-        self._order = itertools.count()
-
-    def after(self, delay_s: float, action: Callable[[], None]) -> None:
-        """Run an action in so many seconds, in the first ``run_due`` after that."""
-        heapq.heappush(self._queue, (time.monotonic() + delay_s, next(self._order), action))
-
-    def seconds_left(self, at_most: float) -> float:
-        """Until the next action is due; 0 when one is due already."""
-        if not self._queue:
-            return at_most
-        return max(0.0, min(at_most, self._queue[0][0] - time.monotonic()))
-
-    def run_due(self, is_over: Callable[[], bool] = lambda: False) -> None:
-        """Run what is due, until ``is_over``."""
-        now = time.monotonic()
-        while self._queue and self._queue[0][0] <= now and not is_over():
-            heapq.heappop(self._queue)[2]()

@@ -11,12 +11,13 @@ import contextlib
 import errno
 import threading
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from vindeby.errors import StorageError, VindebyError
-from vindeby.runner.protocol import Failure, Kind
+from vindeby.runner.protocol import Failed, Failure, Kind, PoolEvent, TasksDurable, Work, WorkerReady
 from vindeby.store.disk.files import Files, bounded
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -89,7 +90,7 @@ class Publisher:
                 self._change.wait(1.0)
 
     def flush(self, timeout_s: float | None = None) -> bool:
-        """Publish now and wait until it is done; whether everything is durable."""
+        """Publish now and wait until it is done, for so long at most; whether everything is durable."""
         with self._change:
             self._hurry = True
             self._change.notify_all()
@@ -100,22 +101,11 @@ class Publisher:
                 and not self._waiting
             )
 
-    def hurry(self) -> None:
-        """Publish what there is without waiting for more."""
-        with self._change:
-            self._hurry = True
-            self._change.notify_all()
-
     def stop_waiting(self) -> None:
         """From now on a disk that is full is not waited for."""
         with self._change:
             self._wait_for_disk = False
             self._change.notify_all()
-
-    @property
-    def closed(self) -> bool:
-        """Is nothing tried any more?"""
-        return self._closed
 
     def close(self) -> bool:
         """Publish the rest, with one attempt where the disk refuses, and end; whether everything is durable."""
@@ -194,23 +184,43 @@ class Publisher:
         return []
 
 
-def unreported_keys(run: RunDirectory, writer: str, reported: Container[str]) -> set[str]:
-    """Keys of whole records in shards of ``writer`` that are not among those reported; made durable here.
+@dataclass
+class Unreported:
+    """Tasks that were assigned to a worker and not reported since; every pool keeps this of each of its workers."""
 
-    ``writer`` is what ``TaskExecutor.writer`` was in that worker; ``reported`` are the shards of its
-    acknowledgements. Every pool that hears of a death asks this, so that nothing finished is computed again.
-    """
-    keys: set[str] = set()
-    if not writer:
-        return keys
-    for directory in sorted(run.shards.glob(f"{writer}-*")):
-        fresh = [path for path in directory.glob("*.h5") if shard_name(path) not in reported]
-        for path in fresh:
-            keys |= _keys_in(path)
-        if fresh:
-            with contextlib.suppress(OSError):
-                Files().fsync_directory(directory)
-    return keys
+    writer: str = ""
+    """What ``TaskExecutor.writer`` is in that worker."""
+    tasks: dict[int, str] = field(default_factory=dict)
+    """By number, each with its key."""
+    _shards: set[str] = field(default_factory=set)
+
+    def assign(self, work: Work) -> None:
+        """The worker was given tasks."""
+        self.tasks.update((number, task.key) for number, task in work.tasks)
+
+    def hear(self, event: PoolEvent) -> None:
+        """The worker reported something."""
+        match event:
+            case WorkerReady(writer=writer):
+                self.writer = writer
+            case TasksDurable(_, tasks, shard):
+                self._shards.add(shard)
+                for task in tasks:
+                    self.tasks.pop(task, None)
+            case Failed(_, task):
+                self.tasks.pop(task, None)
+
+    def published(self, run: RunDirectory) -> tuple[int, ...]:
+        """Of these tasks, those that a dead worker published nevertheless; made durable here."""
+        keys: set[str] = set()
+        for directory in sorted(run.shards.glob(f"{self.writer}-*")) if self.writer and self.tasks else ():
+            fresh = [path for path in directory.glob("*.h5") if shard_name(path) not in self._shards]
+            for path in fresh:
+                keys |= _keys_in(path)
+            if fresh:
+                with contextlib.suppress(OSError):
+                    Files().fsync_directory(directory)
+        return tuple(number for number, key in self.tasks.items() if key in keys)
 
 
 def shard_name(path: Path) -> str:

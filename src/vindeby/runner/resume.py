@@ -24,7 +24,6 @@ from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.events import FailedTask, Odd, read_failures
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
-from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import take_over_merge
 from vindeby.store.missing import answers, fingerprints, has_answer
@@ -128,59 +127,48 @@ def compare_with_disk(
     run: RunDirectory, space: TaskSpace, judge_: Judge, *, part: Part | None = None, again: Again
 ) -> ResumeState:
     """Compare what is asked with what is there."""
-    with contextlib.ExitStack() as stack:
-        exists = run.output.exists() or run.shards.exists()
-        database = stack.enter_context(Database(run)) if exists else None
-        resume_state = ResumeState()
+    state = ResumeState()
+    failures, have, every = read_failures(run, state.odd), dict[str, str](), dict[str, str]()
+    exists = run.output.exists() or run.shards.exists()
+    with Database(run) if exists else contextlib.nullcontext() as database:
         if database is not None:
             known = read_verdicts(run, space.text) if judge_.usual else None
-            resume_state.verdicts = judge(database, judge_, known)
-            resume_state.invalid = not_done(database, resume_state.verdicts)
-            resume_state.bad = dict(database.findings)
+            state.verdicts = judge(database, judge_, known)
+            state.bad = dict(database.findings)
+            every, have = not_done(database, state.verdicts), fingerprints(database)
             if space.campaign.wake.engine is not None:
-                resume_state.engines = _engines_in(database, engine_name(space.campaign))
-        _compare(resume_state, database, read_failures(run, resume_state.odd), space, part, again)
-        return resume_state
-
-
-def _compare(
-    resume_state: ResumeState,
-    database: Database | None,
-    failures: dict[str, FailedTask],
-    space: TaskSpace,
-    part: Part | None,
-    again: Again,
-) -> None:
-    have = {} if database is None else fingerprints(database)
-    every, resume_state.invalid = resume_state.invalid, {}
-    for number in _numbers(space, part):
-        resume_state.asked += 1
-        if not have and not failures:
-            resume_state.todo.append(number)
-            continue
-        task = space.task(number)
-        found, failure = have.get(task.key), failures.get(task.key)
-        invalid = task.key in every
-        if invalid:
-            resume_state.invalid[task.key] = every[task.key]
-        answered = found is not None and (
-            answers(found, task.fingerprint)
-            or (database is not None and has_answer(database, task.key, task.fingerprint))
-        )
-        if answered and (not invalid or not again.invalid):
-            resume_state.done += not invalid
-        elif found is not None and not answered and not again.stale:
-            resume_state.stale.append(task.key)
-        elif (
-            failure is not None
-            and failure.fingerprint == task.fingerprint
-            and not (again.failed and _is_of_another_run(failure))
-        ):
-            resume_state.failed[task.key] = failure
-        else:
-            if found is not None and not answered:
-                resume_state.stale.append(task.key)
-            resume_state.todo.append(number)
+                state.engines = _engines_in(database, engine_name(space.campaign))
+        for number in range(len(space)):
+            if part is not None and not part.holds(number):
+                continue
+            state.asked += 1
+            if not have and not failures:
+                state.todo.append(number)
+                continue
+            task = space.task(number)
+            found, failure = have.get(task.key), failures.get(task.key)
+            invalid = task.key in every
+            if invalid:
+                state.invalid[task.key] = every[task.key]
+            answered = found is not None and (
+                answers(found, task.fingerprint)
+                or (database is not None and has_answer(database, task.key, task.fingerprint))
+            )
+            if answered and (not invalid or not again.invalid):
+                state.done += not invalid
+            elif found is not None and not answered and not again.stale:
+                state.stale.append(task.key)
+            elif (
+                failure is not None
+                and failure.fingerprint == task.fingerprint
+                and not (again.failed and _is_of_another_run(failure))
+            ):
+                state.failed[task.key] = failure
+            else:
+                if found is not None and not answered:
+                    state.stale.append(task.key)
+                state.todo.append(number)
+    return state
 
 
 def _is_of_another_run(failure: FailedTask) -> bool:
@@ -188,40 +176,25 @@ def _is_of_another_run(failure: FailedTask) -> bool:
     return not failure.job or failure.job != node_and_job()[1]
 
 
-def _numbers(space: TaskSpace, part: Part | None) -> Iterator[int]:
-    return iter(range(len(space))) if part is None else (n for n in range(len(space)) if part.holds(n))
-
-
 def _engines_in(database: Database, default: str) -> Counter[str]:
     records = (record for segment in database.segments() for record in segment.records())
     return Counter(str(record.attributes.get("engine", default)) for record in records)
 
 
-def other_engines(campaign: Campaign, engines: Counter[str]) -> Iterator[str]:
-    """What to say where results are there of another engine, or of code that was edited since.
+def other_engines(campaign: Campaign, engines: Counter[str]) -> str:
+    """What to say where results are there of another engine, or of another version of it; empty where none are.
 
     Only code that the campaign does not hold is looked at: vindeby's own changes of results are in the fingerprints.
     """
-    if not engines:
-        return
-    now, found = engine_name(campaign), engines.copy()
-    del found[now]
-    given = campaign.wake.named_code
-    if given is not None and given.code:
-        edited = sum(
-            found.pop(name) for name in list(found) if given.code not in name and f"{given.model} (" in name
-        )
-        if edited:
-            yield (
-                f"wake.{given.key}: the code of {given.model} has changed since {plural(edited, 'result')} were "
-                "computed; they answer an older version of the campaign"
-            )
-    if found:
-        others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
-        yield (
-            f"{plural(sum(found.values()), 'result')} there already come from another engine than {now}: {others}; "
-            "they are kept. To compute all with one, begin anew with another -o"
-        )
+    now = engine_name(campaign) if engines else ""
+    found = Counter({name: count for name, count in engines.items() if name != now})
+    if not found:
+        return ""
+    others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
+    return (
+        f"{plural(found.total(), 'result')} there already come from another engine than {now}: {others}; "
+        "they are kept. To compute all with one, begin anew with another -o"
+    )
 
 
 def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:
@@ -229,7 +202,11 @@ def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_
     if not resume_state.bad:
         return
     if on_bad == "abort":
-        raise DataError(*_refusal(directory, resume_state.bad))
+        raise DataError(
+            f"{directory.output}: {len(resume_state.bad)} files with results are bad; nothing was run or changed:",
+            *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in resume_state.bad.items()),
+            "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without",
+        )
     for path, findings in resume_state.bad.items():
         why = "; ".join(map(str, findings))
         if path == directory.output:
@@ -237,24 +214,12 @@ def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_
             shutil.copy2(path, copy)
             directory.put_in_quarantine(copy, f"copy of {path}: {why}")
         elif on_bad == "rerun":
-            good = _good_records(path)
+            with Guard() as guard:
+                segments = read_any(path, guard).segments
+            good = [record for segment in segments for record in segment.records()]
             if good:
                 ShardWriter(directory).publish(good)
             directory.put_in_quarantine(path, why)
-
-
-def _good_records(path: Path) -> list[Record]:
-    with Guard() as guard:
-        reading = read_any(path, guard)
-    return [record for segment in reading.segments for record in segment.records()]
-
-
-def _refusal(directory: RunDirectory, bad: dict[Path, list[Finding]]) -> list[str]:
-    return [
-        f"{directory.output}: {len(bad)} files with results are bad; nothing was run or changed:",
-        *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in bad.items()),
-        "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without",
-    ]
 
 
 @contextmanager

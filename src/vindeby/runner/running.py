@@ -14,19 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.assembly.done import Judge
-from vindeby.assembly.merging import refuse_another_campaign
+from vindeby.assembly.merging import prepared_directory, refuse_another_campaign
 from vindeby.campaign import Campaign, RunOptions
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.methods.call import warning
-from vindeby.runner.out_of_time import STARTS, TimeUp, record_time_up
+from vindeby.runner.out_of_time import STARTS, record_time_up
 from vindeby.runner.periodic_merge import PeriodicMerger
 from vindeby.runner.plan import Plan, Policy
-from vindeby.runner.pool import WorkerPool
 from vindeby.runner.processes import node_and_job, total_memory, usable_cores
-from vindeby.runner.protocol import Finish, Outcome, most_failures, retries
+from vindeby.runner.protocol import Finish, Outcome, WorkerPool, most_failures, retries
 from vindeby.runner.resume import (
     Again,
     Part,
@@ -41,7 +40,7 @@ from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor, Watcher
 from vindeby.runner.task_executor import ExecutorOptions
 from vindeby.store.disk.events import EventLog
-from vindeby.store.disk.files import check_output, storage_error
+from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.validate import Check
@@ -93,7 +92,7 @@ def run(
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
-    directory = _prepared_directory(Path(output), campaign)
+    directory = prepared_directory(Path(output), campaign)
     began = time.monotonic()
     with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
         refuse_another_campaign(directory, campaign)  # it may have come while this one waited
@@ -103,17 +102,17 @@ def run(
         resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         refuse_or_quarantine(directory, resume_state, on_bad)
         lock.confirm()
-        _freeze(directory, space)
+        if directory.campaign_text() != space.text:
+            directory.freeze_campaign(space.text)
         if judge.usual:
             write_verdicts(directory, space.text, resume_state.verdicts)
         _report_resume_state(resume_state, on_message, again)
-        for message in other_engines(campaign, resume_state.engines):
+        if message := other_engines(campaign, resume_state.engines):
             on_message(message)
         summary = Summary(Path(output), len(space), resume_state, part=share, kept_invalid=keep_invalid)
         if resume_state.todo:
-            other = None if pool is None else OtherPool(pool, workers)
             work = _Work(space, directory, options, lock, on_message, check_physics=judge.usual)
-            work.supervise(resume_state, summary, on_progress, other)
+            work.supervise(resume_state, summary, on_progress, pool, workers)
         summary.seconds = time.monotonic() - began
         finish_up(space, judge, directory, summary, say=on_message, lock=lock)
         summary.seconds = time.monotonic() - began
@@ -146,13 +145,8 @@ def _overridden(
     options: RunOptions, workers: int | None, max_failures: int | str | None, merge_every_s: float | None
 ) -> RunOptions:
     """What the caller says goes before what the campaign says."""
-    changed = options.model_dump()
-    if workers is not None:
-        changed["workers"] = workers
-    if max_failures is not None:
-        changed["max_failures"] = max_failures
-    if merge_every_s is not None:
-        changed["merge_every_s"] = merge_every_s
+    given = {"workers": workers, "max_failures": max_failures, "merge_every_s": merge_every_s}
+    changed = options.model_dump() | {name: value for name, value in given.items() if value is not None}
     try:
         return RunOptions.model_validate(changed)
     except ValueError:
@@ -160,24 +154,6 @@ def _overridden(
             f"run: workers={workers!r}, max_failures={max_failures!r}, merge_every_s={merge_every_s!r}: give a number "
             "of workers of at least 1, a number of tasks or a percentage such as 5%, and seconds above 0"
         ) from None
-
-
-def _prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
-    directory = RunDirectory(check_output(output).absolute())
-    if not directory.output.parent.is_dir():
-        raise ArgumentError(f"{output}: there is no folder {directory.output.parent}; make it first")
-    refuse_another_campaign(directory, campaign)
-    try:
-        return directory.create()
-    except OSError as error:
-        raise StorageError(
-            f"{directory.path}: cannot be made: {error.strerror}; choose another place for the results with -o"
-        ) from None
-
-
-def _freeze(directory: RunDirectory, space: TaskSpace) -> None:
-    if directory.campaign_text() != space.text:
-        directory.freeze_campaign(space.text)
 
 
 def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:
@@ -226,15 +202,24 @@ class _Work:
     check_physics: bool
 
     def supervise(
-        self, resume_state: ResumeState, summary: Summary, watch: Watcher, other: OtherPool | None
+        self,
+        resume_state: ResumeState,
+        summary: Summary,
+        watch: Watcher,
+        elsewhere: object | None,
+        workers: int | None,
     ) -> None:
         """Run what is left to do; raises unless every task is settled."""
         space, directory, options = self.space, self.directory, self.options
         path = search_path()
         if message := warning(space.campaign, path):
             self.say(message)
-        slots = 1 if other is not None else min(_workers(options), len(resume_state.todo))
-        limit, alone = memory_limits(options, slots) if other is None else _limits_elsewhere(options)
+        slots = 1 if elsewhere is not None else min(_workers(options), len(resume_state.todo))
+        limit, alone = memory_limits(options, slots)
+        if (
+            elsewhere is not None
+        ):  # there only a limit of the user's is known here; the agents know their share
+            limit, alone = None if options.memory_limit_mb is None else limit, None
         policy = Policy(
             workers=slots,
             retries=retries(options),
@@ -244,7 +229,7 @@ class _Work:
             memory_limit=limit,
             memory_limit_alone=alone,
             grace_s=options.grace_s,
-            batch_s=0.5 if other is None else _BATCH_ELSEWHERE_S,
+            batch_s=0.5 if elsewhere is None else _BATCH_ELSEWHERE_S,
         )
         setup = self._setup(tuple(path), limit)
         log = EventLog(directory)
@@ -254,10 +239,11 @@ class _Work:
                 "run started", todo=len(resume_state.todo), total=len(space), workers=slots, pid=os.getpid()
             )
             pool: WorkerPool
-            if other is None:
+            if elsewhere is None:
                 pool = LocalPool(directory, setup, slots, options.start_method, log.name)
             else:
-                pool = stack.enter_context(other.opened(directory, setup, options, log.name, self.say))
+                there = _dask_pool(elsewhere, workers, setup, options, log.name, self.say)
+                pool = stack.enter_context(there)
             merging: Callable[[int], None] = _silent
             if options.merge_every_s is not None:
                 merger = PeriodicMerger(directory, options.merge_every_s, log, self.say, self.lock)
@@ -269,7 +255,7 @@ class _Work:
             finish = supervisor.run()
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
                 finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began)
-            summary.take(supervisor)
+            summary.done, summary.failed = supervisor.done, supervisor.failed
             log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
         self.lock.confirm()
         _raise_for(finish, summary, directory)
@@ -287,45 +273,38 @@ class _Work:
 
     def _time_is_up(self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float) -> Finish:
         """Stopped because the time of its job is up: set aside what would never fit into it."""
-        end = TimeUp(node_and_job()[1], seconds, supervisor.settled, supervisor.cut_short)
-        given_up = record_time_up(self.directory, log, self.space, end)
-        for task, failure in given_up.tasks.items():
+        job, settled, cut = node_and_job()[1], supervisor.settled, supervisor.cut_short
+        tasks, reason = record_time_up(self.directory, log, self.space, job, seconds, settled, cut)
+        for task, failure in tasks.items():
             supervisor.set_aside(task, failure, STARTS)
-        return Finish(Outcome.WORKERS, given_up.reason) if given_up.reason else finish
+        return Finish(Outcome.WORKERS, reason) if reason else finish
 
 
-@dataclass(frozen=True)
-class OtherPool:
-    """A pool that is not of this machine, and how many of its workers may be used."""
+@contextmanager
+def _dask_pool(
+    where: object,
+    workers: int | None,
+    setup: Setup,
+    options: RunOptions,
+    name: str,
+    say: Callable[[str], None],
+) -> Iterator[WorkerPool]:
+    """Connect to a Dask cluster; what this loads, a run on this machine does not need."""
+    from vindeby.runner.cluster.agent import Session
+    from vindeby.runner.cluster.connect import connected
+    from vindeby.runner.cluster.dask_pool import DaskPool
 
-    where: object
-    workers: int | None
-
-    @contextmanager
-    def opened(
-        self,
-        directory: RunDirectory,
-        setup: Setup,
-        options: RunOptions,
-        name: str,
-        say: Callable[[str], None],
-    ) -> Iterator[WorkerPool]:
-        """Connect to it; what this loads, a run on this machine does not need."""
-        from vindeby.runner.cluster.agent import Session
-        from vindeby.runner.cluster.connect import connected
-        from vindeby.runner.cluster.dask_pool import DaskPool
-
-        with connected(self.where, options, self.workers, directory.logs, say) as connection:
-            yield DaskPool(
-                directory,
-                Session.of(setup, options.start_method, name),
-                connection.client,
-                most=connection.most,
-                patience_s=options.wait_for_workers_s,
-                jobs_pending=connection.jobs_pending,
-                no_jobs_reason=connection.no_jobs_reason,
-                say=say,
-            )
+    directory = RunDirectory(Path(setup.output))
+    with connected(where, options, workers, directory.logs, say) as (client, no_jobs_reason):
+        yield DaskPool(
+            directory,
+            Session.of(setup, options.start_method, name),
+            client,
+            most=workers,
+            patience_s=options.wait_for_workers_s,
+            no_jobs_reason=no_jobs_reason,
+            say=say,
+        )
 
 
 def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> None:
@@ -345,11 +324,6 @@ def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> Non
 
 def _workers(options: RunOptions) -> int:
     return usable_cores() if options.workers == "auto" else int(options.workers)
-
-
-def _limits_elsewhere(options: RunOptions) -> tuple[int | None, int | None]:
-    """The same on other machines, where only a limit of the user's is known here; the agents know their share."""
-    return None if options.memory_limit_mb is None else int(options.memory_limit_mb * 1e6), None
 
 
 def memory_limits(options: RunOptions, workers: int) -> tuple[int | None, int | None]:

@@ -14,7 +14,6 @@ from vindeby.assembly.physics import notes_of
 from vindeby.campaign import Campaign
 from vindeby.runner.protocol import REMEDIES, Failure, Kind
 from vindeby.runner.resume import Part, ResumeState, TaskSpace
-from vindeby.runner.supervisor import Supervisor
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.format.record import Record
@@ -32,7 +31,6 @@ class Summary:
     total: int
     resume_state: ResumeState
     done: int = 0
-    failures: Counter[Kind] = field(default_factory=Counter)
     failed: dict[str, Failure] = field(default_factory=dict)
     """Tasks that failed in this run for good, with the reason of each."""
     seconds: float = 0.0
@@ -53,11 +51,10 @@ class Summary:
             f"computed {self.done:,} in {self.seconds:.1f} s>"
         )
 
-    def take(self, supervisor: Supervisor) -> None:
-        """What a supervisor has counted."""
-        self.done = supervisor.done
-        self.failures = supervisor.failures
-        self.failed = supervisor.last_failures
+    @property
+    def failures(self) -> Counter[Kind]:
+        """How many tasks failed in this run in each way."""
+        return Counter(failure.kind for failure in self.failed.values())
 
     @property
     def safe(self) -> int:

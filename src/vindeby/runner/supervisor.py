@@ -7,18 +7,17 @@ looking at what is there.
 
 from __future__ import annotations
 
-import functools
+import sched
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from vindeby.runner import protocol
 from vindeby.runner.plan import Plan
-from vindeby.runner.pool import Work, WorkerPool
-from vindeby.runner.processes import StopSignals, Timers, node_and_job
-from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress
+from vindeby.runner.processes import StopSignals, node_and_job
+from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress, Work, WorkerPool
 from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
 from vindeby.store.disk.lock import Lock
@@ -113,12 +112,12 @@ class Supervisor:
         self._plan, self._space, self._pool, self._log, self._watch = the_plan, space, pool, log, watch
         self._standing = standing
         self._meanwhile = meanwhile
-        self._timers = Timers()
+        self._timers = sched.scheduler(time.monotonic)
         self._rate = Rate()
         self._trouble = ""
         self._finish: Finish | None = None
-        self.failures: Counter[Kind] = Counter()
-        self.last_failures: dict[str, Failure] = {}
+        self.failed: dict[str, Failure] = {}
+        """Tasks that failed for good, with the reason of each."""
         self._places: dict[int, tuple[str, str]] = {}
         self._job = node_and_job()[1]
         self.time_is_up = False
@@ -151,11 +150,11 @@ class Supervisor:
         return self._plan.done + self._plan.set_aside
 
     def _turn(self, signals: StopSignals) -> None:
-        due_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
-        for event in self._pool.wait(self._timers.seconds_left(due_s)):
+        start_s = self._timers.run(blocking=False)
+        look_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
+        for event in self._pool.wait(look_s if start_s is None else min(look_s, start_s)):
             self._received(event)
         self._stop(signals)
-        self._timers.run_due(lambda: self._finish is not None)
         now = time.monotonic()
         if now - self._looked >= _LOOK_S and self._finish is None:
             self._looked = now
@@ -171,7 +170,7 @@ class Supervisor:
         for instruction in instructions:
             match instruction:
                 case protocol.StartWorker(slot, delay_s):
-                    self._timers.after(delay_s, functools.partial(self._start, slot))
+                    self._timers.enter(delay_s, 0, self._start, (slot,))
                 case protocol.Assign():
                     self._send(instruction)
                 case protocol.EndWorker(slot, now):
@@ -206,8 +205,7 @@ class Supervisor:
 
     def set_aside(self, task: int, failure: Failure, attempts: int) -> None:
         """Note that a task failed for good."""
-        self.failures[failure.kind] += 1
-        self.last_failures[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
+        self.failed[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
         self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts, job=self._job)
 
     def _received(self, event: protocol.PoolEvent) -> None:

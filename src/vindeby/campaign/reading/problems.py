@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -37,6 +38,7 @@ _WORDS: dict[str, tuple[str | None, str]] = {
     "string_too_long": ("must have at most {max_length} characters", "write fewer words"),
 }
 """What is wrong, by pydantic's name for it, and the remedy."""
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _LONGEST_VALUE = 80
 _UNION_TAGS = ("number", "table", "list", "rows", "range")
 """Steps of a location that only say which form of a value was meant."""
@@ -62,12 +64,12 @@ def _follows(detail: dict[str, Any]) -> bool:
 def _problem(model: type[BaseModel], detail: dict[str, Any], document: Document) -> Problem:
     context = detail.get("ctx", {})
     location = tuple(detail["loc"])
-    path = _path_in_data(document.data, location, keep_last=detail["type"] in ("missing", "extra_forbidden"))
+    path = _path_in_data(document.data, location, keep_last=detail["type"] in ("missing", *_UNKNOWN))
     path += tuple(context.get("at", ()))
     origin = document.origin(path)
     message, remedy = _words(model, detail, location)
     shown = context.get("shown") if detail["type"] == "refused" else detail["input"]
-    if shown is None or detail["type"] in ("missing", "extra_forbidden"):
+    if shown is None or detail["type"] in ("missing", *_UNKNOWN):
         shown = _value_at(document.data, path)
     return Problem(origin.source, field_name(path), message, show(shown), remedy, origin.line)
 
@@ -76,7 +78,7 @@ def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tu
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "refused":
         return context["message"], context["remedy"]
-    if kind == "extra_forbidden":
+    if kind in _UNKNOWN:
         return "is not a known key", _nearest(str(location[-1]), sorted(set(_keys_at(model, location[:-1]))))
     message, remedy = _WORDS.get(kind, (None, "correct it"))
     message = message or detail["msg"][:1].lower() + detail["msg"][1:]
@@ -131,6 +133,8 @@ def show(value: Any) -> str | None:
 
 def _keys_at(annotation: Any, location: Path) -> Iterator[str]:
     """The keys that a model at this location would take."""
+    if is_dataclass(annotation) and not location:
+        yield from (field.name for field in fields(annotation))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         for name, info in annotation.model_fields.items():
             key = info.alias or name

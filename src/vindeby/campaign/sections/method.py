@@ -2,127 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, Strict, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
+from vindeby import parameters
 from vindeby.campaign.sections.values import (
-    Count,
     Direction,
     ImportedName,
     Increasing,
     Name,
     NamedOneOf,
-    Number,
     Parameters,
-    Positive,
     Section,
     require,
 )
 
 
-class SmartStart(Section):
+@dataclass(frozen=True)
+class SmartStart(parameters.SmartStart):
     """Greedy construction on a grid: one turbine after the other where it would give most."""
 
-    grid_size: Annotated[int, Strict(), Field(ge=2, le=1000)] = 18
-    """Points of the grid along each side."""
-    random_pct: Annotated[Number, Field(ge=0.0, le=100.0)] = 30.0
-    """The share of the best points that one is drawn from, in percent."""
     wind_speeds: Increasing | None = None
     """The wind speeds to judge points by, in m/s; the site's if not given."""
     wind_directions: Annotated[tuple[Direction, ...], Field(min_length=1)] | None = None
     """The wind directions to judge points by; the site's if not given."""
 
 
-class RandomStart(Section):
-    """Turbines at random places that keep to the boundary and the spacing."""
-
-
-class Lattice(Section):
-    """Turbines on the points of a regular lattice, the best of so many; ``rows`` leaves no gaps in its rows."""
-
-    rows: Annotated[bool, Strict()] = False
-    """Leave no gaps in the rows."""
-    trials: Count = 1000
-    """How many lattices are compared."""
-
-
-class Gradient(Section):
-    """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast.
-
-    ``wind`` says in which wind states, ``memory`` how many last steps tell of the curvature.
-    """
-
-    max_iterations: Count = 320
-    """At most so many steps."""
-    widening: Annotated[Number, Field(ge=1.0, le=100.0)] = 16.0
-    """How many times as fast wakes grow at first."""
-    wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
-    """In which wind states."""
-    memory: Annotated[int, Strict(), Field(ge=0, le=100)] = 10
-    """How many last steps tell of the curvature."""
-
-
-class RandomSearch(Section):
-    """Relocation of single turbines at random, kept where AEP rises; ``wind`` says in which wind states."""
-
-    max_evaluations: Count = 10_000
-    """At most so many trial moves."""
-    max_step_m: Positive | None = None
-    """The longest move in metres; anywhere if not given."""
-    wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
-    """In which wind states."""
-
-
-class Annealing(Section):
-    """Relocation of single turbines at random, kept even where AEP falls, at first more often than later.
-
-    Without a ``temperature``, it follows from the wake loss of the start. ``wind`` says in which wind states.
-    """
-
-    max_evaluations: Count = 200_000
-    """So many trial moves."""
-    temperature: Annotated[Number, Field(gt=0.0, le=1.0)] | None = None
-    """At first, as a share of AEP; from the wake loss if not given."""
-    wind: Literal["coarse-to-fine", "all"] = "coarse-to-fine"
-    """In which wind states."""
-
-
-class Hopping(Section):
-    """Moving a turbine somewhere else and refining from there, again and again; the best layout is kept."""
-
-    max_hops: Count = 100
-    """So many hops."""
-    places: Count = 40
-    """How many places are tried in each hop."""
-
-
-class Auto(Section):
-    """A portfolio: starts race, the best are refined and moved, within CPU seconds or a number of evaluations."""
-
-    seconds: Positive | None = None
-    """CPU seconds per task."""
-    evaluations: Count | None = None
-    """Evaluations per task, instead of seconds."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_budget(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        given = {name: value for name, value in data.items() if value is not None}
-        wrong = "seconds and evaluations exclude each other"
-        require(not {"seconds", "evaluations"} <= given.keys(), wrong, "give one of them")
-        return {"seconds": 60.0} if not given else data
-
-
-class StochasticGradient(Section):
-    """Refinement along gradients of a few sampled directions, breaking the rules on its way; for dense farms."""
-
-    max_iterations: Count = 2000
-    """So many steps."""
-    samples: Count = 4
-    """Directions that are sampled in each step."""
+def _one_budget(data: Any) -> Any:
+    if not isinstance(data, dict):
+        return data
+    given = {name: value for name, value in data.items() if value is not None}
+    wrong = "seconds and evaluations exclude each other"
+    require(not {"seconds", "evaluations"} <= given.keys(), wrong, "give one of them")
+    return data if given else {"seconds": 60.0}
 
 
 _LONGEST_LIST = 1000
@@ -180,14 +94,14 @@ class Step(NamedOneOf):
     """One search step under its name; a bare name takes the defaults."""
 
     smart_start: SmartStart | None = Field(None, alias="smart-start")
-    random_start: RandomStart | None = Field(None, alias="random-start")
-    lattice: Lattice | None = None
-    gradient: Gradient | None = None
-    random_search: RandomSearch | None = Field(None, alias="random-search")
-    annealing: Annealing | None = None
-    hopping: Hopping | None = None
-    auto: Auto | None = None
-    stochastic_gradient: StochasticGradient | None = Field(None, alias="stochastic-gradient")
+    random_start: parameters.RandomStart | None = Field(None, alias="random-start")
+    lattice: parameters.Lattice | None = None
+    gradient: parameters.Gradient | None = None
+    random_search: parameters.RandomSearch | None = Field(None, alias="random-search")
+    annealing: parameters.Annealing | None = None
+    hopping: parameters.Hopping | None = None
+    auto: Annotated[parameters.Auto, BeforeValidator(_one_budget)] | None = None
+    stochastic_gradient: parameters.StochasticGradient | None = Field(None, alias="stochastic-gradient")
     call: Call | None = None
 
     def identity(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import unicodedata
+from dataclasses import is_dataclass
 from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar, get_args
 
 from pydantic import (
@@ -27,6 +28,10 @@ from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, PackedListError, is_packed, pack, unpack
 from vindeby.campaign.reading.yaml_text import Path
+from vindeby.parameters import Count as Count
+from vindeby.parameters import NotNegative as NotNegative
+from vindeby.parameters import Number as Number
+from vindeby.parameters import Positive as Positive
 from vindeby.units import count_sectors, first_uneven
 
 _FARTHEST_M = 1e8
@@ -106,15 +111,18 @@ class NamedOneOf(OneOf):
         return {key: {} if value is None and key not in cls.beside else value for key, value in data.items()}
 
 
-def section_of(part: type[Section], name: str) -> type[Section] | None:
-    """The section that a field holds, where it holds one."""
-    kinds = (part.model_fields[name].annotation, *get_args(part.model_fields[name].annotation))
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)), None)
+def section_of(part: type[Section], name: str) -> Any:
+    """The section, or the class of parameters, that a field holds, where it holds one."""
+    annotation = part.model_fields[name].annotation
+    found = [getattr(kind, "__origin__", kind) for kind in (annotation, *get_args(annotation))]
+    kinds = [kind for kind in found if isinstance(kind, type)]
+    return next((kind for kind in kinds if is_dataclass(kind) or issubclass(kind, Section)), None)
 
 
 def _needs(part: type[Section], name: str) -> bool:
     section = section_of(part, name)
-    return section is not None and any(field.is_required() for field in section.model_fields.values())
+    fields = getattr(section, "model_fields", {}).values()  # parameters all have defaults
+    return any(field.is_required() for field in fields)
 
 
 def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -> PydanticCustomError:
@@ -196,10 +204,6 @@ def either(*forms: str) -> Discriminator:
     return Discriminator(lambda value: form if (form := _form_of(value)) in forms else forms[0])
 
 
-def _plus_zero(value: float) -> float:
-    return value + 0.0  # -0.0 and 0.0 are one number, with one fingerprint
-
-
 def _on_a_map(value: float) -> float:
     far, remedy = (
         f"is farther than {_FARTHEST_M:g} m from the origin",
@@ -209,15 +213,10 @@ def _on_a_map(value: float) -> float:
     return value + 0.0
 
 
-Number = Annotated[float, Strict(), AfterValidator(_plus_zero)]
-"""A finite number; text and true/false are not numbers."""
 _LIMITS = {"type": "number", "minimum": -_FARTHEST_M, "maximum": _FARTHEST_M}
 Metres = Annotated[float, Strict(), AfterValidator(_on_a_map), WithJsonSchema(_LIMITS)]
 """A coordinate on a map."""
-Positive = Annotated[Number, Field(gt=0.0)]
-NotNegative = Annotated[Number, Field(ge=0.0)]
 Fraction = Annotated[Number, Field(ge=0.0, le=1.0)]
-Count = Annotated[int, Strict(), Field(ge=1)]
 Text = Annotated[str, Strict(), Field(max_length=10_000)]
 Name = Annotated[str, Strict(), Field(min_length=1, max_length=120), AfterValidator(_a_name)]
 Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_increasing)]

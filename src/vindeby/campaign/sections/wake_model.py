@@ -9,14 +9,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, Strict, model_validator
 
+from vindeby import parameters
 from vindeby.campaign.reading.code_files import own_code, search_path
 from vindeby.campaign.reading.yaml_text import unused
 from vindeby.campaign.sections.values import (
     ImportedName,
     NamedOneOf,
-    NotNegative,
     Parameters,
-    Positive,
     Section,
     require,
 )
@@ -197,85 +196,7 @@ def deciding_part(configuration: dict[str, Any]) -> dict[str, Any]:
     return left
 
 
-Induction = Literal["madsen", "momentum"]
-Rotor = Literal["overlap", "centre"]
 Blockage = Literal["self-similar-2020"]
-
-
-class Nygaard2022(Section):
-    """TurbOPark with a Gaussian profile, averaged over the rotor, with mirrored wakes at the ground."""
-
-    a: Positive = 0.04
-    """Wake expansion."""
-
-
-class Bastankhah2014(Section):
-    """A Gaussian wake that widens linearly."""
-
-    k: Positive = 0.0324555
-    """Growth of the wake's width per metre."""
-
-
-class Niayifar2016(Section):
-    """A Gaussian wake that widens with the local turbulence, with Crespo-Hernandez added turbulence."""
-
-    a0: Positive = 0.3837
-    """Growth of the wake per unit of turbulence intensity."""
-    a1: NotNegative = 0.003678
-    """Growth of the wake without turbulence."""
-
-
-class Iea37(Section):
-    """The simple Gaussian of the IEA Task 37 case studies."""
-
-    k: Positive = 0.0324555
-    """Growth of the wake's width per metre."""
-
-
-class Jensen(Section):
-    """A top-hat wake that widens linearly: on the share of a rotor inside it, or on rotors with their centre in it."""
-
-    k: Positive = 0.1
-    """Growth of the wake's radius per metre."""
-    induction: Induction = "madsen"
-    """How thrust becomes deficit."""
-    rotor: Rotor = "overlap"
-    """What of a rotor must be in the wake."""
-
-
-class Turbopark2020(Section):
-    """TurbOPark with a top-hat wake, which widens with the turbulence in it."""
-
-    a: Positive = 0.6
-    """Wake expansion."""
-    induction: Induction = "momentum"
-    """How thrust becomes deficit."""
-    rotor: Rotor = "overlap"
-    """What of a rotor must be in the wake."""
-
-
-class Bastankhah2016(Section):
-    """A Gaussian wake that begins behind a potential core and widens with the turbulence of the free wind."""
-
-    ka: Positive = 0.38
-    """Growth of the wake per unit of turbulence intensity."""
-    kb: NotNegative = 0.004
-    """Growth of the wake without turbulence."""
-    alpha: Positive = 0.58
-    """The share of turbulence in the length of the potential core."""
-    beta: Positive = 0.077
-    """The share of the speed difference in it."""
-
-
-class CumulativeCurl(Section):
-    """Super-Gaussian wakes whose depth depends on the wakes they stand in, as in FLORIS' model cc; without gradient."""
-
-    ka: Positive = 0.179367259
-    """Growth of the wake per unit of turbulence intensity."""
-    kb: NotNegative = 0.0118889215
-    """Growth of the wake without turbulence."""
-    turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez"
-    """Turbulence added by wakes."""
 
 
 class WakeModel(NamedOneOf):
@@ -287,14 +208,14 @@ class WakeModel(NamedOneOf):
 
     beside = ("blockage",)
 
-    nygaard_2022: Nygaard2022 | None = Field(None, alias="nygaard-2022")
-    bastankhah_2014: Bastankhah2014 | None = Field(None, alias="bastankhah-2014")
-    niayifar_2016: Niayifar2016 | None = Field(None, alias="niayifar-2016")
-    iea37: Iea37 | None = None
-    jensen: Jensen | None = None
-    turbopark_2020: Turbopark2020 | None = Field(None, alias="turbopark-2020")
-    bastankhah_2016: Bastankhah2016 | None = Field(None, alias="bastankhah-2016")
-    cumulative_curl: CumulativeCurl | None = Field(None, alias="cumulative-curl")
+    nygaard_2022: parameters.Nygaard2022 | None = Field(None, alias="nygaard-2022")
+    bastankhah_2014: parameters.Bastankhah2014 | None = Field(None, alias="bastankhah-2014")
+    niayifar_2016: parameters.Niayifar2016 | None = Field(None, alias="niayifar-2016")
+    iea37: parameters.Iea37 | None = None
+    jensen: parameters.Jensen | None = None
+    turbopark_2020: parameters.Turbopark2020 | None = Field(None, alias="turbopark-2020")
+    bastankhah_2016: parameters.Bastankhah2016 | None = Field(None, alias="bastankhah-2016")
+    cumulative_curl: parameters.CumulativeCurl | None = Field(None, alias="cumulative-curl")
     pywake: PyWakeEngine | None = None
     floris: FlorisEngine | None = None
     python: PythonModel | None = None

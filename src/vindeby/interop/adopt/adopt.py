@@ -11,11 +11,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing
 from pathlib import Path
 
-from vindeby.assembly.done import Judge, judged, not_done
+from vindeby.assembly.done import Judge, missing_results
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
@@ -39,8 +38,6 @@ from vindeby.store.format.rows import batches
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.missing import find_missing
-from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import FOREIGN, Finding, Verdict, origin_of_file
 from vindeby.store.salvage.attempts import rescue
@@ -51,31 +48,18 @@ _NEEDED = ("layout",)
 """All that a record must have; an energy can be computed."""
 
 
-@dataclass
-class ScriptFile:
-    """One file: what was saved from it, and what it was when it was read."""
-
-    name: str
-    """As it was given, in text that can be stored."""
-    saved: Saved
-    sha256: str = ""
-
-
 def script_files(paths: Sequence[Path], run: RunDirectory) -> list[Path]:
     """The files to adopt, each once: what an earlier adoption set aside, then those given, then a foreign OUT.h5."""
     given = list(files_in(paths))
     kept = sorted(path for path in adopted_folder(run).glob("*") if path.suffix not in {".json", ".tmp"})
     if is_foreign(run.output):
         kept.append(run.output)
-    elif any(_same(path, run.output) for path in given):
+    elif run.output.exists() and os.path.realpath(run.output) in map(os.path.realpath, given):
         raise InputError(f"{run.output}: is a database of vindeby already; name the files of the script only")
-    files: dict[object, Path] = {}
-    for path in [*kept, *given]:
-        files.setdefault(_identity(path), path)
-    if not files:
+    if not kept and not given:
         named = ", ".join(map(str, paths))
         raise InputError(f"{named}: there are no HDF5 files; name the folder of the script's worker files")
-    return list(files.values())
+    return list({os.path.realpath(path): path for path in reversed([*kept, *given])}.values())[::-1]
 
 
 def is_foreign(output: Path) -> bool:
@@ -106,47 +90,30 @@ def set_aside(run: RunDirectory) -> Path:
     return target
 
 
-def read_all(files: Sequence[Path], folder: Path, spool: Spool, guard: Guard) -> Iterator[ScriptFile]:
+def read_all(
+    files: Sequence[Path], folder: Path, spool: Spool, guard: Guard
+) -> Iterator[tuple[FileReport, Saved]]:
     """Each file with everything that can be saved from it."""
     for path in files:
         before = _state(path)
         saved = rescue(path, folder, guard, KEY_OF_ATTRIBUTES, spool, _NEEDED)
-        name = os.fsencode(path).decode(errors="backslashreplace")
-        digest = _digest(path)
+        plain = before is not None and special_kind(path.stat().st_mode) is None
+        digest = Files().digest(path).hex() if plain else ""
         if _state(path) != before:
             changed = "it changed while it was read; does the script still run?"
             saved.findings.append(Finding(Verdict.INCOMPLETE, changed))
-        yield ScriptFile(name, saved, digest)
+        name = os.fsencode(path).decode(errors="backslashreplace")
+        report = FileReport(name, saved.size, digest, len(saved.records), means=saved.means)
+        report.findings = [str(finding) for finding in saved.findings]
+        yield report, saved
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """What tells whether a file changed; None where it cannot be found, such as a link that leads to itself."""
+    """What tells whether a file changed; None where it cannot be found or opened, such as a link to itself."""
     try:
-        return file_state(path)
+        return file_state(path) if os.access(path, os.R_OK) else None
     except OSError:
         return None
-
-
-def _digest(path: Path) -> str:
-    """Of a plain file that can be read; empty for anything else, which has findings already."""
-    try:
-        plain = special_kind(path.stat().st_mode) is None
-        return Files().digest(path).hex() if plain else ""
-    except OSError:
-        return ""
-
-
-def _identity(path: Path) -> object:
-    """What tells a file from any other, whatever its name; its name where it cannot be found."""
-    try:
-        state = path.stat()
-    except OSError:
-        return path
-    return state.st_dev, state.st_ino
-
-
-def _same(one: Path, other: Path) -> bool:
-    return other.exists() and one.exists() and one.samefile(other)
 
 
 _BATCH = 100
@@ -194,9 +161,14 @@ class _Adoption:
         """For each key that is adopted now, the file it comes from and its layout."""
 
     def do(self, paths: Sequence[Path]) -> AdoptReport:
-        with self._folder() as folder, closing(Spool(folder)) as spool:
+        for old in self._run.path.glob(".adopt-*"):  # of adoptions that were killed
+            shutil.rmtree(old, ignore_errors=True)
+        temporary = tempfile.TemporaryDirectory(
+            prefix=".adopt-", dir=self._run.path, ignore_cleanup_errors=True
+        )
+        with temporary as folder, closing(Spool(Path(folder))) as spool:
             with Guard() as guard:
-                files = list(read_all(paths, folder, spool, guard))
+                files = list(read_all(paths, Path(folder), spool, guard))
             self._move_foreign_output(files)
             refuse_another_campaign(self._run, self._campaign)
             text = self._campaign.dumps()
@@ -208,28 +180,17 @@ class _Adoption:
         self._report.keep(self._run)
         return self._report
 
-    @contextmanager
-    def _folder(self) -> Iterator[Path]:
-        """A folder for copies and found records; those of adoptions that were killed are removed."""
-        for old in self._run.path.glob(".adopt-*"):
-            shutil.rmtree(old, ignore_errors=True)
-        folder = Path(tempfile.mkdtemp(prefix=".adopt-", dir=self._run.path))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _move_foreign_output(self, files: Sequence[ScriptFile]) -> None:
+    def _move_foreign_output(self, files: Sequence[tuple[FileReport, Saved]]) -> None:
         output = self._run.output
         if not is_foreign(output):
             return
-        for file in files:
-            if not file.saved.path.samefile(output):
+        for _, saved in files:
+            if not saved.path.samefile(output):
                 continue
-            keys = map(self._examiner.key_of, file.saved.records.values())
-            if file.saved.records and not any(map(self._examiner.asked, keys)):
+            keys = map(self._examiner.key_of, saved.records.values())
+            if saved.records and not any(map(self._examiner.asked, keys)):
                 raise InputError(
-                    f"{output}: stands there already, and none of its {len(file.saved.records)} results is of "
+                    f"{output}: stands there already, and none of its {len(saved.records)} results is of "
                     f"campaign {self._campaign.name!r}; nothing was changed; choose another name with -o"
                 )
         self._lock.confirm()
@@ -248,7 +209,7 @@ class _Adoption:
             )
         return state
 
-    def _publish(self, files: Sequence[ScriptFile], state: ResumeState) -> None:
+    def _publish(self, files: Sequence[tuple[FileReport, Saved]], state: ResumeState) -> None:
         space = TaskSpace(self._campaign)
         open_keys = {space.key(number) for number in state.todo}
         writer = ShardWriter(self._run, files=LeasedFiles(self._lock.path, self._lock.token))
@@ -257,14 +218,11 @@ class _Adoption:
             if self._report.adopted >= 10 * _BATCH:
                 self._say(f"{self._report.adopted:,} results adopted")
 
-    def _adopted(self, files: Sequence[ScriptFile], open_keys: set[str]) -> Iterator[Record]:
-        for file in files:
-            saved = file.saved
-            report = FileReport(file.name, saved.size, file.sha256, len(saved.records), means=saved.means)
-            report.findings = [str(finding) for finding in saved.findings]
+    def _adopted(self, files: Sequence[tuple[FileReport, Saved]], open_keys: set[str]) -> Iterator[Record]:
+        for report, saved in files:
             self._report.files.append(report)
-            for group in saved.records:
-                record = self._one(file, report, group, open_keys)
+            for group, found in saved.records.items():
+                record = self._one(report, group, found, open_keys)
                 if record is not None:
                     report.adopted += 1
                     self._report.adopted += 1
@@ -272,34 +230,33 @@ class _Adoption:
                     self._report.recomputed += record.attributes.get("aep_origin") == "recomputed"
                     yield record
 
-    def _one(self, file: ScriptFile, report: FileReport, group: str, open_keys: set[str]) -> Record | None:
+    def _one(self, report: FileReport, group: str, found: Record, open_keys: set[str]) -> Record | None:
         """One record that was found, as it is to be published; None where it is passed over."""
-        found = file.saved.records[group]
         key = self._examiner.key_of(found)
         if self._examiner.asked(key) and key not in open_keys:
             report.there_already += 1
             self._report.there_already += 1
             return None
         provenance: dict[str, Attribute] = {
-            "adopted_file": file.name,
+            "adopted_file": report.path,
             "adopted_group": group,
-            "adopted_size": file.saved.size,
-            "adopted_sha256": file.sha256,
+            "adopted_size": report.size,
+            "adopted_sha256": report.sha256,
         }
         try:
             record = self._examiner.adopt(key, found, provenance)
         except RefusedError as error:
-            self._report.left_out.append(LeftOut(file.name, group, key, str(error), error.doubtful))
+            self._report.left_out.append(LeftOut(report.path, group, key, str(error), error.doubtful))
             return None
         layout = record.arrays["layout"].tobytes()
         if key not in self._taken:
-            self._taken[key] = (file.name, layout)
+            self._taken[key] = (report.path, layout)
             return record
         first, same = self._taken[key]
         report.duplicates += 1
         if same != layout:
             reason = f"another layout than the one adopted from {first}"
-            self._report.conflicts.append(LeftOut(file.name, group, key, reason))
+            self._report.conflicts.append(LeftOut(report.path, group, key, reason))
         return None
 
     def _merge(self, state: ResumeState) -> None:
@@ -309,13 +266,7 @@ class _Adoption:
         merge(self._run, merge_options(self._campaign, how, invalid=state.verdicts.invalid.keys()))
 
     def _find_missing(self) -> None:
-        expected = self._campaign.fingerprints()
-        if not self._run.output.exists():
-            self._report.missing = find_missing(None, expected)
-        else:
-            with Database(self._run) as database:
-                invalid = not_done(database, judged(database, self._campaign))
-                self._report.missing = find_missing(database, expected, invalid=invalid)
+        self._report.missing = missing_results(self._run, self._campaign)
         lacking = {entry.key for entry in self._report.missing}
-        answered = expected.keys() - lacking
+        answered = self._campaign.fingerprints().keys() - lacking
         self._report.unanswered = sum(one.key not in answered for one in self._report.left_out)

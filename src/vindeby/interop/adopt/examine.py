@@ -20,7 +20,7 @@ from vindeby.assembly.done import Judge
 from vindeby.assembly.energy import ORIGIN as AEP_ORIGIN
 from vindeby.assembly.energy import RECOMPUTED
 from vindeby.assembly.physics import STORED, TOLERANCE_STORED_AEP, CampaignCheck
-from vindeby.assembly.stored_turbines import largest_diameter_m
+from vindeby.assembly.stored_turbines import largest_diameter_m, objective_gwh
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.store.format.record import Attribute, Record
@@ -81,9 +81,14 @@ class Examiner:
         cell = self._check.cell_of(key)
         if asked is None or cell is None:
             raise RefusedError(f"the campaign has no configuration {key}")
-        if record.fingerprint:
-            return self._own(record, asked)
-        self._refuse_other_numbers(key, record)
+        if record.fingerprint:  # vindeby itself made it
+            if record.fingerprint != asked:
+                raise RefusedError("vindeby computed it for another campaign, or another version of this one")
+            return self._possible(record)
+        for name, number in zip(_NUMBERS, parse_key(key) or (), strict=True):
+            stated = record.attributes.get(name)
+            if stated is not None and stated != number:
+                raise RefusedError(f"its attribute {name} is {stated}, but its name says {number}")
         layout, change = self._layout(record, cell)
         stored_gwh = _stored_energy(record)
         if self._options.negate_aep and stored_gwh is not None and stored_gwh < 0.0:
@@ -93,20 +98,6 @@ class Examiner:
         placed = Record(key, "", arrays, attributes)
         self._refuse_bad_layout(placed)
         return self._with_energy(placed, stored_gwh)
-
-    def _own(self, record: Record, asked: str) -> Record:
-        """A record that vindeby itself made is taken as it is, if it answers this campaign."""
-        if record.fingerprint != asked:
-            raise RefusedError("vindeby computed it for another campaign, or another version of this one")
-        if wrong := self._judge.why_not(record):
-            raise RefusedError(wrong)
-        return record
-
-    def _refuse_other_numbers(self, key: str, record: Record) -> None:
-        for name, number in zip(_NUMBERS, parse_key(key) or (), strict=True):
-            said = record.attributes.get(name)
-            if said is not None and said != number:
-                raise RefusedError(f"its attribute {name} is {said}, but its name says {number}")
 
     def _layout(self, record: Record, cell: Cell) -> tuple[NDArray[np.float64], dict[str, Attribute]]:
         """The layout as (2, n), x then y, and what was changed for that."""
@@ -139,12 +130,12 @@ class Examiner:
         return {**every, **stated, **numbers, **more}
 
     def _refuse_bad_layout(self, placed: Record) -> None:
-        wrong = self._judge.why_not(_energy(placed, _SMALL_GWH))
+        wrong = self._judge.why_not(self._energy(placed, _SMALL_GWH))
         if not wrong:
             return
         layout = placed.arrays["layout"]
         if layout.ndim == 2 and len(layout) == 2 and not self._options.exchange_xy:
-            exchanged = _energy(placed, _SMALL_GWH, layout=layout[::-1])
+            exchanged = self._energy(placed, _SMALL_GWH, layout=layout[::-1])
             if not self._judge.why_not(exchanged):
                 raise RefusedError(
                     f"{wrong}; with x and y exchanged it would be right: --exchange-xy", doubtful=True
@@ -152,21 +143,22 @@ class Examiner:
         raise RefusedError(wrong)
 
     def _with_energy(self, placed: Record, stored_gwh: float | None) -> Record:
-        if self._own_function:
-            return self._with_own_energy(placed, stored_gwh)
+        if self._own_function:  # only that function knows how it counts energy
+            if not stored_gwh:
+                raise RefusedError("no energy was stored, and only the campaign's function can compute it")
+            return self._possible(self._energy(placed, stored_gwh, {AEP_ORIGIN: STORED}))
         given_gwh = self._check.energy_gwh(placed)
         if given_gwh is None:
             raise RefusedError("its energy cannot be computed")
-        again = _energy(placed, given_gwh, {AEP_ORIGIN: RECOMPUTED})
         if not stored_gwh:
-            return self._possible(again)
+            return self._possible(self._energy(placed, given_gwh, {AEP_ORIGIN: RECOMPUTED}))
         difference = (stored_gwh - given_gwh) / given_gwh
-        kept = _energy(placed, stored_gwh, {AEP_ORIGIN: STORED})
+        kept = self._energy(placed, stored_gwh, {AEP_ORIGIN: STORED})
         if abs(difference) <= TOLERANCE_STORED_AEP and not self._judge.why_not(kept):
             return kept
         if abs(difference) <= TOLERANCE_STORED_AEP or self._options.recompute_aep:
             return self._possible(
-                _energy(placed, given_gwh, {AEP_ORIGIN: RECOMPUTED, "stated_aep": stored_gwh})
+                self._energy(placed, given_gwh, {AEP_ORIGIN: RECOMPUTED, "stated_aep": stored_gwh})
             )
         sign = ""
         if abs(stored_gwh + given_gwh) <= TOLERANCE_STORED_AEP * given_gwh:
@@ -177,11 +169,27 @@ class Examiner:
             doubtful=True,
         )
 
-    def _with_own_energy(self, placed: Record, stored_gwh: float | None) -> Record:
-        """Only the user's own function knows how it counts energy: what was stored is kept, or nothing can be."""
-        if not stored_gwh:
-            raise RefusedError("no energy was stored, and only the campaign's function can compute it")
-        return self._possible(_energy(placed, stored_gwh, {AEP_ORIGIN: STORED}))
+    def _energy(
+        self,
+        placed: Record,
+        energy_gwh: float,
+        attributes: Mapping[str, Attribute] | None = None,
+        layout: NDArray[Any] | None = None,
+    ) -> Record:
+        """The record with an energy, what it is worth, further attributes, and perhaps another layout."""
+        arrays = {**placed.arrays, "aep": np.array(energy_gwh)}
+        if layout is not None:
+            arrays["layout"] = layout
+        cell = self._check.cell_of(placed.key)
+        worth = (
+            None
+            if cell is None
+            else objective_gwh(
+                self._campaign, cell, energy_gwh, arrays["layout"].shape[-1], arrays.get("types")
+            )
+        )
+        objective: dict[str, Attribute] = {} if worth is None else {"objective": worth}
+        return Record(placed.key, "", arrays, {**placed.attributes, **objective, **(attributes or {})})
 
     def _possible(self, record: Record) -> Record:
         if wrong := self._judge.why_not(record):
@@ -200,16 +208,3 @@ def _stored_energy(record: Record) -> float | None:
         return None
     values = np.asarray(stored, float).ravel()
     return float(values[0]) if values.size == 1 and np.isfinite(values[0]) else None
-
-
-def _energy(
-    placed: Record,
-    energy_gwh: float,
-    attributes: Mapping[str, Attribute] | None = None,
-    layout: NDArray[Any] | None = None,
-) -> Record:
-    """The record with an energy, further attributes, and perhaps another layout."""
-    arrays = {**placed.arrays, "aep": np.array(energy_gwh)}
-    if layout is not None:
-        arrays["layout"] = layout
-    return Record(placed.key, "", arrays, {**placed.attributes, **(attributes or {})})

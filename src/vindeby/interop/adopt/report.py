@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -96,19 +96,8 @@ class AdoptReport:
 
     def to_json(self) -> dict[str, Any]:
         """For --json and for the file that is kept."""
-        return {
-            "output": self.output,
-            "total": self.total,
-            "adopted": self.adopted,
-            "recomputed": self.recomputed,
-            "sign_turned": self.sign_turned,
-            "there_already": self.there_already,
-            "files": [vars(one) for one in self.files],
-            "left_out": [vars(one) for one in self.left_out],
-            "conflicts": [vars(one) for one in self.conflicts],
-            "missing": [vars(one) for one in self.missing],
-            "report": self.path,
-        }
+        data = asdict(self)
+        return {**data, "report": data.pop("path")}
 
     def __str__(self) -> str:
         there = f"; {self.there_already:,} were there already" if self.there_already else ""

@@ -6,9 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from vindeby.assembly.foreign_farm import Engine, ForeignFarm
+from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.wake_model import FlorisEngine, PyWakeEngine
+from vindeby.errors import InputError, TaskError
+from vindeby.interop.common import library
 from vindeby.wake import Neighbours, Site, Turbine
 
 
@@ -34,12 +41,50 @@ def engine_farm(
 def load(given: PyWakeEngine | FlorisEngine) -> None:
     """Import all that an engine needs; InputError says what is missing or wrong."""
     if isinstance(given, PyWakeEngine):
-        from vindeby.interop.engines.loading import find_model
-
         find_model(given)
         import vindeby.interop.pywake_objects.sites
         import vindeby.interop.pywake_objects.turbines  # noqa: F401
     else:
-        from vindeby.interop.engines.loading import need_floris
+        need_engine("floris")
 
-        need_floris()
+
+def need_engine(name: str) -> None:
+    """InputError, with the remedy, where ``pywake`` or ``floris`` is not installed."""
+    library("py_wake" if name == "pywake" else name, name, f"wake.{name}")
+
+
+def refuse_nan(title: str, values: npt.NDArray[np.float64]) -> None:
+    """TaskError where an engine gives something else than finite numbers."""
+    if not np.isfinite(values).all():
+        raise TaskError(
+            f"{title} gives {int((~np.isfinite(values)).sum())} numbers that are not finite; check the model with "
+            "this layout"
+        )
+
+
+def find_model(given: PyWakeEngine) -> Any:
+    """Import ``package.module:Model``; InputError says what is missing, or that it is not the campaign's code."""
+    need_engine("pywake")
+    given.refuse_other_code()
+    return imported("wake.pywake", given.model, "class or function that makes a wind-farm model")
+
+
+def made_model(given: PyWakeEngine, site: Any, wind_turbines: Any) -> Any:
+    """The wind-farm model of a campaign, of PyWake objects."""
+    factory = find_model(given)
+    from py_wake.wind_farm_models.wind_farm_model import WindFarmModel
+
+    shown = "".join(f", {key}={value!r}" for key, value in given.options.items())
+    try:
+        model = factory(site, wind_turbines, **given.options)
+    except Exception as error:  # the same
+        raise InputError(
+            f"wake.pywake: {given.model}(site, wind_turbines{shown}) raised {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(model, WindFarmModel):
+        raise InputError(
+            f"wake.pywake: {given.model}(site, wind_turbines{shown}) gives a {type(model).__name__}, not a PyWake "
+            "wind-farm model; name a class such as py_wake.literature:Nygaard_2022, or a function that returns "
+            "PropagateDownwind(...) or All2AllIterative(...)"
+        )
+    return model

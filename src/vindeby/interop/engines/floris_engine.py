@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from vindeby.assembly.foreign_farm import Layout
 from vindeby.campaign.sections.wake_model import FlorisEngine
-from vindeby.errors import ArgumentError, InputError, TaskError
-from vindeby.interop.engines.loading import need_floris
+from vindeby.errors import ArgumentError, InputError
+from vindeby.interop.engines import need_engine, refuse_nan
 from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.wake import Turbine, WindStates
 
@@ -30,7 +30,7 @@ class Floris:
     """A FLORIS model with the campaign's turbines."""
 
     def __init__(self, given: FlorisEngine, turbines: Sequence[Turbine]) -> None:
-        need_floris()
+        need_engine("floris")
         self.title, self._turbines = given.title, turbines
         self._types = [floris_turbine(one, f"{one.name} {number}") for number, one in enumerate(turbines)]
         self._model = _made(given, self._types)
@@ -51,7 +51,7 @@ class Floris:
             model.run()
             watts[:, part] = model.get_turbine_powers().T
             speed[:, part] = model.turbine_average_velocities.T
-        _refuse_nan(self.title, watts)
+        refuse_nan(self.title, watts)
         return watts, speed
 
     def state_speeds_at(
@@ -62,7 +62,7 @@ class Floris:
         for part in self._parts(states, len(x)):
             model = self._set(layout, states, part)
             out[:, part] = model.sample_flow_at_points(x, y, np.full(len(x), height_m)).T
-        _refuse_nan(self.title, out)
+        refuse_nan(self.title, out)
         return out
 
     def mean_power_and_slopes(self, *_: object) -> tuple[float, FloatArray, FloatArray]:
@@ -131,11 +131,3 @@ def _reference_height(flow: dict[str, Any], types: list[dict[str, Any]]) -> floa
             "give it in metres: options: {flow_field: {reference_wind_height: 100}}"
         )
     return float(heights.pop())
-
-
-def _refuse_nan(title: str, values: FloatArray) -> None:
-    if not np.isfinite(values).all():
-        raise TaskError(
-            f"{title}: FLORIS gives {int((~np.isfinite(values)).sum())} numbers that are not finite; "
-            "check the configuration with this layout in FLORIS"
-        )

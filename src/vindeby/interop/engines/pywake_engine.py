@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.assembly.foreign_farm import Layout
+from vindeby.assembly.wind import TurnedSite
 from vindeby.campaign.sections.wake_model import PyWakeEngine
-from vindeby.errors import TaskError
-from vindeby.interop.engines.loading import made_model, need_pywake
+from vindeby.interop.engines import made_model, need_engine, refuse_nan
 from vindeby.wake import GriddedSite, Site, Turbine, WindStates
 
 FloatArray = npt.NDArray[np.float64]
@@ -31,14 +31,14 @@ class PyWake:
     """A wind-farm model of PyWake with the campaign's site and turbines."""
 
     def __init__(self, given: PyWakeEngine, site: Site, turbines: Sequence[Turbine]) -> None:
-        need_pywake()
-        from vindeby.interop.pywake_objects.sites import engine_site
+        need_engine("pywake")
+        from vindeby.interop.pywake_objects.sites import pywake_site
         from vindeby.interop.pywake_objects.turbines import wind_turbines_of
 
         self.title = given.title
         self._local = site if isinstance(site, GriddedSite) else None
-        self._by_place = self._local is not None and self._local.grid.turbulence_intensity is not None
-        self._model = made_model(given, engine_site(site), wind_turbines_of(turbines))
+        self._rose = site.rose if isinstance(site, TurnedSite) else site
+        self._model = made_model(given, pywake_site(self._rose), wind_turbines_of(turbines))
         self._model.verbose = False
         needed = getattr(self._model, "args4all", ())  # by models of deflection: all turbines face the wind
         self._angles: dict[str, Any] = {name: 0.0 for name in ("yaw", "tilt") if f"{name}_ilk" in needed}
@@ -51,8 +51,8 @@ class PyWake:
         for part, arguments in self._calls(states):
             found = self._model(x, y, type=types, return_simulationResult=False, **arguments)
             for array, values in ((watts, found[2]), (speed, found[0])):
-                array[:, part] = _flat(values, len(x), part.stop - part.start, arguments)
-        _refuse_nan(self.title, watts)
+                array[:, part] = _flat(values, len(x), arguments)
+        refuse_nan(self.title, watts)
         return watts, speed
 
     def state_speeds_at(
@@ -68,8 +68,8 @@ class PyWake:
             chosen = {} if "time" in arguments else {"wd": arguments["wd"], "ws": arguments["ws"]}
             points = Points(x, y, np.full(len(x), height_m))
             found = result.flow_map(points, memory_GB=_POINTS_GB, **chosen)
-            out[:, part] = _flat(found.WS_eff.ilk(), len(x), part.stop - part.start, arguments)
-        _refuse_nan(self.title, out)
+            out[:, part] = _flat(found.WS_eff.ilk(), len(x), arguments)
+        refuse_nan(self.title, out)
         return out
 
     def mean_power_and_slopes(
@@ -82,7 +82,7 @@ class PyWake:
         x, y, types = layout
         many, total, slopes = len(x), 0.0, np.zeros(2 * len(x))
         for part, arguments in self._calls(states):
-            weights = _as_ilk(states.probability[part], arguments)
+            weights = states.probability[part].reshape(_shape(1, arguments))
 
             def mean_power(places: Any, arguments: dict[str, Any] = arguments, weights: Any = weights) -> Any:
                 found = self._model(
@@ -94,7 +94,7 @@ class PyWake:
             with AutogradNumpy():
                 value, slope = value_and_grad(mean_power)(np.concatenate([x, y]))
             total, slopes = total + float(value), slopes + np.asarray(slope)
-        _refuse_nan(self.title, slopes)
+        refuse_nan(self.title, slopes)
         return total, slopes[:many], slopes[many:]
 
     @property
@@ -104,40 +104,20 @@ class PyWake:
 
     def _calls(self, states: WindStates) -> Iterator[tuple[slice, dict[str, Any]]]:
         """Which states a call of the model computes, and the wind that it is called with."""
+        from vindeby.interop.pywake_objects.sites import wind_arguments
+
         count = len(states.speed)
-        if states.step is None:
-            wind = self._angles | {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
-            yield slice(0, count), wind | self._turbulence(states.turbulence.reshape(1, *states.shape))
-            return
-        direction = np.repeat(states.direction, np.diff(states.first))
-        for begin in range(0, count, _STEPS):
-            part = slice(begin, min(begin + _STEPS, count))
-            wind = self._angles | {"wd": direction[part], "ws": states.speed[part], "time": True}
-            # A plain list would be one for each turbine where there are as many turbines as steps.
-            yield part, wind | self._turbulence(states.turbulence[part].reshape(1, -1, 1))
-
-    def _turbulence(self, values: FloatArray) -> dict[str, Any]:
-        """The turbulence to call the model with; none where the site has it place by place."""
-        if self._by_place:
-            return {}
-        return {"TI": float(values.flat[0]) if np.ptp(values) == 0.0 else values}
+        length = count if states.step is None else _STEPS
+        for begin in range(0, count, length):
+            part = slice(begin, min(begin + length, count))
+            yield part, self._angles | wind_arguments(self._rose, states, part)
 
 
-def _flat(values: Any, rows: int, states: int, arguments: dict[str, Any]) -> FloatArray:
+def _shape(rows: int, arguments: dict[str, Any]) -> tuple[int, int, int]:
+    """That of PyWake's arrays: rows, directions (or steps), speeds."""
+    return rows, len(arguments["wd"]), 1 if "time" in arguments else len(arguments["ws"])
+
+
+def _flat(values: Any, rows: int, arguments: dict[str, Any]) -> FloatArray:
     """(rows, directions, speeds) as (rows, states)."""
-    shape = (rows, states, 1) if "time" in arguments else (rows, len(arguments["wd"]), len(arguments["ws"]))
-    return np.asarray(np.broadcast_to(np.asarray(values), shape)).reshape(rows, -1)
-
-
-def _as_ilk(weights: FloatArray, arguments: dict[str, Any]) -> FloatArray:
-    if "time" in arguments:
-        return weights[None, :, None]
-    return weights.reshape(1, len(arguments["wd"]), len(arguments["ws"]))
-
-
-def _refuse_nan(title: str, values: FloatArray) -> None:
-    if not np.isfinite(values).all():
-        raise TaskError(
-            f"{title}: PyWake gives {int((~np.isfinite(values)).sum())} numbers that are not finite; "
-            "check the model with this layout in PyWake"
-        )
+    return np.asarray(np.broadcast_to(np.asarray(values), _shape(rows, arguments))).reshape(rows, -1)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,8 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, task_key
 from vindeby.errors import ArgumentError, DataError, ShortfallError
 from vindeby.results.result_set import ResultSet
-from vindeby.results.sources import Folder
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.rows import Segment
-from vindeby.store.read.database import Database
+from vindeby.store.format.rows import Segment, array_field
 from vindeby.store.read.export import turbines_in
 
 Place = tuple[int, int, int]
@@ -27,7 +27,7 @@ Place = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Selection:
-    """What was asked for; everything where nothing is said. Farms and types by name or number."""
+    """What was asked for; everything where nothing is given. Farms and types by name or number."""
 
     keys: tuple[str, ...] = ()
     """Keys, or patterns such as ``farm0_*``."""
@@ -36,6 +36,20 @@ class Selection:
     seeds: tuple[int, ...] = ()
     best: bool = False
     """Of each farm and type only the result with the most energy."""
+
+
+class Result(NamedTuple):
+    """What each turbine of one result is."""
+
+    key: str
+    place: Place
+    aep_gwh: float
+    layout: NDArray[np.float64]
+    """x and y in metres, (2, turbines); without turbines where the record has no layout."""
+    types: list[int]
+    """The type of each turbine, by its number in the campaign: that of the result, or of its mix."""
+    zones: list[int] | None
+    """The zone of each turbine, by its number in the farm; None for a farm without zones."""
 
 
 @dataclass(frozen=True)
@@ -48,38 +62,49 @@ class Chosen:
     """The root attributes of the database."""
     segments: list[Segment]
     """Verified records, those of one schema together."""
-    places: dict[str, Place]
-    """Farm, type and seed of each key, in order."""
-    aep: dict[str, float]
-    """GWh per year."""
-    missing: tuple[str, ...] = ()
+    results: list[Result]
+    missing: dict[str, Place]
     """What was asked for and has no valid result."""
-    whole: bool = True
+    whole: bool
     """Whether every result was asked for."""
     notes: list[str] = field(default_factory=list)
     """What the reader of the export must know."""
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.results)
 
     @cached_property
-    def cells(self) -> dict[tuple[int, int], Cell]:
-        """The cells of the campaign, by farm and type."""
-        known = () if self.campaign is None else self.campaign.cells()
-        return {(cell.farm_idx, cell.type_idx): cell for cell in known}
+    def places(self) -> dict[str, Place]:
+        """Farm, type and seed of each key, in order."""
+        return {result.key: result.place for result in self.results}
 
-    def needs_campaign(self, purpose: str) -> Campaign:
-        """The campaign, where a format cannot do without."""
-        if self.campaign is None:
+    @property
+    def farms(self) -> list[int]:
+        """The numbers of the farms that have results."""
+        return sorted({result.place[0] for result in self.results})
+
+    def without_layouts(self) -> list[str]:
+        """The keys of results that have no layout: those of a function that has nothing to do with wind."""
+        return [result.key for result in self.results if not result.types]
+
+    def needs_layouts(self, purpose: str) -> None:
+        """Refuse results without layouts, where a format cannot do without."""
+        without = self.without_layouts()
+        if without:
+            raise ArgumentError(
+                f"{self.database}: {purpose} needs layouts, and {without[0]} has none ({len(without):,} of "
+                f"{len(self):,} results); choose others with --key, or write csv with --rows results"
+            )
+
+    def needs_wind(self, purpose: str) -> Campaign:
+        """The campaign, where a format holds wind, wakes and layouts; a function without wind has none of them."""
+        self.needs_layouts(purpose)
+        campaign = self.campaign
+        if campaign is None:
             raise ArgumentError(
                 f"{self.database}: {purpose} needs the campaign, and none is kept with these results; name it "
                 "with --campaign FILE"
             )
-        return self.campaign
-
-    def needs_wind(self, purpose: str) -> Campaign:
-        """The campaign, where a format holds wind, wakes and layouts; a function without wind has none of them."""
-        campaign = self.needs_campaign(purpose)
         if campaign.returned_arrays is not None:
             raise ArgumentError(
                 f"{self.database}: {purpose} writes wind, wakes and layouts, but this campaign is of a function that "
@@ -92,101 +117,81 @@ class Chosen:
             )
         return campaign
 
-    def without_layouts(self) -> list[str]:
-        """The keys of results that have no layout: those of a function that has nothing to do with wind."""
-        return [key for key, segment, _ in self.in_order() if not turbines_in(segment)]
-
-    def needs_layouts(self, purpose: str) -> None:
-        """Refuse results without layouts, where a format cannot do without."""
-        without = self.without_layouts()
-        if without:
+    def needs_uniform_wind(self, purpose: str) -> Campaign:
+        """The same, where a format holds one wind for all places."""
+        campaign = self.needs_wind(purpose)
+        if campaign.site.local is not None:
             raise ArgumentError(
-                f"{self.database}: {purpose} needs layouts, and {without[0]} has none ({len(without):,} of "
-                f"{len(self):,} results); choose others with --key, or write csv with --rows results"
+                f"{self.database}: the wind of this campaign differs from place to place (site.local), which "
+                f"{purpose} does not write; export the layouts to csv or netcdf instead"
             )
-
-    def in_order(self) -> Iterator[tuple[str, Segment, int]]:
-        """Each key with its segment and row."""
-        found = {
-            key.decode(errors="replace"): (segment, row)
-            for segment in self.segments
-            for row, key in enumerate(segment.rows["key"].tolist())
-        }
-        for key in self.places:
-            yield key, *found[key]
+        return campaign
 
 
 def choose(results: ResultSet, selection: Selection) -> Chosen:
     """The results that were asked for; ShortfallError where there is none."""
-    rows = results.rows
-    keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
-    good = _good(results, keys)
-    farms, types = _numbers(results, selection)
+    valid = _valid(results)
+    _refuse_named(results, selection, valid)
+    campaign = results.campaign
+    farms = _indices("--farm", selection.farms, campaign.farm_names if campaign else ())
+    types = _indices("--type", selection.types, campaign.type_names if campaign else ())
+
+    def is_wanted(key: str, place: Place) -> bool:
+        return (
+            (not farms or place[0] in farms)
+            and (not types or place[1] in types)
+            and (not selection.seeds or place[2] in selection.seeds)
+            and (not selection.keys or any(fnmatch.fnmatchcase(key, pattern) for pattern in selection.keys))
+        )
+
     # Of two results of one task, the one whose key says so is taken.
-    canonical = sorted(good, key=lambda key: task_key(*good[key]) == key)
-    wanted = {good[key]: key for key in canonical if _matches(key, good[key], selection, farms, types)}
-    _refuse_named(results, selection, set(keys), good)
-    aep = dict(zip(keys, rows["aep"].tolist(), strict=True))
-    expected = [task for task in _tasks(results) if _matches(task[0], task[1], selection, farms, types)]
-    missing: list[str] = [key for key, place in expected if place not in wanted]
+    canonical = sorted(valid, key=lambda key: task_key(*valid[key]) == key)
+    wanted = {valid[key]: key for key in canonical if is_wanted(key, valid[key])}
+    tasks = () if campaign is None else campaign.tasks()
+    expected = {task.key: (task.farm_idx, task.type_idx, task.seed) for task in tasks}
+    expected = {key: place for key, place in expected.items() if is_wanted(key, place)}
+    missing = [key for key, place in expected.items() if place not in wanted]
     if selection.best:
-        wanted = _best(wanted, dict(zip(keys, results.worths().tolist(), strict=True)))
+        wanted = _best(wanted, results)
         cells = {place[:2] for place in wanted}
-        missing = [key for key, place in expected if place[:2] not in cells]
+        missing = [key for key, place in expected.items() if place[:2] not in cells]
     if not wanted:
         raise ShortfallError(
-            f"{results.path}: no valid result is what was asked for ({len(keys):,} stored); "
+            f"{results.path}: no valid result is what was asked for ({len(results.rows):,} stored); "
             "`vindeby missing` says what is not there, and why"
         )
-    places = {wanted[place]: place for place in sorted(wanted)}
-    segments, damaged = _segments(results, places)
-    for key in damaged:
-        del places[key]
+    segments = _segments(results, set(wanted.values()))
+    aep = dict(zip(_decoded(results.rows["key"]), results.rows["aep"].tolist(), strict=True))
+    found = {}
+    for segment in segments:
+        for row, key in enumerate(_keys(segment)):
+            found[key] = _result(key, valid[key], aep[key], segment.take([row]), results.cells)
+    in_order = [wanted[place] for place in sorted(wanted)]
     return Chosen(
         database=results.path,
-        campaign=results.campaign,
+        campaign=campaign,
         attributes=dict(results.source.attributes),
         segments=segments,
-        places=places,
-        aep={key: aep[key] for key in places},
-        missing=(*missing, *damaged),
+        results=[found[key] for key in in_order if key in found],
+        missing={key: expected.get(key) or valid[key] for key in [*missing, *in_order] if key not in found},
         whole=selection == Selection(),
     )
 
 
-def _good(results: ResultSet, keys: Sequence[str]) -> dict[str, Place]:
+def _valid(results: ResultSet) -> dict[str, Place]:
     """The valid results, with their places; of a campaign, only those that answer it."""
-    rows = results.rows
-    columns = (rows[name].tolist() for name in ("farm_idx", "type_idx", "ss_seed"))
-    places = dict(zip(keys, zip(*columns, strict=True), strict=True))
-    valid: NDArray[np.bool_] = ~np.isnan(rows["aep"])
-    found = {key: places[key] for key, is_valid in zip(keys, valid.tolist(), strict=True) if is_valid}
-    if results.campaign is None:
-        return {key: place for key, place in found.items() if min(place) >= 0}
-    seeds, cells = set(results.campaign.seeds), results.cells
-    marks = dict(zip(keys, rows["fingerprint"].tolist(), strict=True))
-    return {
-        key: place
-        for key, place in found.items()
-        if (cell := cells.get(place[:2])) is not None
-        and place[2] in seeds
-        and marks[key] in (b"", cell.fingerprint(place[2]).encode())
-    }
-
-
-def _tasks(results: ResultSet) -> list[tuple[str, Place]]:
-    tasks = () if results.campaign is None else results.campaign.tasks()
-    return [(task.key, (task.farm_idx, task.type_idx, task.seed)) for task in tasks]
-
-
-def _numbers(results: ResultSet, selection: Selection) -> tuple[set[int] | None, set[int] | None]:
-    campaign = results.campaign
-    farms = [farm.name for farm in campaign.farms] if campaign else []
-    types = [turbine.name for turbine in campaign.turbines] if campaign else []
-    return (
-        _indices("--farm", selection.farms, farms) if selection.farms else None,
-        _indices("--type", selection.types, types) if selection.types else None,
-    )
+    seeds = None if results.campaign is None else set(results.campaign.seeds)
+    names = ["key", "farm_idx", "type_idx", "ss_seed", "fingerprint", "aep"]
+    found = {}
+    for key, farm, type_, seed, mark, aep in results.rows[names].tolist():
+        cell = results.cells.get((farm, type_))
+        if seeds is None:
+            answers = min(farm, type_, seed) >= 0
+        else:
+            answers = cell is not None and seed in seeds and mark in (b"", cell.fingerprint(seed).encode())
+        if answers and not math.isnan(aep):
+            found[key.decode(errors="replace")] = (farm, type_, seed)
+    return found
 
 
 def _indices(option: str, given: Sequence[str], names: Sequence[str]) -> set[int]:
@@ -202,55 +207,65 @@ def _indices(option: str, given: Sequence[str], names: Sequence[str]) -> set[int
     return found
 
 
-def _matches(
-    key: str, place: Place, selection: Selection, farms: set[int] | None, types: set[int] | None
-) -> bool:
-    return (
-        (farms is None or place[0] in farms)
-        and (types is None or place[1] in types)
-        and (not selection.seeds or place[2] in selection.seeds)
-        and (not selection.keys or any(fnmatch.fnmatchcase(key, pattern) for pattern in selection.keys))
-    )
-
-
-def _refuse_named(
-    results: ResultSet, selection: Selection, stored: set[str], good: Mapping[str, Place]
-) -> None:
+def _refuse_named(results: ResultSet, selection: Selection, valid: Mapping[str, Place]) -> None:
     """A key that was named must be there, and valid."""
     for key in selection.keys:
         if any(letter in key for letter in "*?["):
             results.matching(key)
-        elif key not in stored:
+        elif key not in valid:
             results.record(key)
-        elif key not in good:
             raise DataError(
                 f"{results.path}: result {key} is there, but is not valid or does not answer the campaign; "
                 "`vindeby validate` says why"
             )
 
 
-def _best(wanted: Mapping[Place, str], worth: Mapping[str, float]) -> dict[Place, str]:
+def _best(wanted: Mapping[Place, str], results: ResultSet) -> dict[Place, str]:
+    """Of each farm and type the result that is worth most; of equal ones the one with the first seed."""
+    worths = np.nan_to_num(results.worths(), nan=-np.inf).tolist()
+    worth = dict(zip(_decoded(results.rows["key"]), worths, strict=True))
     best: dict[tuple[int, int], Place] = {}
-    for place in sorted(wanted):
-        other = best.get(place[:2])
-        if other is None or worth[wanted[place]] > worth[wanted[other]]:
-            best[place[:2]] = place
+    for place in sorted(wanted, key=lambda place: (worth[wanted[place]], -place[2])):
+        best[place[:2]] = place
     return {place: wanted[place] for place in best.values()}
 
 
-def _segments(results: ResultSet, places: Mapping[str, Place]) -> tuple[list[Segment], list[str]]:
-    """The verified records of these keys, each once; and the keys whose records turn out to be damaged."""
-    source = results.source
-    assert isinstance(source, Database | Folder), "there are results, so there is a file"
+def _segments(results: ResultSet, keys: set[str]) -> list[Segment]:
+    """The verified records of these keys, each once; those that turn out to be damaged are not among them."""
     found: list[Segment] = []
-    seen: set[bytes] = set()
-    for segment in source.segments():
-        mine = [
-            row
-            for row, key in enumerate(segment.rows["key"].tolist())
-            if key.decode(errors="replace") in places and key not in seen
-        ]
-        seen.update(segment.rows["key"][mine].tolist())
+    seen: set[str] = set()
+    for segment in results.source.segments():
+        mine = [row for row, key in enumerate(_keys(segment)) if key in keys and key not in seen]
         if mine:
             found.append(segment.take(mine))
-    return found, [key for key in places if key.encode() not in seen]
+            seen.update(_keys(found[-1]))
+    return found
+
+
+def _keys(segment: Segment) -> list[str]:
+    return _decoded(segment.rows["key"])
+
+
+def _decoded(keys: NDArray[np.bytes_]) -> list[str]:
+    return [key.decode(errors="replace") for key in keys.tolist()]
+
+
+def _result(
+    key: str, place: Place, aep_gwh: float, record: Segment, cells: Mapping[tuple[int, int], Cell]
+) -> Result:
+    """What the turbines of a record are; ``record`` holds nothing else."""
+    count, cell = turbines_in(record) or 0, cells.get(place[:2])
+    layout = record.rows[array_field("layout")][0] if count else np.empty((2, 0))
+    zones = _per_turbine(record, "zone", count)
+    if zones is None and cell is not None and cell.zones and sum(cell.zones) == count:
+        zones = [zone for zone, number in enumerate(cell.zones) for _ in range(number)]
+    types = _per_turbine(record, "types", count) or [place[1]] * count
+    return Result(key, place, aep_gwh, np.asarray(layout, np.float64), types, zones)
+
+
+def _per_turbine(record: Segment, name: str, count: int) -> list[int] | None:
+    """An array that has a whole number for each turbine; None where there is none."""
+    column = array_field(name)
+    if column not in (record.rows.dtype.names or ()) or record.rows[column].shape[1:] != (count,):
+        return None
+    return [int(number) for number in record.rows[column][0].tolist()]

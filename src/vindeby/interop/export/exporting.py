@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from vindeby._version import __version__
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen, Selection, choose
 from vindeby.interop.export.folders import is_marked
@@ -26,7 +25,6 @@ FORMATS = {
 """The formats, and how a file or folder of each is called if no name is given."""
 FOLDERS = frozenset({"zarr", "windio", "floris"})
 ROWS = ("turbines", "results")
-LOCAL = "local"
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,10 @@ def export(
     write = _writer(file_format, chosen, options)
     if file_format in FOLDERS:
         with new_folder(
-            target, replace=options.force, database=results.path, replaceable=_recogniser(file_format)
+            target,
+            replace=options.force,
+            database=results.path,
+            replaceable=partial(is_marked, file_format=file_format),
         ) as folder:
             write(folder)
     else:
@@ -74,19 +75,24 @@ def export(
     return Exported(target, file_format, chosen)
 
 
-def stated_crs(chosen: Chosen, options: Options) -> str | None:
-    """The coordinate reference system that was given, else the campaign's, else None."""
-    return options.crs or getattr(chosen.campaign, "crs", None)
-
-
 def _writer(file_format: str, chosen: Chosen, options: Options) -> Callable[[Path], None]:
-    """Only the module of the format is loaded."""
-    crs = stated_crs(chosen, options)
+    """A function that writes the results to a path; only the module of the format is loaded."""
+    crs = options.crs or getattr(chosen.campaign, "crs", None)
     match file_format:
         case "netcdf" | "zarr":
-            return _dataset_writer(file_format, chosen, crs)
+            from vindeby.interop.export.gridded import dataset, write_netcdf, write_zarr
+
+            data = dataset(chosen, crs)
+            if file_format == "netcdf":
+                return partial(write_netcdf, data=data)
+            return partial(write_zarr, data=data, chosen=chosen)
         case "parquet" | "csv":
-            return _table_writer(file_format, chosen, options.rows)
+            from vindeby.interop.export.columns import table_columns, write_csv, write_parquet
+
+            columns = table_columns(chosen, options.rows)
+            if file_format == "csv":
+                return partial(write_csv, columns=columns)
+            return partial(write_parquet, columns=columns, chosen=chosen)
         case "geojson":
             from vindeby.interop.export.geojson import write_geojson
 
@@ -99,34 +105,3 @@ def _writer(file_format: str, chosen: Chosen, options: Options) -> Callable[[Pat
             from vindeby.interop.export.floris import write_floris
 
             return partial(write_floris, chosen=chosen)
-
-
-def _dataset_writer(file_format: str, chosen: Chosen, crs: str | None) -> Callable[[Path], None]:
-    from vindeby.interop.export.gridded import dataset, write_netcdf, write_zarr
-
-    write = write_netcdf if file_format == "netcdf" else write_zarr
-    data = dataset(chosen, crs)
-    return partial(write, data=data)
-
-
-def _table_writer(file_format: str, chosen: Chosen, rows: str) -> Callable[[Path], None]:
-    from vindeby.interop.export.columns import result_columns, turbine_columns, write_csv, write_parquet
-
-    columns = turbine_columns(chosen) if rows == "turbines" else result_columns(chosen)
-    if rows == "turbines" and (without := chosen.without_layouts()):
-        chosen.notes.append(
-            f"{len(without):,} of the results have no turbines, and so no row in the table; --rows results writes a "
-            "row for each result"
-        )
-    if file_format == "csv":
-        return partial(write_csv, columns=columns)
-    metadata = {"vindeby": __version__, "database": chosen.database.name}
-    if chosen.campaign is not None:
-        metadata["campaign"] = chosen.campaign.dumps()
-    return partial(write_parquet, columns=columns, metadata=metadata)
-
-
-def _recogniser(file_format: str) -> Callable[[Path], bool]:
-    from vindeby.interop.export.gridded import is_zarr_export
-
-    return is_zarr_export if file_format == "zarr" else partial(is_marked, file_format=file_format)

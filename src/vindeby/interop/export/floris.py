@@ -14,14 +14,11 @@ import numpy as np
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.wake_model import WakeModel
-from vindeby.campaign.tasks import task_key
-from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.columns import kinds_in
-from vindeby.interop.export.folders import Include, write_mark, write_yaml
+from vindeby.interop.export.chosen import Chosen, Result
+from vindeby.interop.export.folders import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.turbine_curves import floris_turbine
-from vindeby.store.format.rows import Segment, array_field
 from vindeby.units import AIR_DENSITY_KG_M3
 
 # The values that FLORIS 4 has in its own example inputs.
@@ -96,13 +93,7 @@ _SUM_TOLERANCE = 1e-9
 
 def write_floris(path: Path, chosen: Chosen) -> None:
     """Write the folder."""
-    chosen.needs_layouts("export --to floris")
-    campaign = chosen.needs_wind("export --to floris")
-    if campaign.site.local is not None:
-        raise ArgumentError(
-            f"{chosen.database}: the wind of this campaign differs from place to place (site.local), which export to "
-            "floris does not write; export the layouts to csv or netcdf instead"
-        )
+    campaign = chosen.needs_uniform_wind("export --to floris")
     states = site_of(campaign).states()
     wind = "wind_rose.csv" if _is_rose(states) else "time_series.csv"
     calm = _calm(states, campaign, wind == "wind_rose.csv")
@@ -116,11 +107,14 @@ def write_floris(path: Path, chosen: Chosen) -> None:
     chosen.notes.extend(notes)
     if campaign.neighbours or any(farm.neighbours for farm in campaign.farms):
         chosen.notes.append("the turbines that stand around the farms are not in the files")
-    used: set[int] = set()
-    for result in chosen.in_order():
-        used |= _write_result(path, chosen, campaign, result, part, states)
-    for kind in sorted(used):
-        write_yaml(path / f"turbine_t{kind}.yaml", _turbine(campaign, kind))
+    for result in chosen.results:
+        folder, above = result_folder(path, chosen, result)
+        model = _model(campaign, result, above, states)
+        write_yaml(folder / MODEL, {**model, "wake": part, **_ABOUT})
+    turbines = [turbine_of(one) for one in campaign.turbines]
+    write_turbines(
+        path, chosen, lambda kind: floris_turbine(turbines[kind], f"t{kind} {turbines[kind].name}")
+    )
     total = float(states.probability.sum()) + sum(row[3] for row in calm)
     if calm:
         chosen.notes.append(
@@ -178,43 +172,28 @@ def _write_wind(path: Path, states: wake.WindStates, calm: list[tuple[float, ...
         writer.writerows(zip(*(map(repr, column[order].tolist()) for column in columns), strict=True))
 
 
-def _write_result(
-    path: Path,
-    chosen: Chosen,
-    campaign: Campaign,
-    result: tuple[str, Segment, int],
-    part: dict[str, Any],
-    states: wake.WindStates,
-) -> set[int]:
-    """Write the model of one result; the turbine types that stand in it."""
-    key, segment, row = result
-    # Not by the key itself: that of a record from elsewhere may be any text.
-    folder, above = (path, "") if len(chosen) == 1 else (path / task_key(*chosen.places[key]), "../")
-    folder.mkdir(exist_ok=True)
-    kinds = kinds_in(chosen, key, segment, row)
-    x, y = np.asarray(segment.rows[array_field("layout")][row], np.float64).tolist()
+_ABOUT = {
+    "description": "written by vindeby",
+    "floris_version": "v4",
+    "logging": {
+        "console": {"enable": True, "level": "WARNING"},
+        "file": {"enable": False, "level": "WARNING"},
+    },
+}
+
+
+def _model(campaign: Campaign, result: Result, above: str, states: wake.WindStates) -> dict[str, Any]:
+    """What is of one result in its model."""
+    x, y = result.layout.tolist()
     # FLORIS refuses a type that it reads twice: the same object again is a reference in the file.
-    files = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in set(kinds)}
-    types = [kinds[0]] if len(files) == 1 else kinds
-    model = {
-        "name": f"{campaign.name}, {key}",
-        "description": f"written by vindeby from {chosen.database.name}",
-        "floris_version": "v4",
-        "logging": {
-            "console": {"enable": True, "level": "WARNING"},
-            "file": {"enable": False, "level": "WARNING"},
-        },
+    files = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in set(result.types)}
+    types = result.types[:1] if len(files) == 1 else result.types
+    return {
+        "name": f"{campaign.name}, {result.key}",
         "solver": {"type": "turbine_grid", "turbine_grid_points": grid_points(campaign.wake)},
-        "farm": {
-            "layout_x": x,
-            "layout_y": y,
-            "turbine_type": [files[kind] for kind in types],
-        },
-        "flow_field": _most_frequent(states, campaign.turbines[kinds[0]].hub_height_m),
-        "wake": part,
+        "farm": {"layout_x": x, "layout_y": y, "turbine_type": [files[kind] for kind in types]},
+        "flow_field": _most_frequent(states, campaign.turbines[result.types[0]].hub_height_m),
     }
-    write_yaml(folder / MODEL, model)
-    return set(kinds)
 
 
 def _most_frequent(states: wake.WindStates, height: float) -> dict[str, Any]:
@@ -230,8 +209,3 @@ def _most_frequent(states: wake.WindStates, height: float) -> dict[str, Any]:
         "wind_speeds": [float(states.speed[most])],
         "wind_veer": 0.0,
     }
-
-
-def _turbine(campaign: Campaign, kind: int) -> dict[str, Any]:
-    given = turbine_of(campaign.turbines[kind])
-    return floris_turbine(given, f"t{kind} {given.name}")

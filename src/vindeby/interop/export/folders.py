@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from vindeby._version import __version__
-from vindeby.interop.export.chosen import Chosen
-
-
-@dataclass(frozen=True)
-class Include:
-    """Another file, relative to the one that includes it."""
-
-    path: str
-
+from vindeby.campaign.reading.yaml_text import Include
+from vindeby.campaign.tasks import task_key
+from vindeby.interop.export.chosen import Chosen, Result
 
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 """PyYAML's fast writer, where it was built with one."""
@@ -41,26 +35,36 @@ def _float(dumper: _Dumper, value: float) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-def _list(dumper: _Dumper, value: list[Any]) -> Any:
-    flat = not any(isinstance(item, dict | Include) for item in value)
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flat)
-
-
 def _include(dumper: _Dumper, value: Include) -> Any:
-    return dumper.represent_scalar("!include", value.path)
+    return dumper.represent_scalar("!include", value.file)
 
 
 _Dumper.add_representer(float, _float)
-_Dumper.add_representer(list, _list)
 _Dumper.add_representer(Include, _include)
 
 
 def write_yaml(path: Path, data: Any) -> None:
     """Write plain data, in the order in which it is given."""
     text = yaml.dump(
-        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None
     )
     path.write_text(text, encoding="utf-8")
+
+
+def result_folder(path: Path, chosen: Chosen, result: Result) -> tuple[Path, str]:
+    """Where the files of a result are written, and the way from there to those that all results share."""
+    if len(chosen) == 1:
+        return path, ""
+    # Not by the key itself: that of a record from elsewhere may be any text.
+    folder = path / task_key(*result.place)
+    folder.mkdir()
+    return folder, "../"
+
+
+def write_turbines(path: Path, chosen: Chosen, describe: Callable[[int], dict[str, Any]]) -> None:
+    """Write the turbine types that stand in the results, a file for each."""
+    for type_ in sorted({type_ for result in chosen.results for type_ in result.types}):
+        write_yaml(path / f"turbine_t{type_}.yaml", describe(type_))
 
 
 NAME = "vindeby-export.json"
@@ -73,7 +77,7 @@ def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> N
         "vindeby": __version__,
         "database": chosen.database.name,
         "campaign": None if chosen.campaign is None else chosen.campaign.name,
-        "results": {key: {"aep_gwh": chosen.aep[key]} for key in chosen.places},
+        "results": {result.key: {"aep_gwh": result.aep_gwh} for result in chosen.results},
         "notes": chosen.notes,
         **more,
     }

@@ -22,7 +22,7 @@ from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.columns import turbine_columns
+from vindeby.interop.export.columns import plain_values, turbine_columns
 from vindeby.interop.geo.crs import Projection
 
 _DIGITS = 9
@@ -67,7 +67,7 @@ def _areas(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
     if campaign is None:
         chosen.notes.append("no campaign is kept with these results, so there are only turbines in the file")
         return
-    for farm_idx in sorted({place[0] for place in chosen.places.values()}):
+    for farm_idx in chosen.farms:
         farm = campaign.farms[farm_idx]
         named = {"farm_idx": farm_idx, "farm": farm.name}
         if farm.zones is None:
@@ -126,18 +126,10 @@ def _turbines(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
             f"{lat:.4f}); is this the system of the campaign's coordinates?"
         )
     names = list(columns)
-    rows = zip(*(_plain(name, columns[name]) for name in names), strict=True)
+    rows = zip(*(plain_values(name, columns[name]) for name in names), strict=True)
     for row, place in zip(rows, _rounded(degrees, where), strict=True):
         properties = {"kind": "turbine", **dict(zip(names, row, strict=True))}
         yield _feature({"type": "Point", "coordinates": place}, properties)
-
-
-def _plain(name: str, column: NDArray[Any]) -> list[Any]:
-    """A column for JSON, which has null for what is not known."""
-    values = column.tolist()
-    if name in ("zone", "zone_name"):
-        return [None if value in (-1, "") else value for value in values]
-    return [None if isinstance(value, float) and np.isnan(value) else value for value in values]
 
 
 def _area(shape: BaseGeometry, where: Projection) -> dict[str, Any]:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.errors import StorageError
 from vindeby.evaluation.as_campaign import by_combination, call_of
 from vindeby.interop.common import library
 from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.columns import kinds_in, turbine_types, zones_in
+from vindeby.interop.export.folders import write_mark
 from vindeby.store.read.export import TASK, dataset_by_task
 
 NOT_ASKED, MISSING, DONE = 0, 1, 2
@@ -76,10 +73,10 @@ def _places(data: Any) -> dict[tuple[int, int, int], tuple[int, int, int]]:
 def _add_status(data: Any, chosen: Chosen) -> None:
     status = np.full(tuple(data.sizes[name] for name in TASK), NOT_ASKED, np.int8)
     places = _places(data)
-    for place in _missing_places(chosen):
+    for place in chosen.missing.values():
         status[places[place]] = MISSING
-    for place in chosen.places.values():
-        status[places[place]] = DONE
+    for result in chosen.results:
+        status[places[result.place]] = DONE
     attributes = {
         "long_name": "whether there is a valid result",
         "flag_values": np.array([NOT_ASKED, MISSING, DONE], np.int8),
@@ -93,12 +90,11 @@ def _add_turbines(data: Any, chosen: Chosen) -> None:
     shape = tuple(data.sizes[name] for name in _PER_TURBINE)
     kinds, zones = np.full(shape, -1, np.int16), np.full(shape, -1, np.int16)
     places = _places(data)
-    for key, segment, row in chosen.in_order():
-        here = places[chosen.places[key]]
-        own, mine = kinds_in(chosen, key, segment, row), zones_in(chosen, key, segment, row)
-        kinds[here][: len(own)] = own
-        if mine is not None:
-            zones[here][: len(mine)] = mine
+    for result in chosen.results:
+        here = places[result.place]
+        kinds[here][: len(result.types)] = result.types
+        if result.zones is not None:
+            zones[here][: len(result.zones)] = result.zones
     unknown = {"_FillValue": np.int16(-1)}
     about = {"long_name": "turbine type of each turbine, by its number along turbine_type", "units": "1"}
     data["turbine_type_idx"] = (_PER_TURBINE, kinds, about, unknown)
@@ -111,33 +107,27 @@ def _add_names(data: Any, chosen: Chosen) -> None:
     """The turbine types along an axis of their own, and the names of zones."""
     if chosen.campaign is None:
         return
-    types = turbine_types(chosen)
-    rated = [turbine.rated_power_mw for turbine in chosen.campaign.turbines]
-    described: Mapping[str, tuple[list[Any], dict[str, str]]] = {
-        "turbine_name": (types.names, {"long_name": "name of the turbine type"}),
-        "rotor_diameter": (types.diameters, {"long_name": "rotor diameter", "units": "m"}),
-        "hub_height": (types.hub_heights, {"long_name": "hub height", "units": "m"}),
-        "rated_power": (rated, {"long_name": "rated power", "units": "MW"}),
+    described = {
+        "turbine_name": ("name", {"long_name": "name of the turbine type"}),
+        "rotor_diameter": ("rotor_diameter_m", {"long_name": "rotor diameter", "units": "m"}),
+        "hub_height": ("hub_height_m", {"long_name": "hub height", "units": "m"}),
+        "rated_power": ("rated_power_mw", {"long_name": "rated power", "units": "MW"}),
     }
-    for name, (values, attributes) in described.items():
-        data[name] = ("turbine_type", _array(values), attributes)
+    for name, (field, attributes) in described.items():
+        values = np.array([getattr(turbine, field) for turbine in chosen.campaign.turbines])
+        data[name] = ("turbine_type", values, attributes)
     zones = [[zone.name for zone in farm.zones or ()] for farm in chosen.campaign.farms]
     widest = max(map(len, zones))
     if widest:
         names = [[*mine, *[""] * (widest - len(mine))] for mine in zones]
         # Farms that only the results have come after those of the campaign.
         names += [[""] * widest] * (data.sizes["farm"] - len(names))
-        data["zone_name"] = (("farm", "zone"), _array(names), {"long_name": "name of the zone"})
-
-
-def _array(values: list[Any]) -> NDArray[Any]:
-    array = np.array(values)
-    return array.astype(np.str_) if array.dtype.kind == "U" else array.astype(np.float64)
+        data["zone_name"] = (("farm", "zone"), np.array(names), {"long_name": "name of the zone"})
 
 
 def _only_chosen(data: Any, chosen: Chosen) -> Any:
     farms, types, seeds = (
-        sorted({place[axis] for place in [*chosen.places.values(), *_missing_places(chosen)]})
+        sorted({place[axis] for place in [*chosen.places.values(), *chosen.missing.values()]})
         for axis in range(3)
     )
     if "seed" in data.dims:
@@ -150,12 +140,6 @@ def _only_chosen(data: Any, chosen: Chosen) -> Any:
         type=np.flatnonzero(np.isin(data["type_idx"], types)),
         **runs,
     )
-
-
-def _missing_places(chosen: Chosen) -> list[tuple[int, int, int]]:
-    missing = set(chosen.missing)
-    tasks = () if chosen.campaign is None else chosen.campaign.tasks()
-    return [(task.farm_idx, task.type_idx, task.seed) for task in tasks if task.key in missing]
 
 
 _ENGINES = {"netCDF4": "netcdf4", "h5netcdf": "h5netcdf"}
@@ -174,19 +158,11 @@ def write_netcdf(path: Path, data: Any) -> None:
         ) from None
 
 
-def write_zarr(path: Path, data: Any) -> None:
+def write_zarr(path: Path, data: Any, chosen: Chosen) -> None:
     """Write a dataset as a folder with consolidated metadata."""
     library("zarr", "interop", "export --to zarr")
     # xarray has another name for the option where it knows only the library zarr 2.
     known = inspect.signature(data.to_zarr).parameters
     option = "zarr_format" if "zarr_format" in known else "zarr_version"
     data.to_zarr(path, mode="w", consolidated=True, **{option: 2})
-
-
-def is_zarr_export(path: Path) -> bool:
-    """Whether a folder is a Zarr store that vindeby wrote."""
-    try:
-        attributes = json.loads((path / ".zattrs").read_text())
-    except (OSError, ValueError):
-        return False
-    return isinstance(attributes, dict) and str(attributes.get("source", "")).startswith("vindeby ")
+    write_mark(path, "zarr", chosen)

@@ -17,17 +17,15 @@ from shapely.geometry.base import BaseGeometry
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.boundary import Boundary, Circle, Exclusion
 from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
-from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.columns import kinds_in
-from vindeby.interop.export.folders import Include, write_mark, write_yaml
+from vindeby.interop.export.chosen import Chosen, Result
+from vindeby.interop.export.folders import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
-from vindeby.store.format.rows import Segment, array_field
 from vindeby.units import mw_to_w
 
 _SQUARES = {"superposition_model": {"ws_superposition": "Squared"}}
@@ -137,16 +135,10 @@ def _circle(circle: Circle, crs: str | None) -> dict[str, Any]:
 
 
 _LARGEST_TABLE = 1_000_000
-_PURPOSE = "windIO"
 
 
 def resource(chosen: Chosen, campaign: Campaign) -> tuple[dict[str, Any], dict[str, Any]]:
     """The energy resource, and which directions and wind speeds (or times) the energy was computed with."""
-    if campaign.site.local is not None:
-        raise ArgumentError(
-            f"{chosen.database}: the wind of this campaign differs from place to place (site.local), which export to "
-            f"{_PURPOSE} does not write; export the layouts to csv or netcdf instead"
-        )
     site = site_of(campaign)
     if isinstance(site, wake.TimeSeriesSite):
         wind, bins = _steps(chosen, campaign, site)
@@ -196,21 +188,35 @@ def _weibull(chosen: Chosen, site: wake.WeibullSite) -> tuple[dict[str, Any], di
 
 def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dict[str, Any]]:
     """Joint probabilities of direction and wind speed, with the turbulence of each."""
-    order = np.argsort(states.direction, kind="stable")  # those that are turned to grid north begin elsewhere
-    directions, speeds = states.direction[order], states.speed[: states.shape[1]]
-    probability = states.probability.reshape(states.shape)[order]
-    axes = ("wind_direction", "wind_speed")
-    wind = {
-        "wind_direction": directions.tolist(),
-        "wind_speed": speeds.tolist(),
-        "probability": _data(probability, *axes),
-        "turbulence_intensity": _data(states.turbulence.reshape(states.shape)[order], *axes),
-    }
+    speeds, column = np.unique(states.speed, return_inverse=True)
+    row = np.repeat(np.argsort(np.argsort(states.direction)), np.diff(states.first))
+    shape = (len(states.direction), len(speeds))
+    if shape[0] * shape[1] > _LARGEST_TABLE:
+        raise ArgumentError(
+            f"{chosen.database}: windIO has no weights for a time series, and a table of {shape[0]:,} directions x "
+            f"{shape[1]:,} wind speeds is too large; leave the weights out, or round directions and wind speeds"
+        )
+    probability, turbulence = np.zeros(shape), np.full(shape, np.nan)
+    np.add.at(probability, (row, column), states.probability)
+    turbulence[row, column] = states.turbulence
+    if not np.array_equal(turbulence[row, column], states.turbulence):
+        raise ArgumentError(
+            f"{chosen.database}: two states have the same direction and wind speed, but not the same turbulence "
+            "intensity; windIO has no weights that would tell them apart"
+        )
+    turbulence = np.where(np.isnan(turbulence), np.nanmean(turbulence), turbulence)
     if abs(probability.sum() - 1.0) > SUM_TOLERANCE:
         chosen.notes.append(
             f"the wind is written as probabilities that sum to {probability.sum():.6g}, those of the wind speeds of "
             "this campaign; some tools refuse a sum that is not 1, or divide by it"
         )
+    directions, axes = np.sort(states.direction), ("wind_direction", "wind_speed")
+    wind = {
+        "wind_direction": directions.tolist(),
+        "wind_speed": speeds.tolist(),
+        "probability": _data(probability, *axes),
+        "turbulence_intensity": _data(turbulence, *axes),
+    }
     return wind, _runs(directions, speeds)
 
 
@@ -219,7 +225,7 @@ def _steps(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """A time series; one with weights, or a list of states, as joint probabilities: windIO has no weights."""
     if site.weight is not None:
-        return _joint(chosen, site)
+        return _table(chosen, site.states())
     series = campaign.site.time_series
     count = len(np.asarray(site.wind_speed))
     times = list(series.times) if series is not None and series.times else list(range(count))
@@ -233,61 +239,27 @@ def _steps(
     return wind, {"times_run": {"all_occurences": True}}
 
 
-def _joint(chosen: Chosen, site: wake.TimeSeriesSite) -> tuple[dict[str, Any], dict[str, Any]]:
-    states = site.states()
-    per_direction = np.diff(states.first)
-    direction = np.repeat(states.direction, per_direction)
-    speeds, column = np.unique(states.speed, return_inverse=True)
-    row = np.repeat(np.arange(len(states.direction)), per_direction)
-    shape = (len(states.direction), len(speeds))
-    if shape[0] * shape[1] > _LARGEST_TABLE:
-        raise ArgumentError(
-            f"{chosen.database}: windIO has no weights for a time series, and a table of {shape[0]:,} directions x "
-            f"{shape[1]:,} wind speeds is too large; leave the weights out, or round directions and wind speeds"
-        )
-    probability, turbulence = np.zeros(shape), np.full(shape, np.nan)
-    np.add.at(probability, (row, column), states.probability)
-    turbulence[row, column] = states.turbulence
-    if not np.array_equal(turbulence[row, column], states.turbulence):
-        raise ArgumentError(
-            f"{chosen.database}: two states have the same direction and wind speed, but not the same turbulence "
-            f"intensity (at {direction[0]:g} degrees for example); windIO has no weights that would tell them apart"
-        )
-    turbulence = np.where(np.isnan(turbulence), np.nanmean(turbulence), turbulence)
-    axes = ("wind_direction", "wind_speed")
-    wind = {
-        "wind_direction": states.direction.tolist(),
-        "wind_speed": speeds.tolist(),
-        "probability": _data(probability, *axes),
-        "turbulence_intensity": _data(turbulence, *axes),
-    }
-    return wind, _runs(states.direction, speeds)
-
-
 SYSTEM = "wind_energy_system.yaml"
 
 
 def write_windio(path: Path, chosen: Chosen, crs: str | None) -> None:
     """Write the folder."""
-    chosen.needs_layouts("export --to windio")
-    campaign = chosen.needs_wind("export --to windio")
+    campaign = chosen.needs_uniform_wind("export --to windio")
     system = None if crs in (None, "local") else Projection(str(crs)).proj_string()
     wind, runs = resource(chosen, campaign)
     write_yaml(path / "energy_resource.yaml", wind)
     wakes, notes = analysis(campaign.wake)
     chosen.notes.extend(notes)
-    for farm_idx in sorted({place[0] for place in chosen.places.values()}):
+    for farm_idx in chosen.farms:
         _write_site(path, chosen, campaign, farm_idx, system)
     attributes: dict[str, Any] = {"flow_model": {"name": "vindeby"}}
     if wakes is not None:
         attributes["analysis"] = wakes
     attributes["model_outputs_specification"] = {"run_configuration": runs}
     write_yaml(path / "attributes.yaml", attributes)
-    used: set[int] = set()
-    for result in chosen.in_order():
-        used |= _write_result(path, chosen, campaign, result, system)
-    for kind in sorted(used):
-        write_yaml(path / f"turbine_t{kind}.yaml", turbine(campaign.turbines[kind]))
+    for result in chosen.results:
+        _write_result(*result_folder(path, chosen, result), campaign, result, system)
+    write_turbines(path, chosen, lambda kind: turbine(campaign.turbines[kind]))
     write_mark(path, "windio", chosen)
 
 
@@ -304,39 +276,25 @@ def _write_site(path: Path, chosen: Chosen, campaign: Campaign, farm_idx: int, c
     write_yaml(path / f"site_farm{farm_idx}.yaml", site)
 
 
-def _write_result(
-    path: Path,
-    chosen: Chosen,
-    campaign: Campaign,
-    result: tuple[str, Segment, int],
-    crs: str | None,
-) -> set[int]:
-    """Write the system of one result; the turbine types that stand in it."""
-    key, segment, row = result
-    alone = len(chosen) == 1
-    # Not by the key itself: that of a record from elsewhere may be any text.
-    folder, above = (path, "") if alone else (path / task_key(*chosen.places[key]), "../")
-    folder.mkdir(exist_ok=True)
-    farm_idx = chosen.places[key][0]
-    kinds = kinds_in(chosen, key, segment, row)
-    x, y = np.asarray(segment.rows[array_field("layout")][row], np.float64).tolist()
+def _write_result(folder: Path, above: str, campaign: Campaign, result: Result, crs: str | None) -> None:
+    """Write the system of one result; ``above`` leads to what results share."""
+    farm_idx, types = result.place[0], sorted(set(result.types))
+    x, y = result.layout.tolist()
     coordinates = {"x": x, "y": y, **({"crs": crs} if crs else {})}
-    types = sorted(set(kinds))
     farm: dict[str, Any] = {"name": campaign.farms[farm_idx].name, "layouts": [{"coordinates": coordinates}]}
     if len(types) == 1:
         farm["turbines"] = Include(f"{above}turbine_t{types[0]}.yaml")
     else:
-        farm["layouts"][0]["turbine_types"] = kinds
+        farm["layouts"][0]["turbine_types"] = result.types
         farm["turbine_types"] = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in types}
     write_yaml(folder / "wind_farm.yaml", farm)
     system = {
-        "name": f"{campaign.name}, {key}",
+        "name": f"{campaign.name}, {result.key}",
         "site": Include(f"{above}site_farm{farm_idx}.yaml"),
         "wind_farm": Include("wind_farm.yaml"),
         "attributes": Include(f"{above}attributes.yaml"),
     }
     write_yaml(folder / SYSTEM, system)
-    return set(types)
 
 
 def turbine(given: Turbine) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
-from vindeby.interop.engines.loading import need_pywake
+from vindeby.interop.engines import need_engine
 from vindeby.wake import Site, Turbine
 
 
@@ -19,7 +19,7 @@ class PyWakeInput(NamedTuple):
     site: Any
     wind_turbines: Any
     arguments: dict[str, Any]
-    """The wind states: ``wd`` and ``ws``; for a time series also ``time`` and ``TI``."""
+    """The wind states: ``wd``, ``ws`` and ``TI``; for a time series also ``time``."""
 
 
 def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] | None = None) -> PyWakeInput:
@@ -29,9 +29,9 @@ def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] |
     in ``arguments``, and a step's weight is not (PyWake counts all steps alike). ArgumentError says what cannot be
     converted.
     """
-    need_pywake()
+    need_engine("pywake")
     from vindeby.assembly import site_of, turbine_of
-    from vindeby.interop.pywake_objects.sites import pywake_site
+    from vindeby.interop.pywake_objects.sites import pywake_site, wind_arguments
     from vindeby.interop.pywake_objects.turbines import wind_turbines_of
 
     if isinstance(campaign, Campaign):
@@ -40,18 +40,9 @@ def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] |
         raise ArgumentError("to_pywake needs a Campaign, or a site and turbines")
     else:
         site, own = campaign, [turbines] if isinstance(turbines, Turbine) else list(turbines)
-    return PyWakeInput(pywake_site(site), wind_turbines_of(own), _arguments(site))
-
-
-def _arguments(site: Site) -> dict[str, Any]:
     states = site.states()
-    if states.step is None:
-        return {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
-    order = np.argsort(states.step)
-    direction = np.repeat(states.direction, np.diff(states.first))
-    # PyWake takes a plain list as one value for each turbine where there are as many turbines as steps.
-    turbulence = states.turbulence[order].reshape(1, -1, 1)
-    return {"wd": direction[order], "ws": states.speed[order], "time": True, "TI": turbulence}
+    order = slice(None) if states.step is None else np.argsort(states.step)
+    return PyWakeInput(pywake_site(site), wind_turbines_of(own), wind_arguments(site, states, order))
 
 
 def from_pywake(
@@ -63,7 +54,7 @@ def from_pywake(
     ``wind_turbines`` a ``WindTurbine`` or ``WindTurbines`` with tabulated curves. ``turbulence_intensity`` is for sites
     that have none. What a campaign cannot say is refused (ArgumentError), with what and why.
     """
-    need_pywake()
+    need_engine("pywake")
     from vindeby.interop.pywake_objects.sites import from_xrsite
     from vindeby.interop.pywake_objects.turbines import turbine_sections
 

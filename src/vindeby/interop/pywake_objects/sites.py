@@ -21,9 +21,9 @@ from vindeby.wake import (
     Site,
     TableSite,
     TimeSeriesSite,
-    TurbulenceTable,
     UniformSite,
     WeibullSite,
+    WindStates,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -97,22 +97,26 @@ def _take_directions(section: dict[str, Any], directions: FloatArray) -> None:
 
 
 def pywake_site(site: Site) -> XRSite:
-    """The site as PyWake has it, turbulence included; ArgumentError where PyWake has no such site."""
-    return _made(site, with_turbulence=True)
-
-
-def engine_site(site: Site) -> XRSite:
-    """The same for an engine, which is given direction, probability and turbulence state by state."""
-    return _made(site.rose if isinstance(site, TurnedSite) else site, with_turbulence=False)
-
-
-def _made(site: Site, *, with_turbulence: bool) -> XRSite:
+    """The site as PyWake has it; turbulence that depends on the wind is in ``wind_arguments`` instead."""
     if isinstance(site, GriddedSite):
-        return _gridded(site, with_turbulence=with_turbulence)
+        return _gridded(site)
     data, interpolation = _rose(site)
-    if with_turbulence and not isinstance(site, TimeSeriesSite):
-        _add_turbulence(data, site)
     return _with_states(XRSite(data, interp_method=interpolation), site)
+
+
+def wind_arguments(site: Site, states: WindStates, steps: Any = slice(None)) -> dict[str, Any]:
+    """The wind that a model is called with; of a time series, in some of its steps."""
+    if states.step is None:
+        wind: dict[str, Any] = {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
+        turbulence = states.turbulence.reshape(1, *states.shape)
+    else:
+        direction = np.repeat(states.direction, np.diff(states.first))
+        wind = {"wd": direction[steps], "ws": states.speed[steps], "time": True}
+        # A plain list would be one for each turbine where there are as many turbines as steps.
+        turbulence = states.turbulence[steps].reshape(1, -1, 1)
+    if isinstance(site, GriddedSite) and site.grid.turbulence_intensity is not None:
+        return wind
+    return {**wind, "TI": float(turbulence.flat[0]) if np.ptp(turbulence) == 0.0 else turbulence}
 
 
 def _rose(site: Site) -> tuple[xr.Dataset, str]:
@@ -152,39 +156,18 @@ def _centres(sectors: int) -> FloatArray:
     return np.asarray(np.linspace(0.0, 360.0, sectors, endpoint=False))
 
 
-def _add_turbulence(data: xr.Dataset, site: Any) -> None:
-    """Turbulence as a number, or over the directions and speeds of the site."""
-    given = site.turbulence_intensity
-    if not isinstance(given, TurbulenceTable):
-        values = np.asarray(given, np.float64)
-        data["TI"] = values if values.ndim == 0 else ("wd", values)
-        return
-    points = np.array([] if given.wind_directions is None else given.wind_directions, np.float64)
-    if not np.isin(points, data.wd.values).all():
-        raise ArgumentError(
-            f"the turbulence intensity is given for {len(points)} directions, the wind for {data.sizes['wd']} "
-            "sectors: a PyWake site has one list of directions; give both for the same"
-        )
-    if given.wind_speeds is not None and "ws" not in data.sizes:
-        data.coords["ws"] = np.array(given.wind_speeds, np.float64)
-    # It is linear between its points, which are all there.
-    directions = data.wd.values if len(points) else np.zeros(1)
-    speeds = np.zeros(1) if given.wind_speeds is None else data.ws.values
-    values = given.at(directions, speeds)
-    axes = [name for name, used in (("wd", len(points)), ("ws", given.wind_speeds is not None)) if used]
-    data["TI"] = (axes, values.reshape([data.sizes[axis] for axis in axes]))
-
-
 def _with_states(made: XRSite, site: Site) -> XRSite:
-    """The directions and speeds that the site is evaluated in when a call says none."""
+    """With the directions, speeds and, if it is one number, turbulence for calls that give none."""
     states = site.states()
+    if "TI" not in made.ds and np.ptp(states.turbulence) == 0.0:
+        made.ds["TI"] = float(states.turbulence[0])
     if states.step is None:
         made.default_wd = states.direction
         made.default_ws = states.speed[: states.shape[1]]
     return made
 
 
-def _gridded(site: GriddedSite, *, with_turbulence: bool) -> XRSite:
+def _gridded(site: GriddedSite) -> XRSite:
     """Local wind over x, y, height and direction; the rose, where there is one, over direction alone."""
     grid = site.grid
     data, _ = (xr.Dataset(), "linear") if site.rose is None or grid.has_weibull else _rose(site.rose)
@@ -195,8 +178,6 @@ def _gridded(site: GriddedSite, *, with_turbulence: bool) -> XRSite:
             own = [axis for axis, length in zip(axes, array.shape, strict=True) if length > 1]
             data = _with_axes(data, own, axes)
             data[called] = (own, array.reshape([len(axes[axis]) for axis in own]))
-    if grid.turbulence_intensity is None and with_turbulence:
-        data["TI"] = _one_turbulence(site)
     way = {
         "x": site.position_interpolation,
         "y": site.position_interpolation,
@@ -218,15 +199,3 @@ def _with_axes(data: xr.Dataset, own: list[str], axes: dict[str, Any]) -> xr.Dat
                 "PyWake site has one list of directions; give both for the same"
             )
     return data
-
-
-def _one_turbulence(site: GriddedSite) -> float:
-    if site.rose is None:
-        return site.turbulence_intensity
-    given = getattr(site.rose, "turbulence_intensity", None)
-    if given is None or isinstance(given, TurbulenceTable) or np.ndim(given):
-        raise ArgumentError(
-            "turbulence that depends on the wind, with a wind that differs from place to place, cannot be converted to "
-            "a PyWake site; give one number, or turbulence on the grid"
-        )
-    return float(np.asarray(given))

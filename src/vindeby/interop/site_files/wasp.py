@@ -233,7 +233,11 @@ def _wrg_points(lines: Lines, x: FloatArray, y: FloatArray) -> tuple[FloatArray,
     shared: tuple[float, int] | None = None
     for _ in range(len(x) * len(y)):
         line = lines.text("a point of the grid")
-        own = (_wrg_field(lines, line, _HEIGHT, "height"), _wrg_sectors(lines, line))
+        sectors = _wrg_field(lines, line, _SECTORS, "number of sectors")
+        own = (
+            _wrg_field(lines, line, _HEIGHT, "height"),
+            lines.whole_number(sectors, "the number of sectors", 1, 360),
+        )
         shared = shared or own
         if own != shared:
             lines.refuse("has another height or number of sectors than the points before", "split the file")
@@ -273,12 +277,6 @@ def _wrg_field(lines: Lines, line: str, columns: slice, what: str) -> float:
             f"has no {what} in columns {columns.start + 1} to {columns.stop}", "columns have fixed widths"
         )
     return lines.number_in(cell, f"{what}, columns {columns.start + 1} to {columns.stop},")
-
-
-def _wrg_sectors(lines: Lines, line: str) -> int:
-    return lines.whole_number(
-        _wrg_field(lines, line, _SECTORS, "number of sectors"), "the number of sectors", 1, 360
-    )
 
 
 def _wrg_index(lines: Lines, value: float, axis: FloatArray, name: str) -> int:

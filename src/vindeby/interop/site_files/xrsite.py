@@ -9,7 +9,7 @@ keeps the interpolation in its objects, not in files.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,11 +46,8 @@ _OTHER_NAMES = _OTHER_WIND | {
 """Names of windIO, foxes, windkit and NEWA; WS and WD only where they are axes."""
 
 
-class Variable(NamedTuple):
-    """Numbers over axes that stand in the order of ``ORDER``."""
-
-    axes: tuple[str, ...]
-    values: FloatArray
+_Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
+"""Numbers by name, with the names of their axes."""
 
 
 class Variables:
@@ -59,25 +56,21 @@ class Variables:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.axes: dict[str, FloatArray] = {}
-        self.variables: dict[str, Variable] = {}
+        self.arrays: _Arrays = {}
+        """The variables, over axes that stand in the order of ``ORDER``."""
         self.notes: list[str] = []
         self.repeats_north = False
         self.falling: set[str] = set()
         """Axes that fall in the file, and are turned round here with the values over them."""
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.variables
+    def axes_of(self, name: str) -> tuple[str, ...]:
+        """The axes of a variable; none where it is not there."""
+        return self.arrays[name][0] if name in self.arrays else ()
 
-    def __getitem__(self, name: str) -> Variable:
-        return self.variables[name]
-
-    def over(self, variable: Variable, axes: tuple[str, ...]) -> FloatArray:
-        """A variable over exactly these axes, repeated along those that it does not depend on."""
-        lengths = [len(self.axes[axis]) if axis in self.axes else 1 for axis in axes]
-        shape = [len(self.axes[axis]) if axis in variable.axes else 1 for axis in axes]
-        if "ws" in axes and "ws" not in variable.axes:
-            lengths[axes.index("ws")] = 1
-        return np.array(np.broadcast_to(variable.values.reshape(shape), lengths))
+    def by_direction(self, name: str) -> FloatArray:
+        """A variable with directions as its first axis, repeated along them if it does not depend on them."""
+        own, values = self.arrays[name]
+        return values if "wd" in own else np.repeat(values[None], len(self.axes.get("wd", [0])), axis=0)
 
 
 _NAMES = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
@@ -93,7 +86,7 @@ def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
     _take_axes(found, arrays)
     for name in _READ:
         if name in arrays:
-            found.variables[name] = _in_order(found, name, *arrays[name])
+            found.arrays[name] = _in_order(found, name, *arrays[name])
     for name, what in _IGNORED.items():
         if name in arrays:
             found.notes.append(f"{name}, {what}, is ignored")
@@ -102,9 +95,6 @@ def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
     for name, axis in _OTHER_WIND.items():
         _refuse_other_wind(found, arrays, name, axis)
     return found
-
-
-_Arrays = dict[str, tuple[tuple[str, ...], FloatArray]]
 
 
 def _by_pywakes_names(found: Variables, arrays: _Arrays) -> _Arrays:
@@ -182,7 +172,9 @@ def _sectors(found: Variables, directions: FloatArray) -> FloatArray:
     return np.asarray(even)
 
 
-def _in_order(found: Variables, name: str, axes: tuple[str, ...], values: FloatArray) -> Variable:
+def _in_order(
+    found: Variables, name: str, axes: tuple[str, ...], values: FloatArray
+) -> tuple[tuple[str, ...], FloatArray]:
     by_position = tuple(axis for axis in _PYWAKE_ORDER if axis in axes)
     if axes != by_position:
         found.notes.append(
@@ -203,7 +195,7 @@ def _in_order(found: Variables, name: str, axes: tuple[str, ...], values: FloatA
         )
     if found.repeats_north and "wd" in by_position:
         values = _without_360(found, name, values, by_position.index("wd"))
-    return Variable(by_position, np.array(values, order="C"))
+    return by_position, np.array(values, order="C")
 
 
 def _without_360(found: Variables, name: str, values: FloatArray, place: int) -> FloatArray:
@@ -261,7 +253,7 @@ def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent
     found = _variables(path, file, options)
     over_direction, over_position = _interpolations(options)
     intensity = turbulence(options, _turbulence(found))
-    if "P" in found:
+    if "P" in found.arrays:
         plain = {**options, "interpolation": over_direction}
         data: dict[str, Any] = {"table": _table(found, plain, intensity)}
     else:
@@ -272,7 +264,7 @@ def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent
         data["local"] |= given(options, "turned_wakes")
     elif options.get("turned_wakes"):
         refuse_option("turned_wakes", "needs Turning over x and y in the file", "leave it out")
-    notes = (*found.notes, *(step_notes(options) if "P" in found else ()))
+    notes = (*found.notes, *(step_notes(options) if "P" in found.arrays else ()))
     return FileContent(data, "xrsite", notes)
 
 
@@ -296,22 +288,21 @@ def _interpolations(options: Options) -> tuple[str, str]:
 
 def _turbulence(found: Variables) -> Any:
     """One number, or a table by direction and speed; what is over x and y is local and replaces this."""
-    if "TI" not in found:
+    if "TI" not in found.arrays:
         return None
-    intensity = found["TI"]
-    if "x" in intensity.axes:
-        return float(intensity.values.mean())
-    if not intensity.axes:
-        return float(intensity.values)
+    axes, values = found.arrays["TI"]
+    if "x" in axes:
+        return float(values.mean())
+    if not axes:
+        return float(values)
     names = {"wd": "wind_directions", "ws": "wind_speeds"}
-    axes = {names[axis]: found.axes[axis].tolist() for axis in intensity.axes}
-    return {**axes, "values": intensity.values.tolist()}
+    return {**{names[axis]: found.axes[axis].tolist() for axis in axes}, "values": values.tolist()}
 
 
 def _table(found: Variables, options: Options, intensity: Any) -> dict[str, Any]:
     """P over direction and speed, over one of them, or one number."""
-    table = found["P"]
-    if "x" in table.axes:
+    axes = found.axes_of("P")
+    if "x" in axes:
         refuse(
             found.path,
             "has P over x and y",
@@ -319,24 +310,25 @@ def _table(found: Variables, options: Options, intensity: Any) -> dict[str, Any]
         )
     speeds, given_speeds = found.axes.get("ws", np.zeros(0)), options.get("wind_speeds")
     if given_speeds is not None:
-        if "ws" in table.axes:
+        if "ws" in axes:
             refuse_option("wind_speeds", "are those of P in the file", "leave it out")
         one = given_speeds[0] if isinstance(given_speeds, list | tuple) and len(given_speeds) == 1 else None
         speed = given_number({"wind_speeds": one}, "wind_speeds")
         speeds = np.zeros(0) if speed is None else np.array([speed])
-    if "ws" not in table.axes and len(speeds) != 1:
+    if "ws" not in axes and len(speeds) != 1:
         refuse_option(
             "wind_speeds",
-            f"must be one: P is over {' and '.join(table.axes) or 'nothing'}, and each of several wind speeds would "
+            f"must be one: P is over {' and '.join(axes) or 'nothing'}, and each of several wind speeds would "
             "have the whole of it",
             "give the one wind speed that it holds for, e.g. wind_speeds: [9.8]",
             given_speeds,
         )
-    return table_section(found.over(table, ("wd", "ws")), speeds, options, intensity)
+    rows = found.by_direction("P")
+    return table_section(rows if "ws" in axes else rows[:, None], speeds, options, intensity)
 
 
 def _weibull(found: Variables, options: Options, how: str, intensity: Any) -> dict[str, Any]:
-    missing = [name for name in _WEIBULL if name not in found]
+    missing = [name for name in _WEIBULL if name not in found.arrays]
     if missing:
         refuse(
             found.path,
@@ -347,10 +339,10 @@ def _weibull(found: Variables, options: Options, how: str, intensity: Any) -> di
     section["wind_speeds"] = found.axes["ws"].tolist() if "ws" in found.axes else list(_USUAL_SPEEDS)
     section |= given(options, "wind_speeds", "direction_step", "normalise")
     for name in _WEIBULL:
-        if "ws" in found[name].axes:
+        if "ws" in found.axes_of(name):
             refuse(found.path, f"has {name} over ws", "a Weibull distribution holds for all wind speeds")
-    if not any("x" in found[name].axes for name in _WEIBULL):
-        section["sectors"] = weibull_sectors(*(found.over(found[name], ("wd",)) for name in _WEIBULL))
+    if not any("x" in found.axes_of(name) for name in _WEIBULL):
+        section["sectors"] = weibull_sectors(*map(found.by_direction, _WEIBULL))
     elif options.get("normalise"):
         refuse_option("normalise", "is not possible where frequencies differ by place", "correct the file")
     return section
@@ -358,35 +350,24 @@ def _weibull(found: Variables, options: Options, how: str, intensity: Any) -> di
 
 def _local(found: Variables) -> dict[str, Any]:
     """What is over x and y, in the form of a campaign; a whole Weibull distribution where part of one is."""
-    weibull_by_place = "P" not in found and any("x" in found[name].axes for name in _WEIBULL)
-    taken = {
-        name: variable
-        for name, variable in found.variables.items()
-        if name in LOCAL and ("x" in variable.axes or (weibull_by_place and name in _WEIBULL))
-    }
-    for name in ("Speedup", "Turning"):
-        if name in found and name not in taken and not _changes_nothing(name, found[name]):
+    by_place = [name for name in found.arrays if name in LOCAL and "x" in found.axes_of(name)]
+    if "P" not in found.arrays and any(name in by_place for name in _WEIBULL):
+        by_place = [name for name in found.arrays if name in (*by_place, *_WEIBULL)]
+    for name, neutral in (("Speedup", 1.0), ("Turning", 0.0)):
+        if name in found.arrays and name not in by_place and (found.arrays[name][1] != neutral).any():
             refuse(found.path, f"has {name} that is not over x and y", "give it over x and y, or remove it")
-    if not taken:
+    grids = {}
+    for name in by_place:
+        axes, values = found.arrays[name]
+        if "ws" in axes:
+            remedy = "local wind does not depend on ws: leave this axis out"
+            refuse(found.path, f"has {name} over x, y and ws", remedy)
+        grids[LOCAL[name]] = {"axes": [_AXES[axis] for axis in axes], "values": values.ravel().tolist()}
+    if not grids:
         return {}
-    used = [axis for axis in _AXES if any(axis in variable.axes for variable in taken.values())]
+    used = [axis for axis in _AXES if any(axis in found.axes_of(name) for name in by_place)]
     return {
         "source": found.path.name,
         **{_AXES[axis]: found.axes[axis].tolist() for axis in used},
-        **{LOCAL[name]: _grid(found, name, variable) for name, variable in taken.items()},
+        **grids,
     }
-
-
-def _grid(found: Variables, name: str, variable: Variable) -> dict[str, Any]:
-    if "ws" in variable.axes:
-        refuse(
-            found.path,
-            f"has {name} over x, y and ws",
-            "local wind does not depend on ws: leave this axis out",
-        )
-    return {"axes": [_AXES[axis] for axis in variable.axes], "values": variable.values.ravel().tolist()}
-
-
-def _changes_nothing(name: str, variable: Variable) -> bool:
-    neutral: FloatArray = np.full_like(variable.values, 1.0 if name == "Speedup" else 0.0)
-    return bool(np.array_equal(variable.values, neutral))

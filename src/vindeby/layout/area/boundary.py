@@ -114,30 +114,9 @@ class Boundary:
         _signed_distances(self.edges, self.discs, self.inverted, px, py, out, out_x, out_y)
         return out, out_x, out_y
 
-    @property
-    def parts(self) -> tuple[FloatArray, FloatArray, bool, FloatArray]:
-        """What the boundary is made of, for compiled loops: edges, discs, ``inverted``, and their origin.
-
-        An edge is (from x, from y, to x, to y) with the area on its left; a disc (x, y, radius, sign) with the
-        area inside it (sign 1) or outside (-1). Inverted: what the edges enclose is not the area but missing.
-        """
-        return self.edges, self.discs, self.inverted, self.origin
-
     def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Whether each point is inside, or on the edge but for rounding."""
         return self.distances(x, y) >= -TOLERANCE_M
-
-    def project(self, x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """The points, those outside moved to the nearest place inside (nearly, where edges meet)."""
-        px, py = np.array(x, np.float64), np.array(y, np.float64)
-        for _ in range(30):
-            distance, east, north = self.distances_with_gradient(px, py)
-            out = distance < -0.1 * TOLERANCE_M
-            if not out.any():
-                break
-            px[out] -= distance[out] * east[out]
-            py[out] -= distance[out] * north[out]
-        return px, py
 
     def sample(self, rng: np.random.Generator, count: int) -> tuple[FloatArray, FloatArray]:
         """``count`` points drawn evenly from the area."""
@@ -286,7 +265,8 @@ class Zones:
 class Areas(NamedTuple):
     """Boundaries for compiled loops, relative to one origin; those of zone z from ``first[z]`` to ``first[z + 1]``.
 
-    ``edges``, ``discs`` and ``inverted`` are those of ``Boundary.parts``.
+    An edge is (from x, from y, to x, to y) with the area on its left; a disc (x, y, radius, sign) with the area inside
+    (sign 1) or outside (-1). Inverted: what the edges enclose is not the area but missing.
     """
 
     edges: FloatArray
@@ -310,3 +290,27 @@ def areas_of(boundaries: Sequence[Boundary], origin: FloatArray) -> Areas:
         np.cumsum([0, *map(len, discs)]),
         np.array([boundary.inverted for boundary in boundaries]),
     )
+
+
+ROOM_M = -1.0
+"""Pairs with more room to spare than this are not looked for."""
+
+
+@kernel("spacing")
+def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, movable: int) -> float:
+    """The largest shortfall (m) of the distance of a pair below the mean of what its two need.
+
+    Pairs of which neither is among the first ``movable`` do not count. Negative: all pairs have room to
+    spare, 1 m at least if it is -1.
+    """
+    worst, reach = ROOM_M, need.max() - ROOM_M
+    for i in range(movable):
+        for j in range(i + 1, x.size):
+            dx, dy = x[i] - x[j], y[i] - y[j]
+            if abs(dx) >= reach or abs(dy) >= reach:
+                continue
+            least = 0.5 * (need[i] + need[j])
+            square = dx * dx + dy * dy
+            if square < (least - worst) * (least - worst):
+                worst = max(worst, least - sqrt(square))
+    return worst

@@ -8,8 +8,7 @@ and straight edges are exact, so only circles make a step inexact; ``restore`` m
 break the rules altogether.
 
 The nearest step is a projection on half-spaces. Hildreth's method (1957) finds it one row at a time; a row
-touches two turbines at most, so hundreds of turbines are no matter. Pairs that could come too near are found by
-``spacing``, in the order in which a loop over all pairs meets them: the order of the rows decides the last bits.
+touches two turbines at most, so hundreds of turbines are no matter. The order of the rows decides the last bits.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.area.boundary import _nearest_edge, areas_of
-from vindeby.layout.area.spacing import FEW, near_pairs
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.problem import Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
@@ -45,7 +43,6 @@ class Limits:
         beside = problem.neighbours
         self.beside = np.stack([beside.x, beside.y]) - self.origin[:, None]
         self.need = problem.spacing_by_type[np.append(types, beside.types)]
-        self.few = FEW
 
     def nearest_step(self, place: FloatArray, wanted: FloatArray, within: float) -> FloatArray:
         """The step nearest to ``wanted`` that keeps to the rules, no turbine further than ``within`` (m)."""
@@ -82,7 +79,7 @@ class Limits:
         while True:
             rows, normals, rooms = np.empty((size, 2), np.int64), np.empty((size, 2)), np.empty(size)
             count = _gather(
-                self.areas, self.corners, self.zone, everyone, self.need, many, within, self.few,
+                self.areas, self.corners, self.zone, everyone, self.need, many, within,
                 rows, normals, rooms,
             )  # fmt: skip
             if count <= size:
@@ -141,14 +138,9 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
 
 
 @kernel("limits")
-def _gather(areas, corners, zone, place, need, movable, within, few, rows, normals, rooms):
+def _gather(areas, corners, zone, place, need, movable, within, rows, normals, rooms):
     """Fill in the rows as far as there is space; returns how many there are."""
-    count = 0
-    reach = 0.0
-    for i in range(place.shape[1]):
-        reach = max(reach, need[i])
-    reach += 2.0 * within
-    near = near_pairs(place[0], place[1], movable, reach, few)
+    count, reach = 0, need.max() + 2.0 * within
     for i in range(movable):
         px, py = place[0, i], place[1, i]
         z, discs = zone[i], areas.discs
@@ -168,9 +160,10 @@ def _gather(areas, corners, zone, place, need, movable, within, few, rows, norma
                 normals[count, 0], normals[count, 1] = -sign * dx / radius, -sign * dy / radius
                 rooms[count] = room
             count += 1
-        for p in range(near.first[i], near.last[i]):
-            j = int(near.other[p])
+        for j in range(i + 1, place.shape[1]):
             dx, dy = px - place[0, j], py - place[1, j]
+            if abs(dx) >= reach or abs(dy) >= reach:
+                continue
             least = 0.5 * (need[i] + need[j])
             far = least + 2.0 * within
             square = dx * dx + dy * dy

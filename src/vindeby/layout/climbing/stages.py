@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -24,8 +23,7 @@ from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.simplified_farm import stages, thinned, widened
 from vindeby.layout.problem import Layout, Problem
-
-WindChoice = Literal["coarse-to-fine", "all"]
+from vindeby.parameters import WindChoice as WindChoice
 
 DIRECTIONS = 480
 """Directions of a stage times the factor by which its wakes grow faster ..."""

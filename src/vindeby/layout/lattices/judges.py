@@ -6,18 +6,14 @@ neighbours into different ones, and each part stands for the whole rose. A latti
 the parts taking turns; a poor one is rejected by that, and all others are evaluated in all directions.
 
 **Surplus points.** Where a lattice has more points than there are turbines, the turbines are removed whose removal
-costs least: what a turbine makes itself, less what the others gain. In the opposite wind a turbine stands in the
-wakes of those that stand in its own, so its losses in both winds together estimate what its removal saves. With
-``rows`` only turbines at the ends of rows are removed, so that no row has a gap that the area does not have.
+costs least, as the quick judge knows it; by evaluations, those that make least. With ``rows`` only turbines at the ends
+of rows are removed, so that no row has a gap that the area does not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
 from dataclasses import replace
-from math import ceil
-from typing import Protocol, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,32 +22,22 @@ from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.climbing.simplified_farm import with_wind
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly
-from vindeby.layout.placing.judged_construction import JudgesPoints
+from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Layout, Problem
-from vindeby.wake import GriddedSite, WindStates
+from vindeby.wake import WindStates
 
 MOST_DIRECTIONS = 90
-"""As many are evaluated at once; more are dealt out."""
+"""As many are evaluated at once; more are divided into parts."""
 
 
 def parts_of(problem: Problem) -> list[Problem]:
     """The problem with a part of the wind directions each; itself alone, where these are few or another tool's."""
     farm = problem.farm
-    if isinstance(farm, JudgesPoints):
-        return [problem]
-    many = -(-len(farm.states.direction) // MOST_DIRECTIONS)
+    many = 1 if isinstance(farm, JudgesPoints) else -(-len(farm.states.direction) // MOST_DIRECTIONS)
     if many == 1:
         return [problem]
-    return [_in_states(problem, part_of_directions(farm.states, many, part)) for part in range(many)]
-
-
-def opposite(problem: Problem) -> Problem | None:
-    """The problem with all winds from the opposite side; None where they are not those of the farm's own states."""
-    farm = problem.farm
-    if isinstance(farm, JudgesPoints) or isinstance(farm.site, GriddedSite):
-        return None
-    states = farm.states
-    return _in_states(problem, replace(states, direction=(states.direction + 180.0) % 360.0))
+    parts = (part_of_directions(farm.states, many, part) for part in range(many))
+    return [replace(problem, farm=with_wind(farm, states, farm.model)) for states in parts]
 
 
 def part_of_directions(states: WindStates, parts: int, part: int) -> WindStates:
@@ -79,36 +65,6 @@ def part_of_directions(states: WindStates, parts: int, part: int) -> WindStates:
     )
 
 
-def _in_states(problem: Problem, states: WindStates) -> Problem:
-    return replace(problem, farm=with_wind(problem.farm, states, problem.farm.model))
-
-
-class Judge(Protocol):
-    """Compares lattices."""
-
-    def anew(self) -> Judge:
-        """The same judge, before its first look."""
-
-    @property
-    def evaluations(self) -> float:
-        """The work so far, in evaluations of all wind states."""
-
-    def energy(self, points: Points, least: float = 0.0) -> float:
-        """What turbines on all points are worth (GWh); it need not be exact if it is below ``least``."""
-
-    def losses(self, points: Points) -> FloatArray:
-        """What all would lose without each turbine (GWh), but for what they have in common."""
-
-    @property
-    def shape_energies(self) -> Callable[[FloatArray, float], FloatArray] | None:
-        """What shapes of lattices are worth wherever they are, by the side of a cell; None where that is not known."""
-
-
-def judge_for(problem: Problem, origin: FloatArray) -> Judge:
-    """The quickest judge there is."""
-    return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
-
-
 def on_points(problem: Problem, points: Points, origin: FloatArray) -> Layout:
     """Turbines on points, row by row, the types in their order."""
     return Layout(points.x + origin[0], points.y + origin[1], problem.types_in_order())
@@ -119,49 +75,40 @@ class ExactJudge:
     """Evaluates lattices; positions relative to ``origin``."""
 
     shape_energies = None
+    """What shapes of lattices are worth, wherever they are, is not known."""
 
     def __init__(self, problem: Problem, origin: FloatArray) -> None:
         self.problem, self.origin, self.parts = problem, origin, parts_of(problem)
-        self.opposite = opposite(self.parts[0])
-        # Types are shared out when the points are chosen; until then all are of the one there is most of.
-        self.kind = int(np.bincount(problem.types_in_order()).argmax())
-        self._wholly = self._in_part = self._looks = 0
-
-    def anew(self) -> ExactJudge:
-        """The same judge, before its first look."""
-        judge = copy(self)
-        judge._wholly = judge._in_part = judge._looks = 0  # noqa: SLF001  it is of this class
-        return judge
-
-    @property
-    def evaluations(self) -> float:
-        """Of all wind states."""
-        return self._wholly + ceil(self._in_part / len(self.parts))
+        self.evaluations = 0.0
+        """Of all wind states, so far."""
+        self._looks = 0
 
     def energy(self, points: Points, least: float = 0.0) -> float:
-        """The AEP; of a lattice that is poor in a part of the directions, a guess by that part."""
-        if len(points.x) != self.problem.n_turbines:
-            return float(self._of_kind(points, self.parts[0]).sum())
+        """The AEP (GWh); of a lattice that is below ``least`` in a part of the directions, a guess by that part."""
         layout = on_points(self.problem, points, self.origin)
         self._looks += 1
         if len(self.parts) > 1 and least > 0.0:
-            self._in_part += 1
+            self.evaluations += 1.0 / len(self.parts)
             guess = self.parts[self._looks % len(self.parts)].aep(layout)
             if guess < least:
                 return guess
-        self._wholly += 1
+        self.evaluations += 1.0
         return self.problem.aep(layout)
 
     def losses(self, points: Points) -> FloatArray:
-        """What each turbine makes itself, in the wind and in the opposite wind: what it takes from others there."""
-        own = self._of_kind(points, self.parts[0])
-        return own if self.opposite is None else own + self._of_kind(points, self.opposite)
+        """What each turbine makes itself (GWh), all of the type there is most of, and what stands of the farm."""
+        self.evaluations += 1.0 / len(self.parts)
+        kind = int(np.bincount(self.problem.types_in_order()).argmax())
+        whole = self.problem.whole(Layout.of(points.x + self.origin[0], points.y + self.origin[1], kind))
+        return self.parts[0].farm.turbine_aep(whole.x, whole.y, whole.types)
 
-    def _of_kind(self, points: Points, problem: Problem) -> FloatArray:
-        """The energy of each turbine, all of one kind, and what of the farm stands already."""
-        self._in_part += 1
-        whole = problem.whole(Layout.of(points.x + self.origin[0], points.y + self.origin[1], self.kind))
-        return problem.farm.turbine_aep(whole.x, whole.y, whole.types)
+
+Judge = QuickJudge | ExactJudge
+
+
+def judge_for(problem: Problem, origin: FloatArray) -> Judge:
+    """The quickest judge there is."""
+    return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 
 
 @final

@@ -7,9 +7,8 @@ vectors, after Lagrange and Gauss.
 
 A row crosses the edges of a zone at a few places; a point is inside if an odd number of them lie beyond it. So an
 edge is looked at once for each row, not for each point. Points on an edge are inside but for rounding: a point counts
-that is inside after a step of half the tolerance along the row or across it. In one plain area, the usual case, a row
-is inside from every other crossing to the next, and its points are counted without looking at each. Where zones
-overlap, a point goes to the one that has least of what it needs.
+that is inside after a step of half the tolerance along the row or across it. Where zones overlap, a point goes to the
+one that has least of what it needs.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from vindeby.layout.area.boundary import Areas, Boundary, areas_of
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.problem import Problem
 from vindeby.units import TOLERANCE_M
-from vindeby.wake.compiling.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
 TRIANGULAR_ASPECT = sqrt(0.75)
 """With skew 0.5: equilateral triangles, the densest lattice for a spacing."""
@@ -133,97 +132,36 @@ def cross_edges(areas, vectors, x, y, across, many):
                     many[z, side] += 1
 
 
-@scalar
-def _is_enclosed(across, many, column):
-    """Whether an odd number of crossings lie beyond a column."""
-    odd = False
-    for k in range(many):
-        if across[k] > column:
-            odd = not odd
-    return odd
-
-
-@scalar
+@inlined
 def _is_inside(areas, z, across, many, column, step, x, y):
     """Whether a point of a row is inside a zone; ``step`` is half a tolerance, in columns."""
-    inverted = areas.inverted[z]
     inside = False
     for side in range(2):
-        for way in range(-1, 2):
-            inside = inside or _is_enclosed(across[side], many[side], column + way * step) != inverted
-    if not inside:
-        return False
+        behind = before = here = areas.inverted[z]
+        for k in range(many[z, side]):
+            crossing = across[z, side, k]
+            before = before != (crossing > column - step)
+            here = here != (crossing > column)
+            behind = behind != (crossing > column + step)
+        inside = inside or before or here or behind
     for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
         dx, dy, sign = x - areas.discs[c, 0], y - areas.discs[c, 1], areas.discs[c, 3]
-        if sign * (areas.discs[c, 2] - hypot(dx, dy)) < -ON_EDGE_M:
-            return False
-    return True
+        inside = inside and sign * (areas.discs[c, 2] - hypot(dx, dy)) >= -ON_EDGE_M
+    return inside
 
 
-@scalar
-def _is_clear(room, x, y):
-    """Whether a point is far enough from what stands already."""
-    for n in range(room.clear.size):  # noqa: SIM110  compiled code has no all()
+@inlined
+def _zone_for(room, counts, across, many, column, step, x, y):
+    """The zone that a point of a row is counted in; -1 if it is in none, or too near to what stands already."""
+    for n in range(room.clear.size):
         if hypot(x - room.beside[0, n], y - room.beside[1, n]) < room.clear[n]:
-            return False
-    return True
-
-
-@scalar
-def _sort(values, many):
-    """Sort the first few values."""
-    for k in range(1, many):
-        value, at = values[k], k
-        while at > 0 and values[at - 1] > value:
-            values[at] = values[at - 1]
-            at -= 1
-        values[at] = value
-
-
-@scalar
-def goes_by_spans(room):
-    """Whether all that matters for a point is which edges of one area its row has crossed."""
-    plain = room.needed.size == 1 and room.clear.size == 0 and not room.areas.inverted[0]
-    return plain and room.areas.discs.shape[0] == 0
-
-
-@scalar
-def list_spans(across, many, step, row, start, vectors, counts, x, y, whole):
-    """Count and note the points of a row between crossings, which are as many on both sides of the row."""
-    _sort(across[0], many)
-    _sort(across[1], many)
-    after = -inf
-    for k in range(0, many - 1, 2):
-        # A column that a crossing lies on is inside before it and outside behind it, but for the step.
-        first = ceil(max(after, min(across[0, k], across[1, k]) - step))
-        last = ceil(max(across[0, k + 1], across[1, k + 1]) + step) - 1
-        for i in range(first, min(last + 1, first + max(0, x.size - counts[0]))):
-            at = counts[0] + i - first
-            x[at], y[at] = start[0] + i * vectors[0], start[1] + i * vectors[1]
-            whole[at, 0], whole[at, 1], whole[at, 2] = 0, row, i
-        counts[0] += max(0, last + 1 - first)
-        after = max(after, last + 1.0)
-
-
-@scalar
-def list_row(room, across, many, step, row, start, vectors, counts, x, y, whole):
-    """Count and note the points of a row one by one."""
-    ux, uy = vectors[0], vectors[1]
-    first, last = _columns(room.box, ux, uy, start[0], start[1])
-    for i in range(first, last + 1):
-        px, py = start[0] + i * ux, start[1] + i * uy
-        zone, served, total = -1, inf, 0
-        for z in range(counts.size):
-            total += counts[z]
-            share = counts[z] / room.needed[z]
-            if share < served and _is_inside(room.areas, z, across[z], many[z], i, step, px, py):
-                zone, served = z, share
-        if zone < 0 or not _is_clear(room, px, py):
-            continue
-        if total < x.size:
-            x[total], y[total] = px, py
-            whole[total, 0], whole[total, 1], whole[total, 2] = zone, row, i
-        counts[zone] += 1
+            return -1
+    zone, served = -1, inf
+    for z in range(counts.size):
+        share = counts[z] / room.needed[z]
+        if share < served and _is_inside(room.areas, z, across, many, column, step, x, y):
+            zone, served = z, share
+    return zone
 
 
 STEP = 1.15
@@ -255,15 +193,22 @@ def list_points(room, vectors, east, north, counts, x, y, whole):
     many = np.empty((counts.size, 2), np.int64)
     step = ON_EDGE_M / hypot(ux, uy)
     counts[:] = 0
-    spans = goes_by_spans(room)
+    total = 0
     first_row, last_row = _rows(room.box, vectors, east, north)
     for j in range(first_row, last_row + 1):
-        start = (east + j * vx, north + j * vy)
-        cross_edges(room.areas, vectors, start[0], start[1], across, many)
-        if spans and many[0, 0] == many[0, 1]:
-            list_spans(across[0], many[0, 0], step, j, start, vectors, counts, x, y, whole)
-        else:
-            list_row(room, across, many, step, j, start, vectors, counts, x, y, whole)
+        start_x, start_y = east + j * vx, north + j * vy
+        cross_edges(room.areas, vectors, start_x, start_y, across, many)
+        first, last = _columns(room.box, ux, uy, start_x, start_y)
+        for i in range(first, last + 1):
+            px, py = start_x + i * ux, start_y + i * uy
+            zone = _zone_for(room, counts, across, many, i, step, px, py)
+            if zone < 0:
+                continue
+            if total < x.size:
+                x[total], y[total] = px, py
+                whole[total, 0], whole[total, 1], whole[total, 2] = zone, j, i
+            counts[zone] += 1
+            total += 1
 
 
 @scalar
@@ -331,10 +276,6 @@ class Points(NamedTuple):
             self.column[chosen],
             self.vectors,
         )
-
-    def without(self, point: int) -> Points:
-        """All but one."""
-        return self.at(np.delete(np.arange(len(self.x)), point))
 
 
 @final

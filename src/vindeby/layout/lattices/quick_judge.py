@@ -1,9 +1,9 @@
 """What lattices are worth, nearly, at a small part of the cost of an evaluation: enough to rank them.
 
-Two things are simplified. Every turbine has the thrust of the free wind: in a direction with several wind speeds, one
-thrust makes the wakes, and at other speeds they are scaled. And directions that are more than ``MOST_DIRECTIONS``,
-those of a time series, are rounded to whole degrees. What a search finds by this judge is evaluated by the engine
-before it counts.
+Some things are simplified. All turbines are of the type there is most of, with the thrust of the free wind: in a
+direction with several wind speeds, one thrust makes the wakes, and at other speeds they are scaled. And directions that
+are more than ``MOST_DIRECTIONS``, those of a time series, are rounded to whole degrees. What a search finds by this
+judge is evaluated by the engine before it counts.
 
 The wake of a turbine is felt at a place in the few directions next to that which blows straight from one to the
 other: the loop begins there and goes to both sides until the wake is missed. On a lattice this depends only on the
@@ -18,7 +18,6 @@ share of turbines that have a neighbour at this distance in a disc of the farm's
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from math import acos, atan2, ceil, cos, degrees, floor, hypot, pi, sin, sqrt
 from typing import NamedTuple, final
 
@@ -27,7 +26,7 @@ import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.lattices.points import Points
-from vindeby.layout.placing.judged_construction import JudgesPoints
+from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Problem
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Turbine, WakeModel, WindFarm, WindStates
@@ -295,11 +294,11 @@ are for one wind speed in a direction; of several, evaluations have most to them
 
 
 def can_judge_quickly(problem: Problem) -> bool:
-    """Whether turbines are all alike, on the lattice, in wakes that vindeby computes and the same wind everywhere."""
+    """Whether turbines are alone, in wakes that vindeby adds up and in the same wind everywhere."""
     farm = problem.farm
     if isinstance(farm, JudgesPoints) or farm.locality != "uniform" or len(problem.neighbours.types):
         return False
-    return len(set(problem.types_in_order().tolist())) == 1 and farm.model.superposition != "cumulative"
+    return farm.model.superposition != "cumulative"
 
 
 def shares_of_evaluation(problem: Problem) -> tuple[float, float]:
@@ -312,11 +311,11 @@ def shares_of_evaluation(problem: Problem) -> tuple[float, float]:
 
 @final
 class QuickJudge:
-    """The energy of points that are turbines of one type, alone."""
+    """The energy of points that are turbines of one type, alone; ``evaluations`` is the work so far."""
 
     def __init__(self, problem: Problem) -> None:
         farm = problem.farm
-        self.turbine = farm.turbines[int(problem.types_in_order()[0])]
+        self.turbine = farm.turbines[int(np.bincount(problem.types_in_order()).argmax())]
         self.data, self.wind = farm.data, quick_wind(farm, self.turbine)
         self._felt = new_felt(self.wind)
         self._kernel = quick_energy(farm.model)
@@ -324,18 +323,7 @@ class QuickJudge:
         many = problem.n_turbines
         self._look, self._shape = shares_of_evaluation(problem)
         self._radius = (many / pi) ** 0.5
-        self._work = 0.0
-
-    def anew(self) -> QuickJudge:
-        """The same judge, before its first look."""
-        judge = copy(self)
-        judge._work = 0.0  # noqa: SLF001  it is of this class
-        return judge
-
-    @property
-    def evaluations(self) -> float:
-        """The work of all looks so far, in evaluations of all wind states."""
-        return self._work
+        self.evaluations = 0.0
 
     def energy(self, points: Points, least: float = 0.0) -> float:  # noqa: ARG002  it takes the same time for all
         """AEP (GWh) of turbines on all points."""
@@ -355,11 +343,11 @@ class QuickJudge:
         numbers = np.stack([shapes[0], np.exp(shapes[1]), shapes[2]])
         radius = self._radius * side
         self._shape_kernel(self.data, *size, self.wind, side, radius, numbers, self._felt, summed, out)
-        self._work += self._shape * len(out)
+        self.evaluations += self._shape * len(out)
         return out * mean_power_to_aep_gwh(1.0)
 
     def _by_turbine(self, points: Points, *, losses: bool) -> FloatArray:
-        self._work += self._look * (3 if losses else 1)
+        self.evaluations += self._look * (3 if losses else 1)
         out = np.empty(len(points.x))
         size = self.turbine.rotor_diameter_m, self.turbine.hub_height_m
         grid = lattice_grid(points.row, points.column, len(self.wind.direction))

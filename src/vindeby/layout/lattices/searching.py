@@ -108,8 +108,6 @@ SHAPES_PER_TRIAL = 8
 """So many shapes are drawn for each lattice that is judged, and as many again near the best."""
 SHAPES = 5
 """So many of the best shapes are looked at in the area."""
-DRAWN, HEADS = 0.2, 24
-"""Where shapes cannot be compared, this share of lattices is drawn anywhere, and so many of the best go on."""
 ROUNDS, LEFT = 3, 0.43
 """In how many rounds lattices are changed, and which share of them goes on to the next."""
 DRAWS_PER_CHANGE = 5
@@ -124,8 +122,6 @@ ANYWHERE = 0.25
 """In a full area, the share of lattices that are drawn anywhere; the others near one of the best."""
 KEPT, NEAR = 8, 4
 """How many of the best are kept, and how many of these are drawn near to."""
-ON_EDGE = 0.3
-"""The share of lattices drawn anywhere that have a row on an edge."""
 SPREAD = np.array([0.5, 0.7, 0.5, 0.0, 1.0, 1.0])
 """How far apart lattices are, in each number: angle, log of aspect, skew, density (drawn anew), and place in sides of
 ``Ground``."""
@@ -172,9 +168,6 @@ class Search:
         self.best: list[Candidate] = []
         self.most_placed = 0
         """How many turbines any lattice had room for."""
-        edges = ground.room.areas.edges
-        length = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
-        self.edge_share = np.cumsum(length) / max(float(length.sum()), 1e-300)
 
     def run(self, trials: int, draws: int | None = None) -> list[Candidate]:
         """The best lattices, the best first, after so many were judged, or so many looked at in all."""
@@ -198,26 +191,18 @@ class Search:
         return found
 
     def _heads(self, trials: int) -> list[Candidate]:
-        """The lattices from which the search goes on: the best shapes anywhere, or the best that were drawn."""
-        shapes = self._best_shapes(SHAPES_PER_TRIAL * trials)
-        if shapes is not None:
-            places = [self._anywhere() for _ in range(shapes.shape[1])]
-            heads = [np.array([*shape, 1.0, *place]) for shape, place in zip(shapes.T, places, strict=True)]
-            return [self._look(numbers) for numbers in heads if self._judged < trials]
-        wanted, drawn = ceil(DRAWN * trials), list[Candidate]()
-        while self._judged < wanted and len(drawn) < DRAWS_PER_CHANGE * wanted:
-            drawn.append(self._look(self._drawn()))
-        return sorted(drawn, key=lambda one: -one.score)[:HEADS]
-
-    def _best_shapes(self, looks: int) -> FloatArray | None:
+        """The lattices from which the search goes on: the best shapes, anywhere, if they are known."""
         energies, side = self._shape_energies, self.ground.side
         if energies is None:
-            return None
-        return best_shapes(lambda shapes: energies(shapes, side), self.ground, self.rng, looks, SHAPES)
+            return []
+        looks = SHAPES_PER_TRIAL * trials
+        shapes = best_shapes(lambda shapes: energies(shapes, side), self.ground, self.rng, looks, SHAPES)
+        heads = [np.array([*shape, 1.0, *self._anywhere()]) for shape in shapes.T]
+        return [self._look(numbers) for numbers in heads if self._judged < trials]
 
     def _change(self, heads: list[Candidate], trials: int) -> None:
         """Change each lattice for the better, in rounds; the better ones go on."""
-        for part in range(ROUNDS):
+        for part in range(ROUNDS if heads else 0):
             each = ceil((trials - self._judged) / (ROUNDS - part) / len(heads))
             heads = [self._changed(head, each, trials, moves=part == 0) for head in heads]
             heads = sorted(heads, key=lambda one: -one.score)[: ceil(LEFT * len(heads))]
@@ -270,14 +255,9 @@ class Search:
         return np.array([west, south]) + self.rng.random(2) * (east - west, north - south)
 
     def _drawn(self) -> FloatArray:
-        """Any shape and place, or an edge's direction and a row on it."""
+        """Any shape and place."""
         shape = draw_shapes(self.rng, 1, widest_aspect(self.ground))[:, 0]
-        place, u = self._anywhere(), self.rng.random(3)
-        edges = self.ground.room.areas.edges
-        if len(edges) and u[0] < ON_EDGE:
-            ax, ay, bx, by = edges[min(int(np.searchsorted(self.edge_share, u[1])), len(edges) - 1)]
-            shape[0], place = np.arctan2(by - ay, bx - ax), np.array([ax, ay]) / self.ground.side
-        return np.array([*shape, self._density(u[2]), *place])
+        return np.array([*shape, self._density(self.rng.random()), *self._anywhere()])
 
     def _one_of_the_best(self) -> FloatArray:
         return self.best[int(min(len(self.best), NEAR) * self.rng.random() ** 2)].numbers
@@ -309,11 +289,7 @@ PUSH_ROUNDS = 300
 
 def a_lattice_fits(problem: Problem) -> bool:
     """Whether a lattice is found on which all turbines have room; for messages that name a way out."""
-
-    def only_counted(points: Points, least: float) -> tuple[Points, float]:  # noqa: ARG001
-        return points, 1.0
-
-    search = Search(Ground(problem), only_counted, np.random.default_rng(0), exact=True)
+    search = Search(Ground(problem), lambda points, _: (points, 1.0), np.random.default_rng(0), exact=True)
     return search.run(1, COUNTED)[0].points is not None
 
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot
-from typing import final, get_args
+from typing import final
 
-import numpy as np
-
-from vindeby.errors import ArgumentError
-from vindeby.layout.climbing.stages import WindChoice
+from vindeby import parameters
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.moves.walk import Walk, stages_of, walk
 from vindeby.layout.problem import Layout, Problem
@@ -33,7 +30,7 @@ DECADES = 2.5
 
 @final
 @dataclass(frozen=True)
-class Annealing(Method):
+class Annealing(parameters.Annealing, Method):
     """Simulated annealing of a start.
 
     ``max_evaluations`` is its budget: the longer, the better what it ends with. ``temperature`` is how much
@@ -41,19 +38,6 @@ class Annealing(Method):
     of the start's wake loss: where wakes take little, a move changes little. ``wind`` says in which wind states trials
     are made: in few (``coarse-to-fine``) or in ``all``.
     """
-
-    max_evaluations: int = 200_000
-    temperature: float | None = None
-    wind: WindChoice = "coarse-to-fine"
-
-    def __post_init__(self) -> None:
-        if self.max_evaluations < 1:
-            raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {self.max_evaluations!r}")
-        given = self.temperature
-        if given is not None and not (np.isfinite(given) and 0.0 < given <= 1.0):
-            raise ArgumentError(f"temperature must be above 0 and at most 1, or None, not {given!r}")
-        if self.wind not in get_args(WindChoice):
-            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the wind states of the trials."""

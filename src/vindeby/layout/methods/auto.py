@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import final
 
-import numpy as np
-
+from vindeby import parameters
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.methods.annealing import Annealing
@@ -29,7 +28,7 @@ SECONDS = 60.0
 
 @final
 @dataclass(frozen=True)
-class Auto(Method):
+class Auto(parameters.Auto, Method):
     """A portfolio of searches.
 
     ``seconds`` is a budget of CPU time of the process; what is found then depends on the machine, and the result's
@@ -37,16 +36,10 @@ class Auto(Method):
     Give one of them; without both, it is 60 seconds. A start that is given takes part in the race.
     """
 
-    seconds: float | None = None
-    evaluations: int | None = None
-
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.seconds is not None and self.evaluations is not None:
             raise ArgumentError("give auto seconds or evaluations, not both")
-        if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds > 0):
-            raise ArgumentError(f"seconds must be a positive number, not {self.seconds!r}")
-        if self.evaluations is not None and self.evaluations < 1:
-            raise ArgumentError(f"evaluations must be a whole number >= 1, not {self.evaluations!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the starts; whatever else seeds share is made when it is first needed, within the budget."""

@@ -11,16 +11,15 @@ that breaks them is mended first.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import final, get_args
+from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError
+from vindeby import parameters
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.stages import (
     Schedule,
     StageIterations,
-    WindChoice,
     climb_stages,
     climb_with_shakes,
     schedule_of,
@@ -36,7 +35,7 @@ AGAIN = 3
 
 @final
 @dataclass(frozen=True)
-class Gradient(Method):
+class Gradient(parameters.Gradient, Method):
     """Continuous refinement of a start.
 
     ``max_iterations`` is the budget of all stages together; the energy and its gradient are computed at least
@@ -46,21 +45,6 @@ class Gradient(Method):
     more shakes; in ``all`` wind states there are none. ``memory`` is from how many last steps the curvature is
     estimated (a quasi-Newton method); 0: the length of the last step alone.
     """
-
-    max_iterations: int = 320
-    widening: float = 16.0
-    wind: WindChoice = "coarse-to-fine"
-    memory: int = 10
-
-    def __post_init__(self) -> None:
-        if self.max_iterations < 1:
-            raise ArgumentError(f"max_iterations must be a whole number >= 1, not {self.max_iterations!r}")
-        if not 1.0 <= self.widening <= 100.0:
-            raise ArgumentError(f"widening must be from 1 to 100, not {self.widening!r}")
-        if self.wind not in get_args(WindChoice):
-            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
-        if not 0 <= self.memory <= 100:
-            raise ArgumentError(f"memory must be a whole number from 0 to 100, not {self.memory!r}")
 
     def brief(self) -> Method:
         """A few iterations of every stage."""

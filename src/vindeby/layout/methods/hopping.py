@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError
+from vindeby import parameters
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.moves.moving import worth_elsewhere
@@ -30,19 +30,11 @@ REFINING = 120
 
 @final
 @dataclass(frozen=True)
-class Hopping(Method):
+class Hopping(parameters.Hopping, Method):
     """Basin hopping by relocation.
 
     ``max_hops`` is its budget; ``places`` how many random places are tried for the relocated turbine.
     """
-
-    max_hops: int = 100
-    places: int = 40
-
-    def __post_init__(self) -> None:
-        for name in ("max_hops", "places"):
-            if getattr(self, name) < 1:
-                raise ArgumentError(f"{name} must be a whole number >= 1, not {getattr(self, name)!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Prepare the refinements."""

@@ -17,7 +17,8 @@ from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError, TaskError
+from vindeby import parameters
+from vindeby.errors import TaskError
 from vindeby.layout.lattices.judges import Dropping, Judge, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Search as LatticeSearch
@@ -31,19 +32,12 @@ LOOKED_AT = 8
 
 @final
 @dataclass(frozen=True)
-class Lattice(Method):
+class Lattice(parameters.Lattice, Method):
     """The best regular layout of many.
 
     ``trials`` lattices are compared. With ``rows`` the layout stays regular: turbines are left out only at the ends
     of rows. Without it any may be left out, and a layout that is only nearly regular is found where none other fits.
     """
-
-    rows: bool = False
-    trials: int = 1000
-
-    def __post_init__(self) -> None:
-        if self.trials < 1:
-            raise ArgumentError(f"trials must be a whole number >= 1, not {self.trials!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Work out where points may be, and choose who compares lattices."""
@@ -51,7 +45,7 @@ class Lattice(Method):
         judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            return _Run(self, problem, ground, judge.anew()).result(seed)
+            return _Run(self, problem, ground, judge).result(seed)
 
         return run
 
@@ -65,7 +59,7 @@ class _Run:
 
     def result(self, seed: int) -> Result:
         """The best layout found."""
-        rng = np.random.default_rng(seed)
+        rng, before = np.random.default_rng(seed), self.judge.evaluations
         shape_energies = self.judge.shape_energies
         search = LatticeSearch(
             self.ground, self._judged, rng, exact=self.method.rows, shape_energies=shape_energies
@@ -83,7 +77,7 @@ class _Run:
             raise TaskError(self._no_room(search.most_placed))
         worth = [self.problem.aep(layout) for layout in layouts]
         best = int(np.argmax(worth))
-        spent = len(layouts) + ceil(self.judge.evaluations)
+        spent = len(layouts) + ceil(self.judge.evaluations - before)
         return Result(layouts[best], worth[best], "budget", spent)
 
     def _judged(self, points: Points, least: float) -> tuple[Points, float]:

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot
-from typing import final, get_args
+from typing import final
 
-import numpy as np
-
-from vindeby.errors import ArgumentError
-from vindeby.layout.climbing.stages import WindChoice
+from vindeby import parameters
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.moves.walk import Walk, stages_of, walk
 from vindeby.layout.problem import Layout, Problem
@@ -27,25 +24,13 @@ DECADES = 3.0
 
 @final
 @dataclass(frozen=True)
-class RandomSearch(Method):
+class RandomSearch(parameters.RandomSearch, Method):
     """Relocation of single turbines.
 
     ``max_evaluations`` is its budget; ``max_step_m`` the longest move, by default the size of the area. Half
     of the moves are drawn evenly up to it, half on all scales below it. ``wind`` says in which wind states trials are
     made: in few (``coarse-to-fine``) or in ``all``.
     """
-
-    max_evaluations: int = 10_000
-    max_step_m: float | None = None
-    wind: WindChoice = "coarse-to-fine"
-
-    def __post_init__(self) -> None:
-        if self.max_evaluations < 1:
-            raise ArgumentError(f"max_evaluations must be a whole number >= 1, not {self.max_evaluations!r}")
-        if self.max_step_m is not None and not (np.isfinite(self.max_step_m) and self.max_step_m > 0):
-            raise ArgumentError(f"max_step_m must be a positive number of metres, not {self.max_step_m!r}")
-        if self.wind not in get_args(WindChoice):
-            raise ArgumentError(f"wind must be 'coarse-to-fine' or 'all', not {self.wind!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the wind states of the trials."""

@@ -21,11 +21,15 @@ from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError
+from vindeby import parameters
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.placing.construction import Construction
-from vindeby.layout.placing.judged_construction import JudgedConstruction, JudgesPoints
+from vindeby.layout.placing.construction import (
+    Construction,
+    JudgesPoints,
+    foreign_construction,
+    own_construction,
+)
 from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
 
@@ -34,23 +38,15 @@ DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
 
 @final
 @dataclass(frozen=True)
-class SmartStart(Method):
+class SmartStart(parameters.SmartStart, Method):
     """Greedy construction on a grid.
 
     ``wind_speeds`` (m/s) and ``wind_directions`` (degrees) are those in which points are judged; by default 6,
     8, 10, 12, 14 m/s and every whole degree. A site that is a time series is taken as it is.
     """
 
-    grid_size: int = 18
-    random_pct: float = 30.0
     wind_speeds: Sequence[float] | None = None
     wind_directions: Sequence[float] | None = None
-
-    def __post_init__(self) -> None:
-        if self.grid_size < 2:
-            raise ArgumentError(f"grid_size must be a whole number >= 2, not {self.grid_size!r}")
-        if not 0.0 <= self.random_pct <= 100.0:
-            raise ArgumentError(f"random_pct must be from 0 to 100, not {self.random_pct!r}")
 
     def __repr__(self) -> str:
         chosen = "".join(
@@ -73,10 +69,10 @@ class SmartStart(Method):
     def construction(self, problem: Problem) -> Construction:
         """What all seeds share, with vindeby's wakes or those of another tool."""
         if isinstance(problem.farm, JudgesPoints):
-            return JudgedConstruction(
+            return foreign_construction(
                 problem, self.grid_size, self.random_pct, self._directions, self._speeds
             )
-        return Construction(problem, self.judging_farm(problem), self.grid_size, self.random_pct)
+        return own_construction(problem, self.judging_farm(problem), self.grid_size, self.random_pct)
 
     def judging_farm(self, problem: Problem) -> WindFarm:
         """The problem's farm in the wind states in which points are judged."""

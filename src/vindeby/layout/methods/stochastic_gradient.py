@@ -17,13 +17,13 @@ from typing import final
 
 import numpy as np
 
-from vindeby.errors import ArgumentError
+from vindeby import parameters
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.climbing.simplified_farm import sampled_farms, stages
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.placing.judged_construction import JudgesPoints
+from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
 from vindeby.wake.compiling.compiled import kernel
@@ -44,19 +44,11 @@ REFINING = 20
 
 @final
 @dataclass(frozen=True)
-class StochasticGradient(Method):
+class StochasticGradient(parameters.StochasticGradient, Method):
     """Refinement of a start that may break the rules on its way.
 
     ``max_iterations`` is the number of steps; ``samples`` how many wind directions each of them takes.
     """
-
-    max_iterations: int = 2000
-    samples: int = 4
-
-    def __post_init__(self) -> None:
-        for name in ("max_iterations", "samples"):
-            if getattr(self, name) < 1:
-                raise ArgumentError(f"{name} must be a whole number >= 1, not {getattr(self, name)!r}")
 
     def prepare(self, problem: Problem) -> Search:
         """Make the farm in a few directions at a time, with wakes of each width."""

@@ -1,10 +1,13 @@
 """A smart start on a grid: which points are still open, which of them is chosen, and what stands then.
 
-``grid_wakes`` and ``step`` make it fast; here is only the choosing, which ``choosing`` has compiled for one turbine
-type in one area.
+What points are worth is worked out by ``grid_wakes`` and ``steps``, or by another tool. Here is the choosing, which
+``choosing`` has compiled for one turbine type in one area.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +15,9 @@ import numpy.typing as npt
 from vindeby.errors import TaskError
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.lattices.searching import a_lattice_fits
-from vindeby.layout.placing.choosing import NO_ROOM, OUT_OF_WORDS, new_choosing, no_choosing
-from vindeby.layout.placing.grid_wakes import GridWakes, can_be_tabulated, grid_wakes
-from vindeby.layout.placing.state import State, new_state, stand_in
-from vindeby.layout.placing.step import placing_kernel
-from vindeby.layout.placing.unwaked_sources import fill_unwaked_sources
+from vindeby.layout.placing.choosing import Choosing
+from vindeby.layout.placing.grid_wakes import can_be_tabulated, grid_wakes
+from vindeby.layout.placing.steps import new_free, new_state, placing_kernels, set_free_wind
 from vindeby.layout.problem import Layout, Problem, Remaining
 from vindeby.wake import WindFarm
 
@@ -65,50 +66,59 @@ def _fit(problem: Problem, size: int) -> bool:
     return True
 
 
-WORDS = 4
-"""Random words drawn at a time, per turbine; a choice needs less than two in the mean."""
+WORDS = 64
+"""Random words for each turbine; a choice needs less than two in the mean."""
+
+
+@runtime_checkable
+class JudgesPoints(Protocol):
+    """A farm that says itself what one more turbine would make."""
+
+    def point_energies(
+        self,
+        x: FloatArray,
+        y: FloatArray,
+        standing: tuple[FloatArray, FloatArray, IntArray],
+        directions: npt.ArrayLike | None,
+        speeds: npt.ArrayLike | None,
+    ) -> FloatArray:
+        """Mean power (W) of one more turbine at each point, by type, beside those that stand (x, y, types)."""
 
 
 class Construction:
-    """What all seeds of a problem share; never changed by a run. ``farm`` has the wind in which points are judged."""
+    """What all seeds of a problem share; never changed by a run.
 
-    def __init__(self, problem: Problem, farm: WindFarm, size: int, random_pct: float) -> None:
-        self.problem, self.farm, self.size, self.random_pct = problem, farm, size, random_pct
-        west, south, east, north = problem.boundary.bounds
+    ``begin`` has the energies of the points (at ``x``, ``y``), before so many turbines come; ``place_all`` what places
+    all turbines at once, if that is possible.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        size: int,
+        random_pct: float,
+        begin: Callable[[int], GridEnergies | ForeignEnergies],
+        place_all: Callable[..., int] | None = None,
+    ) -> None:
+        self.problem, self.size, self.random_pct = problem, size, random_pct
+        self.begin, self.place_all = begin, place_all
         self.x, self.y = grid_inside(problem, size)
-        tabulated = can_be_tabulated(self.farm)
-        pitch_x, pitch_y = (east - west) / (size - 1), (north - south) / (size - 1)
-        column = np.rint((self.x - west) / pitch_x).astype(np.int64)
-        row = np.rint((self.y - south) / pitch_y).astype(np.int64)
-        self.wakes: GridWakes = grid_wakes(
-            self.farm, size, (pitch_x, pitch_y), row, column, tabulated=tabulated
-        )
-        if tabulated and self.farm.locality == "uniform":
-            fill_unwaked_sources(self.farm, self.wakes)
-        self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
-        self.place = placing_kernel(self.farm.model, tabulated, self.farm.locality)
         self.member = np.stack([zone.boundary.inside(self.x, self.y) for zone in problem.zones], axis=1)
-        # Wakes that follow the turned wind have no offsets of the grid in common: all pairs are computed.
-        self.on_grid = self.farm.locality != "turned"
-        # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
-        self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
-        self.known_place = no_choosing()
-        one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
-        self.compiled_choices = one_kind and self.farm.locality == "uniform" and 0.0 <= random_pct < 100.0
 
     def construct(self, seed: int) -> Layout:
         """Place all turbines."""
         problem, spacing = self.problem, self.problem.spacing_by_type
         beside = problem.neighbours
         many = len(beside.x)
-        state = self._new_state(many + problem.n_turbines)
+        energies = self.begin(many + problem.n_turbines)
         allowed = np.ones((len(self.x), len(spacing)), np.bool_)
         for a in range(many):
-            self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]), state)
-            self._stand(state, a, beside.x[a], beside.y[a], int(beside.types[a]))
+            self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]))
+            energies.close(np.flatnonzero(~allowed.any(axis=1)))
+            energies.stand(a, beside.x[a], beside.y[a], int(beside.types[a]), None)
         draw = np.random.RandomState(seed % 2**32)
-        if self.compiled_choices:
-            return self._chosen_at_once(draw, state, allowed[:, 0].copy(), many)
+        if self.place_all is not None:
+            return self._chosen_at_once(draw, energies, allowed[:, 0].copy())
         chosen = np.empty(problem.n_turbines, np.int64)
         types = problem.types_in_order()
         choose_type = problem.types is None and len(spacing) > 1
@@ -116,48 +126,35 @@ class Construction:
         for i in range(problem.n_turbines):
             candidates = left.kinds() if choose_type else types[i : i + 1]
             open_here = self._open(left, allowed)
-            point, types[i] = self._choose(draw, state, open_here[:, candidates], candidates, i)
+            point, types[i] = self._choose(draw, energies.energy, open_here[:, candidates], candidates, i)
             chosen[i], zone_of[i] = point, self._zone(left, point, types[i])
             left.take(zone_of[i], types[i])
             x0, y0 = self.x[point], self.y[point]
-            self._clear(allowed, x0, y0, 0.5 * (spacing + spacing[types[i]]), state)
+            self._clear(allowed, x0, y0, 0.5 * (spacing + spacing[types[i]]))
             allowed[point] = False
             if i + 1 < problem.n_turbines and self.random_pct < 100.0:
-                state.occupant[self.cell[point]] = -(many + i + 1) if self.on_grid else 0
-                if self.on_grid:
-                    state.cell[many + i] = self.cell[point]
-                self._stand(state, many + i, x0, y0, int(types[i]))
+                energies.close(np.flatnonzero(~allowed.any(axis=1)))
+                energies.stand(many + i, x0, y0, int(types[i]), point)
         # Zone by zone, in each as they were placed.
         order = np.argsort(zone_of, kind="stable")
         return Layout(self.x[chosen[order]], self.y[chosen[order]], types[order])
 
     def _chosen_at_once(
-        self, draw: np.random.RandomState, state: State, allowed: npt.NDArray[np.bool_], many: int
+        self,
+        draw: np.random.RandomState,
+        energies: GridEnergies | ForeignEnergies,
+        allowed: npt.NDArray[np.bool_],
     ) -> Layout:
         """Place all turbines where they are of one type in one area: the same choices, in one compiled loop."""
-        problem, farm = self.problem, self.farm
-        least = 0.5 * (problem.spacing_by_type + problem.spacing_by_type[0])
-        choosing = new_choosing(
-            self.x, self.y, float(least[0] ** 2), allowed, self.random_pct, len(farm.wind.cosine),
-            problem.n_turbines,
-        )  # fmt: skip
-        ended = OUT_OF_WORDS
-        while ended == OUT_OF_WORDS:
-            words = draw.randint(0, 2**32, WORDS * problem.n_turbines, np.uint32)
-            choosing.progress[1] = 0
-            ended = self.place(
-                farm.data, farm.machines, farm.wind, self.wakes, state, many + int(choosing.progress[0]), many,
-                choosing._replace(words=words),
-            )  # fmt: skip
-        if ended == NO_ROOM:
-            raise TaskError(no_room_on_grid(problem, self.size, int(choosing.progress[0])))
-        chosen = choosing.chosen
+        problem, least = self.problem, float(self.problem.spacing_by_type[0])
+        words = draw.randint(0, 2**32, WORDS * problem.n_turbines, np.uint32)
+        choosing = Choosing(self.x, self.y, least**2, allowed, self.random_pct / 100, words)
+        chosen = np.zeros(problem.n_turbines, np.int64)
+        assert self.place_all is not None
+        placed = self.place_all(energies, choosing, chosen)
+        if placed < problem.n_turbines:
+            raise TaskError(no_room_on_grid(problem, self.size, placed))
         return Layout(self.x[chosen], self.y[chosen], problem.types_in_order())
-
-    def _new_state(self, most: int) -> State:
-        """The wind before anything stands, with room for so many turbines."""
-        points = np.column_stack([self.x, self.y]) - self.middle
-        return new_state(self.farm, self.wakes, points, self.cell, most, self.middle)
 
     def _open(self, left: Remaining, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which types may still come to each point: those that its zone and the mix have room for."""
@@ -172,7 +169,7 @@ class Construction:
     def _choose(
         self,
         draw: np.random.RandomState,
-        state: State,
+        energy: FloatArray,
         allowed: npt.NDArray[np.bool_],
         types: IntArray,
         i: int,
@@ -182,7 +179,7 @@ class Construction:
         if not len(points):
             raise TaskError(no_room_on_grid(self.problem, self.size, i))
         drawn_from_all = self.random_pct >= 100.0
-        worth = np.zeros(len(points)) if drawn_from_all else state.energy[points, types[kinds]].sum(axis=1)
+        worth = np.zeros(len(points)) if drawn_from_all else energy[points, types[kinds]].sum(axis=1)
         # The percentage is of all types at every point where one of them may stand.
         considered = len(types) * (len(points) if len(types) == 1 else len(np.unique(points)))
         choices = best_worth(worth, max(1, int(np.round(self.random_pct / 100 * considered))))
@@ -190,22 +187,10 @@ class Construction:
         chosen = choices[draw.randint(0, len(choices))]
         return int(points[chosen]), int(types[kinds[chosen]])
 
-    def _clear(
-        self, allowed: npt.NDArray[np.bool_], x0: float, y0: float, spacing: FloatArray, state: State
-    ) -> None:
+    def _clear(self, allowed: npt.NDArray[np.bool_], x0: float, y0: float, spacing: FloatArray) -> None:
         """Take away the points that are too near to a turbine, for each type."""
         square = (self.x - x0) ** 2 + (self.y - y0) ** 2
         allowed &= square[:, None] >= spacing**2
-        state.occupant[self.cell[~allowed.any(axis=1) & (state.occupant[self.cell] > 0)]] = 0
-
-    def _stand(self, state: State, a: int, x0: float, y0: float, type_index: int) -> None:
-        """Put turbine ``a`` into the wind."""
-        state.place[a] = x0 - self.middle[0], y0 - self.middle[1]
-        state.type_index[a] = type_index
-        farm = self.farm
-        stand_in(farm, state.free, a, x0, y0, type_index)
-        off_grid = len(self.problem.neighbours.x) if self.on_grid else len(state.cell)
-        self.place(farm.data, farm.machines, farm.wind, self.wakes, state, a, off_grid, self.known_place)
 
 
 def best_worth(worth: FloatArray, best: int) -> IntArray:
@@ -214,3 +199,107 @@ def best_worth(worth: FloatArray, best: int) -> IntArray:
     if best >= count:
         return np.arange(count)
     return np.flatnonzero(worth >= np.partition(worth, count - best)[count - best])
+
+
+@final
+class GridWind:
+    """The wind on a grid of ``size`` x ``size`` with vindeby's wakes: what all seeds share."""
+
+    def __init__(self, problem: Problem, farm: WindFarm, size: int) -> None:
+        self.farm, self.neighbours = farm, len(problem.neighbours.x)
+        self.x, self.y = grid_inside(problem, size)
+        west, south, east, north = problem.boundary.bounds
+        pitch_x, pitch_y = (east - west) / (size - 1), (north - south) / (size - 1)
+        column = np.rint((self.x - west) / pitch_x).astype(np.int64)
+        row = np.rint((self.y - south) / pitch_y).astype(np.int64)
+        self.on_grid = can_be_tabulated(farm)
+        self.wakes = grid_wakes(farm, size, (pitch_x, pitch_y), row, column)
+        self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
+        self.place, self._place_all = placing_kernels(farm.model, self.on_grid, farm.locality)
+        # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
+        self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
+
+    def begin(self, most: int) -> GridEnergies:
+        """The wind before anything stands, with room for so many turbines."""
+        return GridEnergies(self, most)
+
+    def place_all(
+        self, energies: GridEnergies | ForeignEnergies, choosing: Choosing, chosen: IntArray
+    ) -> int:
+        """Place turbines on points that are chosen in the compiled loop; how many found one."""
+        assert isinstance(energies, GridEnergies)
+        farm, state = self.farm, energies.state
+        arguments = farm.data, farm.machines, farm.wind, self.wakes, state
+        return self._place_all(*arguments, self.neighbours, choosing, chosen)
+
+
+@final
+class GridEnergies:
+    """The wind on a grid while turbines come."""
+
+    def __init__(self, grid: GridWind, most: int) -> None:
+        self.grid = grid
+        points = np.column_stack([grid.x, grid.y]) - grid.middle
+        free = new_free(grid.farm, grid.x, grid.y, most)
+        self.state = new_state(grid.farm, grid.wakes, points, grid.cell, most, free)
+        self.energy = self.state.energy
+
+    def close(self, closed: IntArray) -> None:
+        """Gather no wakes there from now on."""
+        cells = self.grid.cell[closed]
+        self.state.occupant[cells] = np.minimum(self.state.occupant[cells], 0)
+
+    def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:
+        """Put turbine ``a`` into the wind."""
+        grid, state, farm = self.grid, self.state, self.grid.farm
+        if point is not None and grid.on_grid:
+            state.cell[a] = grid.cell[point]
+            state.occupant[grid.cell[point]] = -(a + 1)
+        state.place[a], state.type_index[a] = (x - grid.middle[0], y - grid.middle[1]), type_index
+        set_free_wind(farm, state.free, a, x, y, type_index)
+        off_grid = grid.neighbours if grid.on_grid else len(state.cell)
+        grid.place(farm.data, farm.machines, farm.wind, grid.wakes, state, a, off_grid)
+
+
+@final
+class ForeignEnergies:
+    """Points that another tool judges, in these wind directions (degrees) and speeds (m/s): all anew, when asked."""
+
+    def __init__(
+        self, farm: JudgesPoints, points: tuple[FloatArray, FloatArray], wind: tuple[FloatArray, FloatArray]
+    ):
+        self.farm, self.points, self.wind = farm, points, wind
+        self.standing: list[tuple[float, float, int]] = []
+
+    @property
+    def energy(self) -> FloatArray:
+        """By point, type and direction, of which there is one."""
+        x, y, types = np.array(self.standing).reshape(-1, 3).T
+        standing = x.copy(), y.copy(), types.astype(np.int64)
+        return self.farm.point_energies(*self.points, standing, *self.wind)[:, :, None]
+
+    def close(self, closed: IntArray) -> None:
+        """All points are judged at once."""
+
+    def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:  # noqa: ARG002
+        """It stands there from now on."""
+        self.standing.append((x, y, type_index))
+
+
+def own_construction(problem: Problem, farm: WindFarm, size: int, random_pct: float) -> Construction:
+    """With vindeby's wakes; ``farm`` has the wind in which points are judged."""
+    grid = GridWind(problem, farm, size)
+    one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
+    at_once = one_kind and grid.on_grid and farm.locality == "uniform" and random_pct < 100.0
+    return Construction(problem, size, random_pct, grid.begin, grid.place_all if at_once else None)
+
+
+def foreign_construction(
+    problem: Problem, size: int, random_pct: float, directions: FloatArray, speeds: FloatArray
+) -> Construction:
+    """With the wakes of another tool, in these wind directions (degrees) and speeds (m/s)."""
+    farm, points = problem.farm, grid_inside(problem, size)
+    assert isinstance(farm, JudgesPoints), "others have wakes of their own"
+    return Construction(
+        problem, size, random_pct, lambda _: ForeignEnergies(farm, points, (directions, speeds))
+    )

@@ -7,14 +7,13 @@ the points inside the boundary are kept. For these the deficit (or its square, w
 a function of the thrust coefficient: polynomials of degree 5, each over a short piece of thrust, good to about 1e-9
 of the value.
 
-A model whose wakes depend on more than thrust and place (added turbulence), thrust coefficients near the
-model's kink, or a turbulence that differs between the wind speeds of a direction, is not tabulated; then only
-the places are kept and the deficit is computed when it is needed.
+Wakes that depend on more than thrust and place (added turbulence, a turbulence that differs between the wind speeds of
+a direction, wakes that follow the turned wind), and thrust coefficients near the model's kink, are not tabulated; then
+all pairs are computed when they are needed.
 """
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,49 +21,15 @@ import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
-from vindeby.wake.compiling.compiled import kernel
-from vindeby.wake.loops.local_wind import LocalWind
+from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn_arrays
 from vindeby.wake.models.contract import Pair, once_per_model
-
-_LINE = 8
-"""Numbers in a cache line."""
-
-
-def zeros_in_one_block(*shapes: tuple[int, ...]) -> list[FloatArray]:
-    """Arrays of zeros with these shapes, each from a cache line on."""
-    starts = np.cumsum([0, *(-(-prod(shape) // _LINE) * _LINE for shape in shapes)])
-    block = np.zeros(starts[-1] + _LINE)
-    block = block[-(block.ctypes.data // block.itemsize) % _LINE :]
-    return [
-        block[start : start + prod(shape)].reshape(shape)
-        for start, shape in zip(starts, shapes, strict=False)
-    ]
-
 
 COEFFICIENTS = 6
 _PIECE = 0.05
 _UNSEEN = 1e-9
 """A deficit, as a fraction of the wind speed, that no other wake would make visible in a layout's worth."""
-_MOST_ADDED = 0.5
-"""No wake model adds a turbulence intensity above this to the free one a rotor diameter downwind."""
-
-
-class UnwakedSources(NamedTuple):
-    """What turbines have and do that stand in no wake; ``unwaked_sources`` fills it in if wakes are tabulated.
-
-    ``thrust`` is by source type and wind state. The others are by wind speed of a direction, a row for what is a
-    number of pieces in ``GridWakes``: ``points`` and ``rotors`` are what such a turbine adds there when it comes,
-    ``gathered`` is the wake that a rotor finds that comes later. ``energy`` is what each type would make at a point
-    that no other wake reaches, by row of ``points``.
-    """
-
-    thrust: FloatArray
-    points: FloatArray
-    rotors: FloatArray
-    gathered: FloatArray
-    energy: FloatArray
 
 
 class GridWakes(NamedTuple):
@@ -82,14 +47,11 @@ class GridWakes(NamedTuple):
     first_in_row: IntArray
     most: int
     step: npt.NDArray[np.int32]
-    far: FloatArray
-    aside: FloatArray
     points: FloatArray
     rotors: FloatArray
     pieces: int
     lowest_thrust: float
     per_piece: float
-    unwaked: UnwakedSources
 
 
 def thrust_range(farm: WindFarm) -> tuple[float, float]:
@@ -127,49 +89,37 @@ def can_be_tabulated(farm: WindFarm) -> bool:
 
 
 def grid_wakes(
-    farm: WindFarm,
-    size: int,
-    pitches: tuple[float, float],
-    row: IntArray,
-    column: IntArray,
-    *,
-    tabulated: bool,
+    farm: WindFarm, size: int, pitches: tuple[float, float], row: IntArray, column: IntArray
 ) -> GridWakes:
     """Work out the wakes between points in these rows and columns of a grid of ``size`` x ``size``.
 
-    ``pitches`` (m) are those between columns and between rows.
+    ``pitches`` (m) are those between columns and between rows. Nothing is kept of wakes that cannot be tabulated.
     """
     low, high = thrust_range(farm)
+    tabulated = can_be_tabulated(farm)
     pieces = max(1, int(np.ceil((high - low) / _PIECE))) if tabulated else 1
     width = max((high - low) / pieces, 1e-6)
     rows, columns = _offsets(size, row, column)
     stride = 3 * size - 2
     wind = farm.wind
-    dx, dy = columns * pitches[0], rows * pitches[1]
-    far, aside = turn_arrays(wind.cosine[:, None], wind.sine[:, None], dx, dy)
+    far, aside = turn_arrays(
+        wind.cosine[:, None], wind.sine[:, None], columns * pitches[0], rows * pitches[1]
+    )
     seen = np.zeros(far.shape, np.bool_)
     kernels = _kernels(farm.model)
     turbulence = np.maximum.reduceat(wind.turbulence, wind.first[:-1])
-    if isinstance(wind, LocalWind) and wind.grid.turbulence.size:
-        turbulence[:] = wind.grid.turbulence.max()
-    if farm.model.added_turbulence is not None:
-        turbulence = np.hypot(turbulence, _MOST_ADDED)
-    kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
+    if tabulated:
+        kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, _UNSEEN, seen)
     direction, offset = np.nonzero(seen)
-    count, types = (len(direction) if tabulated else 0), len(farm.turbines)
-    alone, states = (count, len(wind.speed)) if farm.locality == "uniform" else (0, 0)
-    points, rotors, *unwaked = zeros_in_one_block(
-        (count, types, pieces, COEFFICIENTS), (count, types, types, pieces, COEFFICIENTS),
-        (types, states), (alone * types, wind.most), *[(alone * types * types, wind.most)] * 2, (alone * types, types),
-    )  # fmt: skip
+    types = len(farm.turbines)
+    points = np.zeros((len(direction), types, pieces, COEFFICIENTS))
+    rotors = np.zeros((len(direction), types, types, pieces, COEFFICIENTS))
     nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
-    far, aside = far[seen], aside[seen]
     thrust = low + width * (np.arange(pieces)[:, None] + 0.5 * (1.0 + nodes))
-    if tabulated:
-        kernels["fit"](
-            farm.data, farm.machines, far, aside, turbulence[direction], thrust, to_powers, points, rotors
-        )
+    kernels["fit"](
+        farm.data, farm.machines, far[seen], aside[seen], turbulence[direction], thrust, to_powers, points, rotors
+    )  # fmt: skip
     first = np.searchsorted(direction, np.arange(len(wind.cosine) + 1)).astype(np.int64)
     return GridWakes(
         size=size,
@@ -178,14 +128,11 @@ def grid_wakes(
         first_in_row=_first_in_row(size, len(wind.cosine), direction, rows[offset]),
         most=int(np.diff(first).max()),
         step=(rows * stride + columns)[offset].astype(np.int32),
-        far=far,
-        aside=aside,
         points=points.reshape(-1, COEFFICIENTS),
         rotors=rotors.reshape(-1, COEFFICIENTS),
         pieces=pieces,
         lowest_thrust=low,
         per_piece=1.0 / width,
-        unwaked=UnwakedSources(*unwaked),
     )
 
 
@@ -211,7 +158,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
     deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
     @kernel(model.identity)
-    def see(data, machines, far, aside, thrust, turbulence, widest, unseen, seen):
+    def see(data, machines, far, aside, thrust, turbulence, unseen, seen):
         """Mark the offsets at which some turbine's wake can be seen by some rotor."""
         types = machines.diameter.size
         for d in range(far.shape[0]):
@@ -226,7 +173,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                             continue
                         rise = machines.hub_height[t] - machines.hub_height[s]
                         total = machines.hub_height[t] + machines.hub_height[s]
-                        if widest or unseen < deficit(
+                        if unseen < deficit(
                             data,
                             Pair(far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]),
                         ):
@@ -253,3 +200,73 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                                 row[j] += to_powers[j, n] * term(value)
 
     return {"see": see, "fit": fit}
+
+
+# The numbers of a change in one wind state: before and after; then the powers of the place in the table.
+OLD_CT, NEW_CT, OLD_TI, NEW_TI, OLD_SCALE, NEW_SCALE, NEW_POWERS, OLD_POWERS = 0, 1, 2, 3, 4, 5, 6, 12
+# Its whole numbers: a wind state that has changed, and the pieces of the table.
+WHICH, OLD_PIECE, NEW_PIECE = 0, 1, 2
+
+
+@inlined
+def to_powers(wakes, change, change_at, k):
+    """Where new and old thrust lie in the table; within one piece their difference is one polynomial."""
+    last = wakes.pieces - 1
+    at = (change[k, NEW_CT] - wakes.lowest_thrust) * wakes.per_piece
+    piece = min(max(int(at), 0), last)
+    t = 2.0 * (at - piece) - 1.0
+    power = change[k, NEW_SCALE]
+    for j in range(COEFFICIENTS):
+        change[k, NEW_POWERS + j] = power
+        power *= t
+    change_at[k, NEW_PIECE], change_at[k, OLD_PIECE] = piece, -1
+    if change[k, OLD_SCALE] == 0.0:
+        return
+    at = (change[k, OLD_CT] - wakes.lowest_thrust) * wakes.per_piece
+    before = min(max(int(at), 0), last)
+    t = 2.0 * (at - before) - 1.0
+    power = change[k, OLD_SCALE]
+    first = NEW_POWERS if before == piece else OLD_POWERS
+    if before != piece:
+        change_at[k, OLD_PIECE] = before
+        for j in range(COEFFICIENTS):
+            change[k, OLD_POWERS + j] = 0.0
+    for j in range(COEFFICIENTS):
+        change[k, first + j] -= power
+        power *= t
+
+
+@inlined
+def add_changes(table, change, change_at, count, rows, targets, found, sums):
+    """Add what wakes have changed by to the sums (target, wind speed) of all targets that were found.
+
+    ``rows`` says where a target's polynomials begin in the table. Targets are innermost: what does not depend on them
+    stays in registers, and no sum waits for another.
+    """
+    for m in range(count):
+        k = np.uint64(change_at[m, WHICH])
+        p = change[k]
+        a0, a1, a2, a3, a4, a5 = p[6], p[7], p[8], p[9], p[10], p[11]
+        new = np.uint64(change_at[k, NEW_PIECE])
+        if change_at[k, OLD_PIECE] < 0:
+            for n in range(found):
+                c = table[rows[n] + new]
+                sums[targets[n], k] += c[0] * a0 + c[1] * a1 + c[2] * a2 + c[3] * a3 + c[4] * a4 + c[5] * a5
+            continue
+        b0, b1, b2, b3, b4, b5 = p[12], p[13], p[14], p[15], p[16], p[17]
+        old = np.uint64(change_at[k, OLD_PIECE])
+        for n in range(found):
+            c, e = table[rows[n] + new], table[rows[n] + old]
+            value = c[0] * a0 + c[1] * a1 + c[2] * a2 + c[3] * a3 + c[4] * a4 + c[5] * a5
+            value += e[0] * b0 + e[1] * b1 + e[2] * b2 + e[3] * b3 + e[4] * b4 + e[5] * b5
+            sums[targets[n], k] += value
+
+
+@inlined
+def look_up(table, row, wakes, thrust):
+    """A pair's wake at a thrust coefficient; its polynomials begin at ``row`` of the table."""
+    at = (thrust - wakes.lowest_thrust) * wakes.per_piece
+    piece = min(max(int(at), 0), wakes.pieces - 1)
+    t = 2.0 * (at - piece) - 1.0
+    c = table[np.uint64(row + piece)]
+    return c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))))

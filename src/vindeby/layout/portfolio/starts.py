@@ -71,10 +71,8 @@ def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
 
 
 def _lattice(problem: Problem) -> Start:
-    if can_judge_quickly(problem):
-        work = quick_lattice_work(problem, LATTICES)
-    else:
-        work = PER_LATTICE * LATTICES / len(parts_of(problem))
+    quick = can_judge_quickly(problem)
+    work = quick_lattice_work(problem, LATTICES) if quick else PER_LATTICE * LATTICES / len(parts_of(problem))
     return Start("lattice", Lattice(trials=LATTICES), work, 1.0)
 
 

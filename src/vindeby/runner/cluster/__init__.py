@@ -5,6 +5,6 @@ a task that crashes, hangs or fills the memory takes its own process with it and
 tasks there and acknowledgements back; results go from the process to the run directory. So what Dask keeps only in
 memory may be lost with any of its parts.
 
-Reading order: ``agent`` (on a Dask worker), ``dask_link`` (everything that speaks to Dask), ``dask_pool`` with
-``nodes`` (the pool), ``connect`` with ``slurm_jobs`` (where the workers come from).
+Reading order: ``agent`` (on a Dask worker), ``dask_link`` (everything that speaks to Dask), ``dask_pool``
+(the pool), ``connect`` with ``slurm_jobs`` (where the workers come from).
 """

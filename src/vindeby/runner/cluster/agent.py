@@ -184,7 +184,9 @@ class Agent:
             self._seen = tuple(pool.observe())
             self._events += enumerate(events, self._last_event + 1)
             self._last_event += len(events)
-            if events and not self._rung:
+            at_work = any(seen.task is not None for seen in self._seen)
+            news = [event for event in events if not (at_work and isinstance(event, TasksDurable | Shard))]
+            if news and not self._rung:  # results alone can wait for the next exchange
                 self._rung = True
                 self._ring()
 

@@ -9,13 +9,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from vindeby.campaign import RunOptions
 from vindeby.errors import ArgumentError
-from vindeby.runner.cluster.dask_link import PACKAGES, here, mismatch
 from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 from vindeby.runner.processes import usable_cores
 
@@ -24,71 +22,59 @@ _LARGEST_FILE = 1 << 22
 LOCAL = "local"
 
 
-@dataclass(frozen=True)
-class Connection:
-    """A client, and what is known of the jobs that start its workers."""
-
-    client: Any
-    most: int | None = None
-    """More processes than this are not used; None for as many as there is room for."""
-    jobs_pending: Callable[[], bool] = lambda: False
-    """Are workers on their way, so that waiting for them makes sense?"""
-    no_jobs_reason: Callable[[], str] = lambda: ""
-    """Why none will come, and what to do about it, where that is known."""
+NoJobsReason: TypeAlias = Callable[[], str]
+"""Why no worker will come of the jobs that start them, and what to do about it; empty as long as some may."""
 
 
 @contextmanager
 def connected(
     pool: object, options: RunOptions, workers: int | None, logs: Path, say: Callable[[str], None]
-) -> Iterator[Connection]:
-    """A client for what ``pool`` names, and its end where it was made here; ArgumentError when nothing answers."""
+) -> Iterator[tuple[Any, NoJobsReason | None]]:
+    """A client for what ``pool`` names, and its end where it was made here; ArgumentError when nothing answers.
+
+    Where jobs start its workers, also what is known of those.
+    """
     distributed = _imported()
     with ExitStack() as stack:
-        if not isinstance(pool, distributed.Client):
-            stack.enter_context(_dask_logging_to(logs / "dask.log"))
-        connection = _connection(distributed, pool, options, workers, stack, logs, say)
-        if problems := _mismatches(connection.client):
-            raise ArgumentError(*problems)
-        yield connection
-
-
-def _connection(
-    distributed: Any,
-    pool: object,
-    options: RunOptions,
-    workers: int | None,
-    stack: ExitStack,
-    logs: Path,
-    say: Callable[[str], None],
-) -> Connection:
-    if isinstance(pool, distributed.Client):
-        if pool.asynchronous:
-            raise ArgumentError("pool: the client is asynchronous; give one made without asynchronous=True")
-        return Connection(pool, workers)
-    if pool == LOCAL:
-        count = workers or (usable_cores() if options.workers == "auto" else int(options.workers))
-        with _interrupts_ignored():
-            cluster = stack.enter_context(
-                distributed.LocalCluster(
-                    n_workers=count,
-                    threads_per_worker=1,
-                    dashboard_address=":0",
-                    silence_logs=logging.CRITICAL,
+        if isinstance(pool, distributed.Client):
+            if pool.asynchronous:
+                raise ArgumentError(
+                    "pool: the client is asynchronous; give one made without asynchronous=True"
                 )
+            yield pool, None
+            return
+        stack.enter_context(_dask_logging_to(logs / "dask.log"))
+        if isinstance(pool, SlurmJobs):
+            keeper = stack.enter_context(pool.running(logs, say))
+            yield (
+                stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False)),
+                keeper.no_jobs_reason,
             )
-        client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
-        say(f"a Dask cluster of {count} workers was started here: {client.scheduler.address}")
-        return Connection(client, workers)
-    if isinstance(pool, SlurmJobs):
-        keeper = stack.enter_context(pool.running(logs, say))
-        client = stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False))
-        return Connection(client, workers, keeper.jobs_pending, keeper.no_jobs_reason)
-    if isinstance(pool, str | Path):
-        return Connection(_to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack), workers)
-    raise ArgumentError(
-        f"pool: {type(pool).__name__} is not a pool; give a distributed.Client, the address of a Dask scheduler, a "
-        f"scheduler file, or {LOCAL!r}"
-    )
+        elif pool == LOCAL:
+            count = workers or (usable_cores() if options.workers == "auto" else int(options.workers))
+            yield _local_client(distributed, count, stack, say), None
+        elif isinstance(pool, str | Path):
+            yield _to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack), None
+        else:
+            raise ArgumentError(
+                f"pool: {type(pool).__name__} is not a pool; give a distributed.Client, the address of a Dask "
+                f"scheduler, a scheduler file, or {LOCAL!r}"
+            )
+
+
+def _local_client(distributed: Any, count: int, stack: ExitStack, say: Callable[[str], None]) -> Any:
+    with _interrupts_ignored():
+        cluster = stack.enter_context(
+            distributed.LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
+            )
+        )
+    client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
+    say(f"a Dask cluster of {count} workers was started here: {client.scheduler.address}")
+    return client
 
 
 @contextmanager
@@ -158,14 +144,6 @@ def _address_in(file: Path) -> str:
             f"--dask: {file}: is not a scheduler file, as `dask scheduler --scheduler-file {file}` writes it"
         )
     return address
-
-
-def _mismatches(client: Any) -> list[str]:
-    """Of the workers that there are already, those whose versions differ."""
-    ours = here()
-    versions = client.get_versions(packages=list(PACKAGES))["workers"]
-    found = (mismatch(address, there, ours) for address, there in versions.items() if there)
-    return [reason for reason in found if reason]
 
 
 def _imported() -> Any:

@@ -1,6 +1,7 @@
 """Everything that speaks to Dask, in the event loop of its client; what comes of it goes to an inbox.
 
-Nothing here decides anything. Each call returns at once; the pool's thread reads the inbox. There is one future for
+Nothing here decides anything. Each call returns at once; the inbox holds calls of the listener's methods, which the
+listener makes in its own thread. There is one future for
 each Dask worker, never one for each task of the campaign, and no result travels in it.
 """
 
@@ -8,16 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import queue
 import time
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from vindeby.runner.cluster import agent
-from vindeby.runner.cluster.agent import LaneEvent, Opened, Order, Session
-from vindeby.runner.protocol import Seen
+from vindeby.runner.cluster.agent import LaneEvent, Opened, Order, Report, Session
 from vindeby.store.disk.run_directory import RunDirectory
 
 PACKAGES = ("numpy", "numba", "vindeby")
@@ -62,50 +63,23 @@ _PROBE_PAUSE_S = 0.25
 """A network file system may show a new file only after its cache of the directory is renewed."""
 
 
-@dataclass(frozen=True)
-class Nodes:
-    """The Dask workers that the scheduler knows, each with its threads."""
+class Listener(Protocol):
+    """Who is told what comes of it."""
 
-    threads: dict[str, int]
+    def present(self, threads: dict[str, int]) -> None:
+        """The scheduler knows these Dask workers, each with so many threads."""
 
+    def silent(self, reason: str, *, final: bool = False) -> None:
+        """The scheduler gave no answer; ``final`` when the client has given up."""
 
-@dataclass(frozen=True)
-class Silence:
-    """The scheduler gave no answer; ``final`` when the client has given up."""
+    def opened(self, address: str, opened: Opened, *, sees_run: bool) -> None:
+        """An agent is there; ``sees_run``: it can read and write in the run directory."""
 
-    reason: str
-    final: bool = False
+    def refused(self, address: str, reason: str, *, mismatch: bool = False) -> None:
+        """A Dask worker cannot be used; ``mismatch``: because other versions are installed there."""
 
-
-@dataclass(frozen=True)
-class NodeOpened:
-    """An agent is there; ``sees_run``: it can read and write in the run directory."""
-
-    address: str
-    opened: Opened
-    sees_run: bool
-
-
-@dataclass(frozen=True)
-class NodeRefused:
-    """A Dask worker cannot be used; ``mismatch``: because other versions are installed there."""
-
-    address: str
-    reason: str
-    mismatch: bool = False
-
-
-@dataclass(frozen=True)
-class Reported:
-    """What an agent says: its events since the last time, its lanes at this moment, or that it is gone."""
-
-    address: str
-    events: tuple[LaneEvent, ...] = ()
-    seen: tuple[Seen, ...] = ()
-    agent_gone: bool = False
-
-
-Post: TypeAlias = Nodes | Silence | NodeOpened | NodeRefused | Reported
+    def reported(self, address: str, events: Sequence[LaneEvent], report: Report) -> None:
+        """An agent reported; these of its events are new."""
 
 
 @dataclass
@@ -126,9 +100,9 @@ class _Conversation:
 class DaskLink:
     """A client of Dask in the hands of one run."""
 
-    def __init__(self, client: Any, session: Session, run: RunDirectory) -> None:
-        self._client, self._session, self._run = client, session, run
-        self.inbox: queue.SimpleQueue[Post] = queue.SimpleQueue()
+    def __init__(self, client: Any, session: Session, run: RunDirectory, listener: Listener) -> None:
+        self._client, self._session, self._listener = client, session, listener
+        self.inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
         self._tasks: set[asyncio.Task[None]] = set()
         self._conversations: dict[str, _Conversation] = {}
@@ -166,6 +140,9 @@ class DaskLink:
         for path in self._probe.parent.glob(f"{self._probe.name}*"):
             path.unlink(missing_ok=True)
 
+    def _tell(self, method: Callable[..., None], *arguments: Any, **more: Any) -> None:
+        self.inbox.put(functools.partial(method, *arguments, **more))
+
     def _soon(self, coroutine: Coroutine[Any, Any, None]) -> None:
         def begin() -> None:
             task = self._loop.create_task(coroutine)
@@ -187,28 +164,28 @@ class DaskLink:
 
     async def _ask_who(self) -> None:
         if self._client.status in {"closed", "closing"}:
-            self.inbox.put(Silence("the connection to the Dask scheduler is closed", final=True))
+            self._tell(self._listener.silent, "the connection to the Dask scheduler is closed", final=True)
             return
         try:
             threads = await asyncio.wait_for(self._client.nthreads(), _ANSWER_S)
         except Exception as error:  # noqa: BLE001 - whatever Dask raises, it means no answer
-            self.inbox.put(Silence(f"the Dask scheduler does not answer ({_words(error)})"))
+            self._tell(self._listener.silent, f"the Dask scheduler does not answer ({_words(error)})")
         else:
-            self.inbox.put(Nodes(dict(threads)))
+            self._tell(self._listener.present, dict(threads))
 
     async def _open(self, address: str) -> None:
         async with self._opening:
             try:
                 await asyncio.wait_for(self._open_now(address), _OPENING_S)
             except Exception as error:  # noqa: BLE001 - a worker may go at any moment
-                self.inbox.put(NodeRefused(address, _words(error)))
+                self._tell(self._listener.refused, address, _words(error))
 
     async def _open_now(self, address: str) -> None:
         from distributed.versions import get_versions
 
         versions = await self._run_there(address, get_versions, packages=list(PACKAGES))
         if reason := mismatch(address, versions, here()):
-            self.inbox.put(NodeRefused(address, reason, mismatch=True))
+            self._tell(self._listener.refused, address, reason, mismatch=True)
             return
         name = await self._run_there(address, agent.answer_probe, str(self._probe), self._probe_text)
         sees_run = bool(name) and await asyncio.to_thread(self._sees, name)
@@ -217,7 +194,7 @@ class DaskLink:
             agent.stay, opened.key, workers=[address], pure=False, retries=0, key=f"vindeby-{opened.key}"
         )
         self._conversations[address] = _Conversation(opened.key, stay=stay)
-        self.inbox.put(NodeOpened(address, opened, sees_run))
+        self._tell(self._listener.opened, address, opened, sees_run=sees_run)
 
     def _sees(self, name: str) -> bool:
         """Is the file that a worker wrote beside the probe the same here?"""
@@ -265,11 +242,10 @@ class DaskLink:
         report = await self._run_there(
             address, agent.exchange, with_agent.key, list(with_agent.orders), with_agent.heard
         )
-        fresh = [(number, event) for number, event in report.events if number > with_agent.heard]
-        with_agent.heard = fresh[-1][0] if fresh else with_agent.heard
+        events = [event for number, event in report.events if number > with_agent.heard]
+        with_agent.heard = report.events[-1][0] if report.events else with_agent.heard
         with_agent.orders = [one for one in with_agent.orders if one[0] > report.last_order]
-        events = tuple(event for _, event in fresh)
-        self.inbox.put(Reported(address, events, report.seen, report.agent_gone))
+        self._tell(self._listener.reported, address, events, report)
 
     async def _end_agent(self, address: str) -> None:
         if (with_agent := self._conversations.pop(address, None)) is not None:

@@ -11,25 +11,16 @@ from __future__ import annotations
 import queue
 import time
 from collections import Counter, deque
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
-from vindeby.runner.cluster.agent import LaneEvent, Session, Shard
-from vindeby.runner.cluster.dask_link import (
-    DaskLink,
-    NodeOpened,
-    NodeRefused,
-    Nodes,
-    Post,
-    Reported,
-    Silence,
-)
-from vindeby.runner.cluster.nodes import Node, Place, Restarts
-from vindeby.runner.pool import Work
+from vindeby.runner.cluster.agent import LaneEvent, Opened, Report, Session, Shard
+from vindeby.runner.cluster.connect import NoJobsReason
+from vindeby.runner.cluster.dask_link import DaskLink
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
@@ -42,14 +33,97 @@ from vindeby.runner.protocol import (
     PoolNote,
     Seen,
     TasksDurable,
+    Work,
     WorkerGone,
-    WorkerReady,
 )
-from vindeby.runner.publisher import shard_name, unreported_keys
+from vindeby.runner.publisher import Unreported, shard_name
 from vindeby.store.disk.lock_state import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.seal import SealedFile
 from vindeby.store.format.shard import ShardWriter, read_segments
+
+
+@dataclass
+class Node:
+    """A Dask worker on which an agent is open."""
+
+    address: str
+    opened: Opened
+    sees_run: bool
+    fruitful: bool = False
+    """A task was settled on it."""
+    free: deque[int] = field(default_factory=deque)
+    places: dict[int, Place] = field(default_factory=dict)
+    """The lanes that have a slot of the pool."""
+    seen: dict[int, Seen] = field(default_factory=dict)
+    looked: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.free.extend(range(self.opened.lanes))
+
+    def __str__(self) -> str:
+        job = f", job {self.opened.job}" if self.opened.job else ""
+        return f"{self.address} on {self.opened.node}{job}"
+
+
+@dataclass
+class Place:
+    """A slot that has a lane, and what it holds."""
+
+    slot: int
+    node: Node
+    lane: int
+    unreported: Unreported = field(default_factory=Unreported)
+    ending: bool = False
+    """It was asked to end."""
+
+    @property
+    def suspect(self) -> int | None:
+        """The task that it was last seen on, if that is not reported since; else the only one that it has."""
+        seen, tasks = self.node.seen.get(self.lane), self.unreported.tasks
+        if seen is not None and seen.task in tasks:
+            return seen.task
+        return next(iter(tasks)) if len(tasks) == 1 else None
+
+
+LOSSES = 3
+LOSSES_ALONE = 10
+
+
+class Restarts:
+    """How often each Dask worker was lost in a row without a result, and which are not used any more.
+
+    A nanny restarts a Dask worker whatever it dies of, each time under another address; only the address of its nanny,
+    or its name, tells that it is the same. Where it is the only one, it has more tries: the cause may be a task, which
+    the plan sets aside.
+    """
+
+    def __init__(self) -> None:
+        self._fruitless: Counter[str] = Counter()
+        self._given_up: set[str] = set()
+
+    def lost(self, node: Node, *, alone: bool) -> str:
+        """Count a loss; why the Dask worker is given up, if it is now."""
+        identity = node.opened.identity
+        if not identity:
+            return ""
+        if node.fruitful:
+            del self._fruitless[identity]
+            return ""
+        self._fruitless[identity] += 1
+        count = self._fruitless[identity]
+        if count < (LOSSES_ALONE if alone else LOSSES):
+            return ""
+        self._given_up.add(identity)
+        return (
+            f"the Dask worker {node} was lost and came back {count} times in a row without finishing a task "
+            f"({identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
+        )
+
+    def is_given_up(self, identity: str) -> bool:
+        """Is this Dask worker, under whatever address, not to be used?"""
+        return identity in self._given_up
+
 
 _BLAMED_AFTER = 3
 """Dask workers that may vanish with the same task running before the task is the suspect."""
@@ -66,17 +140,17 @@ class DaskPool:
         *,
         most: int | None = None,
         patience_s: float = 300.0,
-        jobs_pending: Callable[[], bool] = lambda: False,
-        no_jobs_reason: Callable[[], str] = lambda: "",
+        no_jobs_reason: NoJobsReason | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._run, self._session, self._most, self._say = run, session, most, say
-        self._patience_s, self._jobs_pending, self._no_jobs_reason = patience_s, jobs_pending, no_jobs_reason
-        self._link = DaskLink(client, session, run)
-        self._returned = ReturnedShards(run, session.setup.options.lock, session.setup.options.token)
+        self._patience_s, self._no_jobs_reason = patience_s, no_jobs_reason
+        self._link = DaskLink(client, session, run, self)
+        lock, token = session.setup.options.lock, session.setup.options.token
+        self._shards = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
         self._nodes: dict[str, Node] = {}
-        self._known: dict[str, str] = {}
-        """Dask workers that are being opened, are open, or were refused, by address."""
+        self._known: set[str] = set()
+        """Addresses of Dask workers that are being opened, are open, or were refused."""
         self._places: dict[int, Place] = {}
         self._waiting: deque[int] = deque()
         self._events: list[PoolEvent] = []
@@ -94,7 +168,7 @@ class DaskPool:
     def assign(self, slot: int, work: Work) -> None:
         """Send tasks to the process of a slot."""
         if (place := self._places.get(slot)) is not None:
-            place.held.update((number, task.key) for number, task in work.tasks)
+            place.unreported.assign(work)
             self._order(place, "assign", work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
@@ -117,9 +191,9 @@ class DaskPool:
         """Read the inbox."""
         if not self._events:
             try:
-                self._received(self._link.inbox.get(timeout=max(timeout_s, 0.001)))
+                self._link.inbox.get(timeout=max(timeout_s, 0.001))()
                 while True:
-                    self._received(self._link.inbox.get_nowait())
+                    self._link.inbox.get_nowait()()
             except queue.Empty:
                 pass
         events, self._events = self._events, []
@@ -132,7 +206,7 @@ class DaskPool:
             known = place.node.seen.get(place.lane)
             if known is not None:
                 age = now - place.node.looked
-                on_task = known.task is not None and known.task in place.held
+                on_task = known.task is not None and known.task in place.unreported.tasks
                 seen.append(
                     replace(
                         known,
@@ -151,41 +225,29 @@ class DaskPool:
         self._places.clear()
         self._nodes.clear()
 
-    def _received(self, post: Post) -> None:
-        match post:
-            case Nodes(threads):
-                self._compare(threads)
-            case Silence():
-                self._silent(post)
-            case NodeOpened():
-                self._opened(post)
-            case NodeRefused():
-                self._refused(post)
-            case Reported():
-                self._reported(post)
-
-    def _compare(self, threads: dict[str, int]) -> None:
+    def present(self, threads: dict[str, int]) -> None:
         """Open Dask workers that came, and give up those that went."""
-        for address in list(self._known.keys() - threads.keys()):
-            del self._known[address]
+        for address in self._known - threads.keys():
             self._node_vanished(address)
-        for address in threads.keys() - self._known.keys():
-            self._known[address] = "opening"
+        for address in threads.keys() - self._known:
             self._link.open(address)
+        self._known = set(threads)
         self._check_patience("there are no Dask workers that can be used", bool(self._nodes))
 
-    def _silent(self, silence: Silence) -> None:
-        if silence.final:
-            self._give_up(silence.reason)
+    def silent(self, reason: str, *, final: bool = False) -> None:
+        """The scheduler gave no answer."""
+        if final:
+            self._give_up(reason)
         else:
-            self._check_patience(silence.reason, present=False)
+            self._check_patience(reason, present=False)
 
     def _check_patience(self, reason: str, present: bool) -> None:
         now = time.monotonic()
-        if not present and (why := self._no_jobs_reason()):
-            self._give_up(why, remedy="")
-        elif present or self._jobs_pending():
+        if present:
             self._alone_since = now
+        elif self._no_jobs_reason is not None:  # as long as jobs are in the queue, workers may come
+            if why := self._no_jobs_reason():
+                self._give_up(why, remedy="")
         elif now - self._alone_since > self._patience_s:
             self._give_up(f"{reason}, for {self._patience_s:.0f} s")
 
@@ -196,47 +258,41 @@ class DaskPool:
                 self._node_lost(address)
             self._events.append(PoolLost(f"{reason}{remedy}"))
 
-    def _opened(self, post: NodeOpened) -> None:
-        opened = post.opened
-        if post.address not in self._known:
+    def opened(self, address: str, opened: Opened, *, sees_run: bool) -> None:
+        """Use a Dask worker on which an agent is there."""
+        if address not in self._known:
             return  # it went meanwhile
         if self._restarts.is_given_up(opened.identity):
-            self._known[post.address] = "refused"
-            self._link.refuse(post.address)
+            self._link.refuse(address)
             return
-        node = Node(post.address, opened.lanes, opened.node, opened.job, post.sees_run, opened.identity)
-        self._known[post.address], self._nodes[post.address] = "open", node
+        node = Node(address, opened, sees_run)
+        self._nodes[address] = node
         self._alone_since = time.monotonic()
-        self._events.append(
-            PoolNote(
-                "node joined",
-                {"address": node.address, "node": node.name, "job": node.job, "workers": node.lanes,
-                 "publishes": node.sees_run},
-            )
-        )  # fmt: skip
+        joined = {"node": opened.node, "job": opened.job, "workers": opened.lanes, "publishes": sees_run}
+        self._events.append(PoolNote("node joined", {"address": address, **joined}))
         if not node.sees_run:
             self._say(
                 f"the Dask worker {node} cannot reach {self._run.path}; its results come back to this process, "
                 "which publishes them"
             )
-        room = sum(one.lanes for one in self._nodes.values())
+        room = sum(one.opened.lanes for one in self._nodes.values())
         room = room if self._most is None else min(room, self._most)
         if room > self._room:
             self._room = room
             self._events.append(MoreSlots(room))
         self._fill()
 
-    def _refused(self, post: NodeRefused) -> None:
-        if post.address not in self._known:
+    def refused(self, address: str, reason: str, *, mismatch: bool = False) -> None:
+        """Do without a Dask worker, or try it again; one with other versions that is the only one ends the run."""
+        if address not in self._known:
             return
-        self._events.append(PoolNote("node refused", {"address": post.address, "reason": post.reason}))
-        self._known[post.address] = "refused"
-        if post.mismatch and not self._nodes:
-            self._events.append(MethodUnusable(post.reason))
-        elif post.mismatch:
-            self._say(f"{post.reason}; it is not used")
+        self._events.append(PoolNote("node refused", {"address": address, "reason": reason}))
+        if mismatch and not self._nodes:
+            self._events.append(MethodUnusable(reason))
+        elif mismatch:
+            self._say(f"{reason}; it is not used")
         else:
-            del self._known[post.address]  # it is tried again
+            self._known.discard(address)  # it is tried again
 
     def _fill(self) -> None:
         """Give the slots that wait the lanes that are free, spread over the Dask workers."""
@@ -251,17 +307,18 @@ class DaskPool:
     def _order(self, place: Place, method: str, *arguments: Any, **more: Any) -> None:
         self._link.order(place.node.address, methodcaller(method, place.lane, *arguments, **more))
 
-    def _reported(self, post: Reported) -> None:
-        node = self._nodes.get(post.address)
+    def reported(self, address: str, events: Sequence[LaneEvent], report: Report) -> None:
+        """Pass on what an agent says."""
+        node = self._nodes.get(address)
         if node is None:
             return
-        for event in post.events:
+        for event in events:
             self._event(node, event)
-        if post.agent_gone:  # it ended by itself, for want of news; a new one is opened in the next turn
-            self._known.pop(node.address, None)
-            self._node_lost(node.address)
+        if report.agent_gone:  # it ended by itself, for want of news; a new one is opened in the next turn
+            self._known.discard(address)
+            self._node_lost(address)
         else:
-            node.seen = {seen.worker: seen for seen in post.seen}
+            node.seen = {seen.worker: seen for seen in report.seen}
             node.looked = time.monotonic()
 
     def _event(self, node: Node, event: LaneEvent) -> None:
@@ -272,25 +329,22 @@ class DaskPool:
         place = node.places[event.worker]
         if isinstance(event, Shard):
             event = self._publish(place, event)
-        match event:
-            case WorkerReady():
-                place.writer = event.writer
-            case TasksDurable():
-                place.shards.add(event.shard)
-                node.fruitful = True
-                for task in event.tasks:
-                    place.held.pop(task, None)
-            case Failed():
-                place.held.pop(event.task, None)
-                node.fruitful = True
-            case WorkerGone():
-                self._free(place)
+        if not isinstance(event, PoolNote):
+            place.unreported.hear(event)
+        node.fruitful |= isinstance(event, TasksDurable | Failed)
+        if isinstance(event, WorkerGone):
+            self._free(place)
         self._events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
 
     def _publish(self, place: Place, shard: Shard) -> TasksDurable | DiskTrouble | PoolNote:
-        """Publish what a worker could not."""
+        """Publish what a worker could not, after a look at whether it was damaged on its way."""
         try:
-            name = self._returned.publish(shard.data, str(place.node))
+            file = SealedFile.of_bytes(shard.data, str(place.node))
+            if file is None:
+                return PoolNote("returned results are not a shard", {"address": place.node.address})
+            with file:
+                records = [record for segment in read_segments(file) for record in segment.records()]
+            name = shard_name(self._shards.publish(records).path)
         except DataError as error:
             return PoolNote("returned results are damaged", {"reason": str(error)})
         except StorageError as error:
@@ -309,7 +363,7 @@ class DaskPool:
         node = self._nodes.get(address)
         self._node_lost(address)
         if node is not None:
-            alone = all(other.identity == node.identity for other in self._nodes.values())
+            alone = all(other.opened.identity == node.opened.identity for other in self._nodes.values())
             if why := self._restarts.lost(node, alone=alone):
                 self._events.append(PoolNote("node given up", {"address": address, "reason": why}))
                 self._say(why)
@@ -325,7 +379,8 @@ class DaskPool:
         gone = list(node.places.values())
         self._events.append(
             PoolNote(
-                "node lost", {"address": address, "node": node.name, "job": node.job, "workers": len(gone)}
+                "node lost",
+                {"address": address, "node": node.opened.node, "job": node.opened.job, "workers": len(gone)},
             )
         )
         for place in gone:
@@ -333,11 +388,8 @@ class DaskPool:
             self._free(place)
 
     def _gone_with(self, node: Node, place: Place) -> WorkerGone:
-        published: tuple[int, ...] = ()
-        if place.held and node.sees_run:
-            keys = unreported_keys(self._run, place.writer, place.shards)
-            published = tuple(number for number, key in place.held.items() if key in keys)
-            node.fruitful |= bool(published)
+        published = place.unreported.published(self._run) if node.sees_run else ()
+        node.fruitful |= bool(published)
         suspect = place.suspect if place.suspect not in published else None
         if suspect is not None:
             self._vanished[suspect] += 1
@@ -352,24 +404,5 @@ def _after(place: Place, task: int | None) -> str:
     if task is None or seen is None or seen.task != task:
         return ""
     seconds = seen.seconds + time.monotonic() - place.node.looked
-    hint = "; if that is about the time of the job, raise --time" if place.node.job else ""
+    hint = "; if that is about the time of the job, raise --time" if place.node.opened.job else ""
     return f", {seconds:,.0f} s after it began this task{hint}"
-
-
-class ReturnedShards:
-    """Publishes shards that arrive as bytes, under the lock of the run."""
-
-    def __init__(self, run: RunDirectory, lock: str, token: str) -> None:
-        self._writer = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
-
-    def publish(self, data: bytes, origin: str) -> str:
-        """Check a shard and make its records durable here; the name of the new shard.
-
-        DataError when it was damaged on its way, StorageError when the disk refuses.
-        """
-        file = SealedFile.of_bytes(data, origin)
-        if file is None:
-            raise DataError(f"{origin}: what came back is not a shard")
-        with file:
-            records = [record for segment in read_segments(file) for record in segment.records()]
-        return shard_name(self._writer.publish(records).path)

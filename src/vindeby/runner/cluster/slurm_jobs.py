@@ -1,16 +1,15 @@
-"""Dask workers as SLURM jobs, through dask-jobqueue, which submits them; a keeper sees to it that they stay.
+"""Dask workers as SLURM jobs: dask-jobqueue has the scheduler and writes the script; a keeper submits it.
 
-dask-jobqueue submits a job once: one that ends, because its time is up or its node failed, is not replaced. The keeper
-asks SLURM which jobs there are and submits again what is gone, until jobs keep ending before a worker came of them, or
-wait for what will never be. Then it says why, and the run stops.
+A job that ends, because its time is up or its node failed, is replaced. The keeper asks SLURM which jobs there are and
+submits others for those that are gone, until jobs keep ending before a worker came of them, or wait for what will never
+be. Then it says why, and the run stops.
 """
 
 from __future__ import annotations
 
 import contextlib
-import tempfile
+import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,13 +18,11 @@ from typing import Any
 
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, ShortfallError, VindebyError
-from vindeby.slurm_commands import InQueue, check_script, how_it_ended, in_queue
+from vindeby.slurm_commands import InQueue, cancel, how_it_ended, in_queue, submit
 
 _LOOK_S = 5.0
 _FRUITLESS = 3
 """Rounds in which all jobs ended without any worker before no more are submitted."""
-_SUBMITTING_S = 60.0
-"""How long sbatch may take; a job that has no number after that was refused, which dask-jobqueue keeps to itself."""
 _MEMORY_PER_CORE_GB = 2
 
 
@@ -40,12 +37,10 @@ class SlurmJobs:
         """Submit the jobs, keep as many as were asked for, and cancel them at the end."""
         count = self.options.nodes or 1
         with _cluster(self.options, logs) as cluster:
-            _check(cluster.job_script())
             keeper = JobKeeper(cluster, count, say, logs)
             say(
                 f"{count} SLURM jobs are submitted, each for a Dask worker with {self.options.cores or 1} processes"
             )
-            keeper.begin()
             try:
                 yield keeper
             finally:
@@ -57,29 +52,36 @@ class JobKeeper:
 
     def __init__(self, cluster: Any, count: int, say: Callable[[str], None], logs: Path) -> None:
         self.cluster, self._count, self._say, self._logs = cluster, count, say, logs
+        self._script = logs / f"{JOB_NAME}.sh"
+        self._script.write_text(re.sub(r"--name \S+", "--name $SLURM_JOB_ID", cluster.job_script()))
+        self._jobs: set[str] = set()
         self._suspects: set[str] = set()
-        self._submitting: dict[str, float] = {}
-        self._submitting_again = False
         self._fruitless = 0
         self._never_starting = 0
         self._waiting_for = ""
         self._stuck = self._ended = ""
+        try:
+            self._submit()
+        except ShortfallError as error:
+            self._cancel()
+            raise ArgumentError(f"--slurm: {error}") from None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="slurm-jobs", daemon=True)
-
-    def begin(self) -> None:
-        """Submit, and watch from now on."""
-        self.cluster.scale(jobs=self._count)
         self._thread.start()
 
     def end(self) -> None:
-        """Submit nothing any more."""
+        """Submit nothing any more, and cancel what is there."""
         self._over.set()
         self._thread.join()
+        self._cancel()
 
-    def jobs_pending(self) -> bool:
-        """Are jobs in the queue, so that waiting for workers makes sense?"""
-        return not self.no_jobs_reason()
+    def _submit(self) -> None:
+        while len(self._jobs) < self._count:
+            self._jobs.add(submit(self._script))
+
+    def _cancel(self) -> None:
+        with contextlib.suppress(VindebyError):
+            cancel(self._jobs)
 
     def no_jobs_reason(self) -> str:
         """Why no worker will come, and what to do; empty as long as some may."""
@@ -91,39 +93,24 @@ class JobKeeper:
                 self._look()
 
     def _look(self) -> None:
-        """Find out which jobs are gone, and submit others instead.
-
-        A job is gone when it is missing in two listings, as one may lag behind; dask-jobqueue itself forgets a job some
-        time after its worker left, and then has fewer than were asked for.
-        """
-        jobs = {name: str(job.job_id) for name, job in list(self.cluster.workers.items()) if job.job_id}
-        queue = in_queue(jobs.values())
-        gone = {name for name, job in jobs.items() if job not in queue} | self._refused()
+        """Find out which jobs are gone, and submit others instead; one is gone when it is missing in two listings."""
+        queue = in_queue(self._jobs)
+        gone = self._jobs - queue.keys()
         lost, self._suspects = gone & self._suspects, gone - self._suspects
-        forgotten = max(0, self._count - len(self.cluster.workers))
+        self._jobs -= lost
         if self.cluster.scheduler_info["workers"]:
             self._fruitless, self._stuck, self._ended = 0, "", ""
         else:
             self._check_waiting(queue)
-        if not lost and not forgotten:
-            self._submitting_again = False
+        missing = self._count - len(self._jobs)
+        if not missing:
             return
         self._fruitless += not queue
         if self._fruitless > _FRUITLESS:
-            self._give_up([jobs.get(name, "") for name in sorted(lost)])
+            self._give_up(min(lost, default=""))
             return
-        if lost or not self._submitting_again:  # dask-jobqueue needs a while to submit
-            self._say(f"{len(lost) + forgotten} SLURM jobs are gone; as many are submitted again")
-        self._submitting_again = True
-        self.cluster.sync(self.cluster.scale_down, lost)
-        self.cluster.scale(jobs=self._count)
-
-    def _refused(self) -> set[str]:
-        """Jobs that have had no number for so long that sbatch must have refused them."""
-        now = time.monotonic()
-        nameless = {name for name, job in list(self.cluster.workers.items()) if not job.job_id}
-        self._submitting = {name: self._submitting.get(name, now) for name in nameless}
-        return {name for name, since in self._submitting.items() if now - since > _SUBMITTING_S}
+        self._say(f"{missing} SLURM jobs are gone; as many are submitted again")
+        self._submit()
 
     def _check_waiting(self, queue: Mapping[str, InQueue]) -> None:
         """Say what jobs wait for, once for each reason; stop when that will never come (seen in two listings)."""
@@ -139,12 +126,11 @@ class JobKeeper:
             else ""
         )
 
-    def _give_up(self, jobs: list[str]) -> None:
-        """Jobs end before a worker comes of them: say how the last ones did."""
+    def _give_up(self, job: str) -> None:
+        """Jobs end before a worker comes of them: say how the last one did."""
         if self._ended:
             return
-        numbers = [job for job in jobs if job]
-        ending = end_of(numbers[0], self._logs) if numbers else _refusal(self.cluster.job_script())
+        ending = end_of(job, self._logs) if job else "sbatch does not take them"
         self._ended = (
             f"SLURM jobs end before a worker comes of them, {self._fruitless} times in a row; {ending}; their logs are "
             f"in {self._logs}; correct what they begin with (run.slurm.before, e.g. module load) or what they ask for"
@@ -175,25 +161,6 @@ def _cluster(options: SlurmOptions, logs: Path) -> Any:
         nanny=False,
         scheduler_options={"dashboard_address": ":0"},
     )
-
-
-def _refusal(script: str) -> str:
-    try:
-        _check(script)
-    except VindebyError as error:
-        return str(error)
-    return "sbatch gave them no number"
-
-
-def _check(script: str) -> None:
-    """Ask SLURM whether it would take the script: dask-jobqueue keeps such errors to itself."""
-    with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
-        file.write(script)
-        file.flush()
-        try:
-            check_script(Path(file.name))
-        except ShortfallError as error:
-            raise ArgumentError(f"--slurm: {error}") from None
 
 
 JOB_NAME = "vindeby-worker"

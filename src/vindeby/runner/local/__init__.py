@@ -1,9 +1,8 @@
 """Workers as processes of this machine: the pool, the process that starts them, heartbeats, messages.
 
 No worker outlives its coordinator, and which task killed a worker is always known. Of the runner only ``running``
-imports this: it is one of the pools that ``vindeby.runner.pool`` makes possible.
+imports this: it is one of the pools that ``vindeby.runner.protocol`` makes possible.
 
 Reading order: ``local_pool`` (the coordinator's side), ``messages`` (how both sides speak), ``spawner`` (who starts and
-ends processes), ``worker`` with ``task_output`` (the process that
-does tasks).
+ends processes), ``worker`` (the process that does tasks).
 """

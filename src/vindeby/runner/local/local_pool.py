@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sched
 import selectors
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from vindeby.runner.local.messages import Channel, End, Heartbeats, Message, Ready, Setup
+from vindeby.runner.local.messages import Channel, End, Heartbeats, Message, Setup
 from vindeby.runner.local.spawner import Spawner
-from vindeby.runner.pool import Work
-from vindeby.runner.processes import Timers, memory_of, node_and_job, oom_kills
+from vindeby.runner.processes import memory_of, oom_kills
 from vindeby.runner.protocol import (
-    Failed,
     Failure,
     Kind,
     MethodUnusable,
@@ -25,13 +23,12 @@ from vindeby.runner.protocol import (
     PoolNote,
     Seen,
     TaskProgress,
-    TasksDurable,
+    Work,
     WorkerGone,
-    WorkerReady,
     WorkerRetiring,
     how_it_ended,
 )
-from vindeby.runner.publisher import unreported_keys
+from vindeby.runner.publisher import Unreported
 from vindeby.store.disk.run_directory import RunDirectory
 
 _TAIL = 8_000
@@ -50,14 +47,10 @@ class WorkerHandle:
     channel: Channel
     log: Path
     pid: int = 0
-    writer: str = ""
     leaving: bool = False
     """It was asked to end, or reported that it retires."""
     retires_for: str = ""
-    held: dict[int, str] = field(default_factory=dict)
-    """Numbers and keys of the tasks that were assigned to it and not reported since."""
-    shards: set[str] = field(default_factory=set)
-    """What it has reported as durable."""
+    unreported: Unreported = field(default_factory=Unreported)
 
 
 class LocalPool:
@@ -69,9 +62,8 @@ class LocalPool:
         self._name = name
         self._workers: dict[int, WorkerHandle] = {}
         self._events: list[PoolEvent] = []
-        self._timers = Timers()
+        self._timers = sched.scheduler(time.monotonic)
         self._oom_kills = oom_kills()
-        self._place = node_and_job()
         self._heartbeats = Heartbeats.create(slots)
         log = run.logs / f"{name}-spawner.log"
         self._spawner = Spawner(self._heartbeats.descriptor, slots, method, setup.search_path, log)
@@ -95,7 +87,7 @@ class LocalPool:
     def assign(self, slot: int, work: Work) -> None:
         """Send tasks to a worker."""
         if (worker := self._workers.get(slot)) is not None:
-            worker.held.update((number, task.key) for number, task in work.tasks)
+            worker.unreported.assign(work)
             self._post(worker, work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
@@ -109,17 +101,16 @@ class LocalPool:
         worker = self._workers.get(slot)
         if worker is not None and failure is not None and failure.kind in {Kind.TIME, Kind.STUCK}:
             self._spawner.dump(slot)
-            self._kill_soon(worker)
+            self._timers.enter(_DUMP_S, 0, self._kill_now, (worker,))
         elif worker is not None:
             self._spawner.kill(slot)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         """Hear workers and spawner, and do what is due."""
-        for key, _ in self._selector.select(
-            self._timers.seconds_left(timeout_s) if not self._events else 0.0
-        ):
+        due_s = self._timers.run(blocking=False)
+        timeout_s = timeout_s if due_s is None else min(timeout_s, due_s)
+        for key, _ in self._selector.select(timeout_s if not self._events else 0.0):
             key.data()
-        self._timers.run_due()
         events, self._events = self._events, []
         return events
 
@@ -160,10 +151,7 @@ class LocalPool:
 
     def _flush(self, worker: WorkerHandle) -> None:
         if self._is_current(worker) and not worker.channel.flush():
-            self._timers.after(_RESEND_S, lambda: self._flush(worker))
-
-    def _kill_soon(self, worker: WorkerHandle) -> None:
-        self._timers.after(_DUMP_S, lambda: self._kill_now(worker))
+            self._timers.enter(_RESEND_S, 0, self._flush, (worker,))
 
     def _kill_now(self, worker: WorkerHandle) -> None:
         if self._is_current(worker):
@@ -183,30 +171,14 @@ class LocalPool:
             return  # it was removed in the same turn
         try:
             for message in worker.channel.receive():
-                self._events.append(self._as_event(worker, message))
+                worker.unreported.hear(message)
+                if isinstance(message, WorkerRetiring):
+                    worker.retires_for = message.reason
+                worker.leaving |= isinstance(message, WorkerRetiring | MethodUnusable)
+                self._events.append(message)
         except EOFError:
             self._selector.unregister(worker.channel)
-            self._kill_soon(worker)
-
-    def _as_event(self, worker: WorkerHandle, message: Any) -> PoolEvent:
-        """What a worker said, as an event, after a note of what matters here."""
-        match message:
-            case Ready(writer):
-                worker.writer = writer
-                return WorkerReady(worker.slot, worker.pid, worker.log.name, *self._place, writer)
-            case TasksDurable(_, tasks, shard):
-                worker.shards.add(shard)
-                for task in tasks:
-                    worker.held.pop(task, None)
-            case Failed(_, task, failure):
-                worker.held.pop(task, None)
-                return replace(message, failure=replace(failure, log=worker.log.name))
-            case WorkerRetiring(_, reason):
-                worker.leaving, worker.retires_for = True, reason
-            case MethodUnusable():
-                worker.leaving = True
-        event: PoolEvent = message
-        return event
+            self._timers.enter(_DUMP_S, 0, self._kill_now, (worker,))
 
     def _hear_spawner(self) -> None:
         try:
@@ -238,10 +210,7 @@ class LocalPool:
     def _remove(self, worker: WorkerHandle, failure: Failure, *, by_itself: bool) -> None:
         """Hear what a dead worker still said, and find what it was on and what it published."""
         self._hear_last(worker)
-        published: tuple[int, ...] = ()
-        if worker.held:
-            keys = unreported_keys(self._run, worker.writer, worker.shards)
-            published = tuple(number for number, key in worker.held.items() if key in keys)
+        published = worker.unreported.published(self._run)
         suspect = self._heartbeats.look(worker.slot).task
         worker.channel.close()
         del self._workers[worker.slot]

@@ -6,8 +6,7 @@ worker that hangs, or a half-written message of one that died, holds up nobody.
 
 Every worker has a slot, a row of numbers in a shared file without a name, in memory that outlives it. A worker notes
 there each task that it begins and ends; when it dies, the coordinator reads which task it was on. A number is written
-and read in one piece. ``struct`` would fill it with zeros first, and a worker that lost its processor just then would
-look as if it had given no sign of life since the machine was started.
+and read in one piece, as NumPy does it (``struct`` would fill it with zeros first).
 """
 
 from __future__ import annotations
@@ -23,15 +22,18 @@ import time
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vindeby.campaign import Campaign
-from vindeby.runner.local.spawner import FrameBuffer, framed
-from vindeby.runner.pool import Work
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
     MethodUnusable,
     TasksDurable,
     WantsWork,
+    Work,
+    WorkerReady,
     WorkerRetiring,
 )
 from vindeby.runner.task_executor import ExecutorOptions
@@ -58,26 +60,12 @@ class End:
     now: bool = False
 
 
-@dataclass(frozen=True)
-class Ready:
-    """The worker is set up; its shards' directories begin with ``writer``."""
-
-    writer: str
-
-
 Message: TypeAlias = (
-    Setup
-    | Work
-    | End
-    | Ready
-    | WantsWork
-    | TasksDurable
-    | Failed
-    | WorkerRetiring
-    | DiskTrouble
-    | MethodUnusable
-)
-"""A worker knows its slot, so it says most things in the words of the pool's events."""
+    Setup | Work | End | WorkerReady | WantsWork | TasksDurable | Failed | WorkerRetiring | DiskTrouble | MethodUnusable
+)  # fmt: skip
+"""A worker knows its slot, so it says everything in the words of the pool's events."""
+_HEADER = 4
+"""Bytes of the length that precedes each message."""
 
 
 class Channel:
@@ -85,8 +73,7 @@ class Channel:
 
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
-        self._frames = FrameBuffer()
-        self._unsent = bytearray()
+        self._received, self._unsent = bytearray(), bytearray()
         self._lock = threading.Lock()
 
     def fileno(self) -> int:
@@ -98,7 +85,7 @@ class Channel:
         messages: list[Any] = []
         try:
             while data := self._socket.recv(_READ_SIZE, socket.MSG_DONTWAIT):
-                self._frames.feed(data)
+                self._received += data
                 if len(data) < _READ_SIZE:
                     break
             if not data and not (messages := self._parse()):
@@ -111,7 +98,15 @@ class Channel:
         return messages or self._parse()
 
     def _parse(self) -> list[Any]:
-        return [pickle.loads(payload) for payload in self._frames.take()]  # noqa: S301 - our own child
+        """Every message that has arrived in whole; one that was cut short stays."""
+        messages = []
+        while len(self._received) >= _HEADER:
+            stop = _HEADER + int.from_bytes(self._received[:_HEADER], "little")
+            if len(self._received) < stop:
+                break
+            messages.append(pickle.loads(self._received[_HEADER:stop]))  # noqa: S301 - our own child
+            del self._received[:stop]
+        return messages
 
     def post(self, message: Message) -> None:
         """Send without waiting; what does not fit is kept for ``flush``."""
@@ -143,15 +138,12 @@ class Channel:
 
 
 def _framed(message: Message) -> bytes:
-    return framed(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+    payload = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return len(payload).to_bytes(_HEADER, "little") + payload
 
 
-_TASK, _STARTED, _BEAT, _LOG, _COUNT, _NOTED = range(6)
-_SLOT_SIZE = 256
-_NUMBERS = _SLOT_SIZE // 8
-_NOTE = 64
-"""Where the note of a slot begins: what its task says of itself, of which the last number is the length."""
-NO_TASK = -1
+_ROW = np.dtype([("task", "i8"), ("started", "i8"), ("beat", "i8"), ("log", "i8"), ("note", "S192")])
+_NO_TASK = -1
 
 
 @dataclass(frozen=True)
@@ -165,8 +157,8 @@ class WorkerStatus:
     started_s: float
     beat_s: float
     log_offset: int
-    count: int
-    note: bytes = b""
+    note: bytes
+    """What the task says of itself."""
 
 
 class Heartbeats:
@@ -174,84 +166,69 @@ class Heartbeats:
 
     def __init__(self, descriptor: int, slots: int) -> None:
         self.descriptor = descriptor
-        self.slots = slots
-        self._memory = mmap.mmap(descriptor, max(1, slots) * _SLOT_SIZE)
-        self._numbers = memoryview(self._memory).cast("q")
+        memory = mmap.mmap(descriptor, max(1, slots) * _ROW.itemsize)
+        self._rows: NDArray[np.void] = np.frombuffer(memory, _ROW)
 
     @classmethod
     def create(cls, slots: int) -> Heartbeats:
-        """A new heartbeats, in memory where the system has files in memory, so that a full disk does not matter."""
+        """New ones, in memory where the system has files in memory, so that a full disk does not matter."""
         if hasattr(os, "memfd_create"):
             descriptor = os.memfd_create("vindeby-heartbeats")
         else:
             with tempfile.TemporaryFile() as file:
                 descriptor = os.dup(file.fileno())
-        os.ftruncate(descriptor, max(1, slots) * _SLOT_SIZE)
+        os.ftruncate(descriptor, max(1, slots) * _ROW.itemsize)
         return cls(descriptor, slots)
 
     def slot(self, number: int) -> Slot:
         """A slot to write to."""
-        return Slot(self._numbers, self._memory, number * _NUMBERS)
+        return Slot(self._rows[number])
 
     def look(self, number: int) -> WorkerStatus:
         """What a slot shows now."""
-        first = number * _NUMBERS
-        task, started, beat, log, count = (self._numbers[first + place] for place in range(_COUNT + 1))
-        length, text = self._numbers[first + _NOTED], number * _SLOT_SIZE + _NOTE
-        note = self._memory[text : text + length]
-        return WorkerStatus(None if task == NO_TASK else task, started / 1e9, beat / 1e9, log, count, note)
+        task, started, beat, log, note = self._rows[number].item()
+        return WorkerStatus(None if task == _NO_TASK else task, started / 1e9, beat / 1e9, log, note)
 
     def close(self) -> None:
-        """Let go of the memory."""
-        self._numbers.release()
-        self._memory.close()
+        """Close the file; the memory goes with the last slot that is in use."""
         os.close(self.descriptor)
 
 
 class Slot:
     """The row of one worker."""
 
-    def __init__(self, numbers: memoryview, memory: mmap.mmap, start: int) -> None:
-        self._numbers, self._memory = numbers, memory
-        self._start = start
-
-    def _put(self, place: int, value: int) -> None:
-        self._numbers[self._start + place] = value
+    def __init__(self, row: np.void) -> None:
+        self._row = row
 
     def clear(self) -> None:
         """Nobody sits here yet."""
-        for place, value in enumerate((NO_TASK, 0, time.monotonic_ns(), 0, 0, 0)):
-            self._put(place, value)
+        self.end()
+        self.beat()
 
     def begin(self, task: int, log_offset: int) -> None:
         """The worker turns to a task; the task's number is written last, when the rest is true of it."""
-        self._put(_STARTED, 0)
-        self._put(_NOTED, 0)
-        self._put(_BEAT, time.monotonic_ns())
-        self._put(_LOG, log_offset)
-        self._put(_TASK, task)
+        self._row["started"] = 0
+        self._row["note"] = b""
+        self._row["beat"] = time.monotonic_ns()
+        self._row["log"] = log_offset
+        self._row["task"] = task
 
     def start_clock(self) -> None:
         """What the task shares with others is set up: from now on its time counts."""
-        self._put(_STARTED, time.monotonic_ns())
+        self._row["started"] = time.monotonic_ns()
 
     def note(self, text: bytes) -> None:
         """What the task says of itself; a text that is too long is left out."""
-        self._put(_NOTED, 0)
-        if len(text) <= _SLOT_SIZE - _NOTE:
-            first = 8 * self._start + _NOTE
-            self._memory[first : first + len(text)] = text
-            self._put(_NOTED, len(text))
+        self._row["note"] = text if len(text) <= _ROW["note"].itemsize else b""
 
     def stop_clock(self) -> None:
         """The task is over, although the slot still names it."""
-        self._put(_STARTED, 0)
+        self._row["started"] = 0
 
     def end(self) -> None:
         """The worker is on no task."""
-        self._put(_TASK, NO_TASK)
-        self._put(_COUNT, self._numbers[self._start + _COUNT] + 1)
+        self._row["task"] = _NO_TASK
 
     def beat(self) -> None:
         """The worker is alive."""
-        self._put(_BEAT, time.monotonic_ns())
+        self._row["beat"] = time.monotonic_ns()

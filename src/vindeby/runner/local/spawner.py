@@ -6,8 +6,7 @@ kills on request, and when the coordinator is gone, killed or not, kills everyth
 also inherits what a dead worker leaves behind, processes that a task started and that hid in a session of
 their own, and ends them.
 
-It runs no code of a task and has one thread, so that it may fork. ``Spawner`` is the coordinator's end of it. Messages
-on their stream are JSON, each preceded by its length in four bytes; the channels of the workers use the same frames.
+It runs no code of a task and has one thread, so that it may fork. ``Spawner`` is the coordinator's end of it.
 """
 
 from __future__ import annotations
@@ -19,87 +18,28 @@ import os
 import selectors
 import signal
 import socket
-import struct
 import subprocess
 import sys
-from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, NoReturn
 
 from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills
 
-_LENGTH = struct.Struct("<I")
-HEADER_SIZE = _LENGTH.size
-
-
-def framed(payload: bytes) -> bytes:
-    """A payload as it travels."""
-    return _LENGTH.pack(len(payload)) + payload
-
-
-def payload_size(header: bytes) -> int:
-    """How many bytes follow a header."""
-    size: int = _LENGTH.unpack(header)[0]
-    return size
-
-
-class FrameBuffer:
-    """Collects what arrives in pieces of any size, and gives out whole payloads."""
-
-    def __init__(self) -> None:
-        self._received = bytearray()
-
-    def feed(self, data: bytes) -> None:
-        """Keep bytes that arrived."""
-        self._received += data
-
-    def take(self) -> list[bytes]:
-        """Every payload that has arrived in whole; one that was cut short stays."""
-        payloads, start = [], 0
-        while len(self._received) - start >= HEADER_SIZE:
-            (size,) = _LENGTH.unpack_from(self._received, start)
-            stop = start + HEADER_SIZE + size
-            if len(self._received) < stop:
-                break
-            payloads.append(bytes(self._received[start + HEADER_SIZE : stop]))
-            start = stop
-        if start:
-            del self._received[:start]
-        return payloads
-
-
-def receive_exactly(stream: socket.socket, count: int) -> bytes:
-    """So many bytes, waiting for them; EOFError when the other side is gone first."""
-    data = b""
-    while len(data) < count:
-        more = stream.recv(count - len(data))
-        if not more:
-            raise EOFError
-        data += more
-    return data
-
-
 PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
-
-
-@dataclass(frozen=True)
-class Start:
-    """Everything that a worker is started with; it comes with the descriptor of its channel."""
-
-    slot: int
-    slots: int
-    log: str
 
 
 class SpawnerProcess:
     """The loop: requests of the coordinator, and children that end."""
 
-    def __init__(self, control: socket.socket, heartbeats: int, method: str) -> None:
+    def __init__(self, control: Connection, heartbeats: int, count: int, method: str) -> None:
         self.control = control
-        self.heartbeats = heartbeats
+        self.heartbeats, self.count = heartbeats, count
+        """The descriptor of the heartbeats, and how many slots they have."""
         self.method = method
         self.slots: dict[int, int] = {}
+        """By the number of each process, the slot of its worker."""
         self.wake, self._alarm = os.pipe()
         self.orders = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT
 
@@ -133,36 +73,40 @@ class SpawnerProcess:
                 self._serve()
 
     def _serve(self) -> None:
-        request, descriptors = receive_request(self.control)
-        if request["do"] == "start":
-            self._start(Start(request["slot"], request["slots"], request["log"]), descriptors[0])
-        elif request["do"] == "kill":
-            self._signal(request["slot"], signal.SIGKILL)
-        elif request["do"] == "dump":
-            self._signal(request["slot"], signal.SIGUSR1, group=False)
+        what, slot, log = self.control.recv()
+        if what == "start":
+            with socket.socket(fileno=os.dup(self.control.fileno())) as stream:
+                _, descriptors, _, _ = socket.recv_fds(stream, 1, 1)
+            if not descriptors:
+                raise EOFError
+            self._start(slot, log, descriptors[0])
+        elif what == "kill":
+            self._signal(slot, signal.SIGKILL)
+        elif what == "dump":
+            self._signal(slot, signal.SIGUSR1, group=False)
         self._reap()
 
-    def _start(self, start: Start, channel: int) -> None:
+    def _start(self, slot: int, log: str, channel: int) -> None:
+        begin = self._fork if self.method == "forkserver" else self._spawn
         try:
-            pid = self._fork(start, channel) if self.method == "forkserver" else self._spawn(start, channel)
+            pid = begin(slot, log, channel)
         except OSError as error:
             sys.stderr.write(f"cannot start a process: {error.strerror}\n")
-            event = {"event": "exited", "slot": start.slot, "status": -signal.SIGKILL, "oom": oom_kills()}
-            self._tell(event)
+            self._report_exit(slot, -signal.SIGKILL)
         else:
-            self.slots[pid] = start.slot
-            self._tell({"event": "started", "slot": start.slot, "pid": pid})
+            self.slots[pid] = slot
+            self.control.send({"event": "started", "slot": slot, "pid": pid})
         finally:
             os.close(channel)
 
-    def _spawn(self, start: Start, channel: int) -> int:
+    def _spawn(self, slot: int, log: str, channel: int) -> int:
         code = (
             "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
             "from vindeby.runner.local.worker import main; main()"
         )
-        numbers = map(str, (channel, self.heartbeats, start.slot, start.slots))
+        numbers = map(str, (channel, self.heartbeats, slot, self.count))
         process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
-            [sys.executable, "-c", code, json.dumps(sys.path), *numbers, start.log],
+            [sys.executable, "-c", code, json.dumps(sys.path), *numbers, log],
             stdin=subprocess.DEVNULL,
             pass_fds=(channel, self.heartbeats),
             start_new_session=True,
@@ -170,15 +114,15 @@ class SpawnerProcess:
         process.returncode = 0  # this object is done with it; ``_reap`` waits for the process itself
         return process.pid
 
-    def _fork(self, start: Start, channel: int) -> int:
+    def _fork(self, slot: int, log: str, channel: int) -> int:
         for name in PRELOADED:
             importlib.import_module(name)
         pid = os.fork()
         if pid == 0:
-            self._become_worker(start, channel)
+            self._become_worker(slot, log, channel)
         return pid
 
-    def _become_worker(self, start: Start, channel: int) -> NoReturn:
+    def _become_worker(self, slot: int, log: str, channel: int) -> NoReturn:
         """In the child: forget the spawner, then work; it never returns into the loop above."""
         status = 1
         try:
@@ -191,16 +135,13 @@ class SpawnerProcess:
             os.close(self._alarm)
             from vindeby.runner.local.worker import work
 
-            status = work(channel, self.heartbeats, start.slot, start.slots, start.log)
+            status = work(channel, self.heartbeats, slot, self.count, log)
         finally:
             os._exit(status)
 
     def _signal(self, slot: int, number: int, *, group: bool = True) -> None:
         for pid in [pid for pid, taken in self.slots.items() if taken == slot]:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                (os.killpg if group else os.kill)(pid, number)
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+            _send_signal(pid, number, group=group)
 
     def _reap(self) -> None:
         ended = []
@@ -214,35 +155,36 @@ class SpawnerProcess:
             if pid in self.slots:
                 ended.append((pid, os.waitstatus_to_exitcode(status)))
         for pid, status in ended:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(pid, signal.SIGKILL)
-            slot = self.slots.pop(pid)
-            self._tell({"event": "exited", "slot": slot, "status": status, "oom": oom_kills()})
+            _send_signal(pid, signal.SIGKILL)
+            self._report_exit(self.slots.pop(pid), status)
         if ended:
             self._end_strays()
+
+    def _report_exit(self, slot: int, status: int) -> None:
+        self.control.send({"event": "exited", "slot": slot, "status": status, "oom": oom_kills()})
 
     def _end_strays(self) -> None:
         """Processes that tasks left behind: children of ours, since their own parents died, that we did not start."""
         for pid in _children() - self.slots.keys():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+            _send_signal(pid, signal.SIGKILL, group=False)
 
     def _end_all(self) -> None:
         for pid in list(self.slots):
-            for kill in (os.killpg, os.kill):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    kill(pid, signal.SIGKILL)
+            _send_signal(pid, signal.SIGKILL)
         while True:
             for pid in _children():
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+                _send_signal(pid, signal.SIGKILL, group=False)
             try:
                 os.waitpid(-1, 0)
             except ChildProcessError:
                 return
 
-    def _tell(self, event: dict[str, Any]) -> None:
-        self.control.sendall(framed(json.dumps(event).encode()))
+
+def _send_signal(pid: int, number: int, *, group: bool = True) -> None:
+    """To a process, and to its group; one that is gone does not matter."""
+    for send in (os.killpg, os.kill) if group else (os.kill,):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            send(pid, number)
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
@@ -261,29 +203,10 @@ def _children() -> set[int]:
         return set()
 
 
-def send_request(control: socket.socket, request: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
-    """To the spawner: one request, with the descriptors that belong to it."""
-    data = framed(json.dumps(request).encode())
-    if descriptors:
-        sent = socket.send_fds(control, [data], descriptors)
-        data = data[sent:]
-    control.sendall(data)
-
-
-def receive_request(control: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """In the spawner: the next request; EOFError when the coordinator is gone."""
-    head, descriptors, _, _ = socket.recv_fds(control, HEADER_SIZE, 1)
-    if not head:
-        raise EOFError
-    header = head + receive_exactly(control, HEADER_SIZE - len(head))
-    request: dict[str, Any] = json.loads(receive_exactly(control, payload_size(header)))
-    return request, list(descriptors)
-
-
 def main() -> None:
-    """Arguments: the search path, the control socket's descriptor, the heartbeats's, the start method."""
-    control, heartbeats, method = int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    SpawnerProcess(socket.socket(fileno=control), heartbeats, method).run()
+    """Arguments: the search path; the descriptors of control and heartbeats, the number of slots; the start method."""
+    control, heartbeats, count = map(int, sys.argv[2:5])
+    SpawnerProcess(Connection(control), heartbeats, count, sys.argv[5]).run()
 
 
 ONE_THREAD = {
@@ -317,10 +240,9 @@ class Spawner:
         self._start()
 
     def _start(self) -> None:
-        self._frames = FrameBuffer()
-        self._control, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair()
         with theirs, _log(self._log) as log:
-            numbers = map(str, (theirs.fileno(), self._heartbeats))
+            numbers = map(str, (theirs.fileno(), self._heartbeats, self._slots))
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
                 [sys.executable, "-c", _CODE, json.dumps(self._search_path), *numbers, self._method],
                 stdin=subprocess.DEVNULL,
@@ -330,7 +252,7 @@ class Spawner:
                 env=os.environ | ONE_THREAD,
                 start_new_session=True,
             )
-        self._control.setblocking(False)
+        self._control = Connection(ours.detach())
 
     def fileno(self) -> int:
         """For selectors."""
@@ -338,38 +260,30 @@ class Spawner:
 
     def start(self, slot: int, channel: socket.socket, log: Path) -> None:
         """Ask for a worker; ``channel`` is its end of the pipe, which is closed here."""
-        request = {"do": "start", "slot": slot, "slots": self._slots, "log": str(log)}
-        with channel:
-            self._ask(request, (channel.fileno(),))
+        with channel, contextlib.suppress(OSError):
+            self._control.send(("start", slot, str(log)))
+            with socket.socket(fileno=os.dup(self._control.fileno())) as stream:
+                socket.send_fds(stream, [b"."], [channel.fileno()])
 
     def kill(self, slot: int) -> None:
         """Ask that a worker and its process group be killed."""
-        self._ask({"do": "kill", "slot": slot})
+        with contextlib.suppress(OSError):  # it is gone, which ``events`` reports
+            self._control.send(("kill", slot, ""))
 
     def dump(self, slot: int) -> None:
         """Ask that a worker write into its log where it is."""
-        self._ask({"do": "dump", "slot": slot})
-
-    def _ask(self, request: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
-        self._control.setblocking(True)
-        try:
-            with contextlib.suppress(OSError):  # it is gone, which ``events`` reports
-                send_request(self._control, request, descriptors)
-        finally:
-            self._control.setblocking(False)
+        with contextlib.suppress(OSError):
+            self._control.send(("dump", slot, ""))
 
     def events(self) -> list[dict[str, Any]]:
         """What has happened to workers; EOFError when the spawner itself is gone."""
+        events: list[dict[str, Any]] = []
         try:
-            while data := self._control.recv(1 << 16):
-                self._frames.feed(data)
-        except (BlockingIOError, InterruptedError):
-            data = b"."
-        except OSError:
-            data = b""
-        events = [json.loads(payload) for payload in self._frames.take()]
-        if not data and not events:
-            raise EOFError
+            while self._control.poll():
+                events.append(self._control.recv())
+        except (EOFError, OSError):
+            if not events:
+                raise EOFError from None
         return events
 
     def restart(self) -> None:

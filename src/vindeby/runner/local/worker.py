@@ -13,7 +13,10 @@ use, or when it cannot publish; what it has finished is published first.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
+import io
 import json
+import logging
 import os
 import resource
 import select
@@ -23,12 +26,12 @@ import sys
 import threading
 import time
 from collections import deque
+from dataclasses import replace
+from pathlib import Path
 
 from vindeby.campaign import Task
-from vindeby.runner.local.messages import Channel, End, Heartbeats, Ready, Setup, Slot
-from vindeby.runner.local.task_output import Output
-from vindeby.runner.pool import Work
-from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of
+from vindeby.runner.local.messages import Channel, End, Heartbeats, Setup, Slot
+from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of, node_and_job
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
@@ -36,6 +39,8 @@ from vindeby.runner.protocol import (
     MethodUnusable,
     TasksDurable,
     WantsWork,
+    Work,
+    WorkerReady,
     WorkerRetiring,
 )
 from vindeby.runner.task_executor import (
@@ -44,6 +49,111 @@ from vindeby.runner.task_executor import (
     TaskExecutor,
     one_line,
 )
+
+KEPT_OF_A_TASK = 1 << 20
+"""Bytes of output that are kept of one task."""
+
+
+class Output:
+    """The log of this process; from now on standard output and error go there.
+
+    The file stands in for standard output and error themselves, so nothing that a task or a library prints, from Python
+    or from C, is lost when the process dies. A task that prints without end is cut to its first part when it ends.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.key = "-"
+        self.name = Path(path).name
+        self._descriptor = _opened(path)
+        os.dup2(self._descriptor, 1)
+        os.dup2(self._descriptor, 2)
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+        sys.stdout = _Tagged(self)
+        sys.stderr = _Tagged(self)
+        self._streams = sys.stdin, sys.stdout, sys.stderr
+        faulthandler.enable(file=2)
+        if hasattr(faulthandler, "register"):
+            faulthandler.register(signal.SIGUSR1, file=2)
+        logging.basicConfig(
+            stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
+        )
+
+    def begin(self, key: str) -> int:
+        """A task begins; the size of the log now."""
+        self.key = key
+        return os.fstat(self._descriptor).st_size
+
+    def end(self, size: int) -> None:
+        """A task ended that began when the log had this size."""
+        self._restore_streams()
+        for name in ("stdout", "stderr"):
+            with contextlib.suppress(
+                Exception
+            ):  # the user's own stream, put there when the module was imported
+                getattr(sys, name).flush()
+        written = os.fstat(self._descriptor).st_size - size
+        if written > KEPT_OF_A_TASK:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, size + KEPT_OF_A_TASK)
+            self.line(f"printed {written} bytes; the first {KEPT_OF_A_TASK} are kept")
+        self.key = "-"
+
+    def _restore_streams(self) -> None:
+        """A task must not take the log from the next one."""
+        sys.stdin, sys.stdout, sys.stderr = self._streams
+        for number in (1, 2):
+            os.dup2(self._descriptor, number)
+
+    def line(self, text: str) -> None:
+        """Write a line of our own; a full disk does not fail a task."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        with contextlib.suppress(OSError):
+            os.write(self._descriptor, f"{stamp} {self.key} {text}\n".encode(errors="replace"))
+
+
+def _opened(path: str) -> int:
+    """The log, to append to; nowhere if the disk has no room for it."""
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+
+
+class _Tagged(io.TextIOBase):
+    """Standard output of Python code: whole lines, each with the task's key."""
+
+    encoding = "utf-8"
+    errors = "replace"
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._begun = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    def write(self, text: str) -> int:
+        *lines, self._begun = (self._begun + str(text)).split("\n")
+        if lines:
+            key = self._output.key
+            data = "".join(f"{key} | {line}\n" for line in lines).encode(errors="replace")
+            with contextlib.suppress(OSError):
+                os.write(2, data)
+        if len(self._begun) > KEPT_OF_A_TASK:
+            self.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        if self._begun:
+            self.write("\n")
+
+    def close(self) -> None:
+        """Only flush: the log belongs to all tasks of the process."""
+        self.flush()
+
 
 _RETIRE_AT = 0.7
 """A worker that uses so much of its memory or descriptors between two tasks makes room for a fresh one."""
@@ -130,7 +240,9 @@ class Worker(ExecutorHooks):
         if limit is not None:
             fresh = memory_of()
             self._retire_at = _RETIRE_AT * limit if fresh < _RETIRE_AT / 2 * limit else float("inf")
-        self.channel.send(Ready(self.executor.writer))
+        node, job = node_and_job()
+        ready = WorkerReady(self.number, self._pid, self.output.name, node, job, self.executor.writer)
+        self.channel.send(ready)
         for message in early:
             self._received(message)
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
@@ -154,7 +266,7 @@ class Worker(ExecutorHooks):
         )
 
     def _report_failure(self, task: int, failure: Failure) -> None:
-        self.channel.send(Failed(self.number, task, failure))
+        self.channel.send(Failed(self.number, task, replace(failure, log=self.output.name)))
 
     def _listen(self) -> None:
         """Another thread: sends heartbeats and receives messages."""
@@ -194,7 +306,7 @@ class Worker(ExecutorHooks):
                 limit_data(message.memory_limit)
             self._do(number, task, trusted=message.trusted)
             if message.careful:
-                self.publisher.hurry()
+                self.publisher.flush(timeout_s=0.0)
             if message.alone:
                 limit_data(self.setup.memory_limit)
             self._worn = self._worn or self._wear()

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FunctionTask:
     """What a function is called with that has nothing to do with wind."""
 
     key: str
-    """The name of the result, such as ``farm0_t0_s12``."""
+    """The name of the result, such as ``farm0_t5_s12``."""
     seed: int
     parameters: Mapping[str, Any]
     """What the campaign file gives the function, under ``parameters``; a copy for this task."""
@@ -42,30 +42,21 @@ class FunctionTask:
     """What the campaign file says under ``context``."""
 
 
-@dataclass(frozen=True)
-class CallTask:
+@dataclass(frozen=True, kw_only=True)
+class CallTask(FunctionTask):
     """What a function is called with: one layout to be found."""
 
-    key: str
-    """The name of the result, such as ``farm0_t5_s12``."""
     farm: str
     boundary: Boundary
     """Where turbines may stand; ``boundary.shape()`` is the area as a shapely geometry, in metres."""
     turbine: Turbine
     n_turbines: int
     min_spacing_m: float
-    seed: int
     site: Site
-    parameters: Mapping[str, Any]
-    """What the campaign file gives the function, under ``parameters``; a copy for this task."""
     neighbours: tuple[Standing, ...] = ()
     """Turbines that stand already, each with ``x``, ``y`` and ``turbine``."""
     zones: tuple[tuple[Boundary, int], ...] = ()
     """The areas of a farm with zones, and how many turbines stand in each; the layout has them zone by zone."""
-    case: str = ""
-    """Of the campaign's ``cases``, if it lists any, the one of this seed."""
-    context: Mapping[str, str] = field(default_factory=dict)
-    """What the campaign file says under ``context``."""
     mix: Mapping[int, int] = field(default_factory=dict)
     """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
     fewest_turbines: int | None = None

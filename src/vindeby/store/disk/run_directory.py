@@ -139,11 +139,6 @@ class RunDirectory:
         """The frozen campaign, if there is one."""
         return _text_if_any(self.campaign_file)
 
-    @property
-    def nothing_yet(self) -> bool:
-        """Was a campaign frozen here, of which nothing was ever published?"""
-        return not self.output.exists() and self.campaign_text() is not None and not self.shards.exists()
-
     def shard_paths(self) -> list[Path]:
         """Every published shard, in a fixed order."""
         return [Path(name) for name in self.shard_names()]

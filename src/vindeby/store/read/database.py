@@ -58,7 +58,7 @@ class Database(Mapping[str, Record]):
                 f"{self.path}: this is a folder; name the database, or run `salvage` on the folder"
             )
         refuse_special(self.path)
-        if not self.path.exists() and not self.run.shards.exists():
+        if not self.path.exists() and not self.run.shards.exists() and self.run.campaign_text() is None:
             raise InputError(f"{self.path}: there is no such database, nor a run directory {self.run.path}")
         self.refresh()
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from vindeby.parameters import Bastankhah2016
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel, without_slopes
 from vindeby.wake.models.gaussian import make_gaussian
@@ -92,7 +93,10 @@ def _reach(
 
 
 def bastankhah_2016(
-    ka: float = 0.38, kb: float = 0.004, alpha: float = 0.58, beta: float = 0.077
+    ka: float = Bastankhah2016.ka,
+    kb: float = Bastankhah2016.kb,
+    alpha: float = Bastankhah2016.alpha,
+    beta: float = Bastankhah2016.beta,
 ) -> WakeModel:
     """The model of 2016; ``alpha`` and ``beta`` are those of the potential core's length."""
     return WakeModel(

@@ -22,6 +22,7 @@ from math import exp, gamma, nan, sqrt
 from typing import Literal
 
 from vindeby.errors import ArgumentError
+from vindeby.parameters import CumulativeCurl
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel
 
@@ -86,9 +87,9 @@ def _reach(
 
 
 def cumulative_curl(
-    ka: float = 0.179367259,
-    kb: float = 0.0118889215,
-    turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez",
+    ka: float = CumulativeCurl.ka,
+    kb: float = CumulativeCurl.kb,
+    turbulence: Literal["crespo-hernandez", "none"] = CumulativeCurl.turbulence,
 ) -> WakeModel:
     """FLORIS' ``cc`` without yaw; ``turbulence`` says what wakes add to the wind's."""
     if turbulence not in ("crespo-hernandez", "none"):

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, sqrt
 
+from vindeby.parameters import Bastankhah2014, Iea37
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import (
     SIGMAS,
@@ -122,7 +123,7 @@ def _bastankhah_reach(
     return SIGMAS * (data.constants[0] * downwind + eps * diameter)
 
 
-def bastankhah_2014(k: float = 0.0324555) -> WakeModel:
+def bastankhah_2014(k: float = Bastankhah2014.k) -> WakeModel:
     """The model of 2014; ``k`` is the growth of the wake's width per metre."""
     return WakeModel(
         name="bastankhah-2014",
@@ -199,7 +200,7 @@ def exp_of_minus(z: float) -> float:
     return e * e
 
 
-def iea37(k: float = 0.0324555) -> WakeModel:
+def iea37(k: float = Iea37.k) -> WakeModel:
     """The case studies' model; ``k`` is the growth of the wake's width per metre."""
     return WakeModel(
         name="iea37",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from vindeby.parameters import Niayifar2016
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel, without_slopes
 from vindeby.wake.models.gaussian import centre_deficit, initial_width
@@ -107,7 +108,7 @@ def _reach(
     return 0.5 * rotor + SIGMAS * _width(data, downwind, diameter, thrust, turbulence)[0]
 
 
-def niayifar_2016(a0: float = 0.3837, a1: float = 0.003678) -> WakeModel:
+def niayifar_2016(a0: float = Niayifar2016.a0, a1: float = Niayifar2016.a1) -> WakeModel:
     """The model of 2016; ``a0`` and ``a1`` are the slope and the constant of k(I)."""
     return WakeModel(
         name="niayifar-2016",

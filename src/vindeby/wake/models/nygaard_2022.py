@@ -25,6 +25,7 @@ from math import log, sqrt
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.parameters import Nygaard2022
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, Widths
 from vindeby.wake.models.gaussian import centre_deficit, initial_width
@@ -224,7 +225,7 @@ def _width_at_with_slopes(
     return constant + factor * grown, factor * slope * per_metre, with_thrust
 
 
-def nygaard_2022(a: float = 0.04) -> WakeModel:
+def nygaard_2022(a: float = Nygaard2022.a) -> WakeModel:
     """TurbOPark with its published constants c1 = 1.5 and c2 = 0.8; ``a`` is A, the wake expansion."""
     return WakeModel(
         name="nygaard-2022",

@@ -26,16 +26,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import sqrt
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from vindeby.errors import ArgumentError
+from vindeby.parameters import Induction, Jensen, Rotor, Turbopark2020
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, without_slopes
 from vindeby.wake.models.nygaard_2022 import width, width_by_turbulence
 from vindeby.wake.models.overlap import covered_share
-
-Induction = Literal["madsen", "momentum"]
-Rotor = Literal["overlap", "centre"]
 
 
 @scalar
@@ -131,7 +129,9 @@ def _linear_radius(
     return 0.5 * diameter + k * downwind, k, 0.0, 0.0
 
 
-def jensen(k: float = 0.1, induction: Induction = "madsen", rotor: Rotor = "overlap") -> WakeModel:
+def jensen(
+    k: float = Jensen.k, induction: Induction = Jensen.induction, rotor: Rotor = Jensen.rotor
+) -> WakeModel:
     """The model of 1983; ``k``, the growth of the radius per metre, is 0.1 on land; 0.04 to 0.05 is common offshore.
 
     ``induction``: of Madsen or of momentum theory. ``rotor``: the share of its area in the wake, or its centre alone.
@@ -159,7 +159,11 @@ def _turbulent_radius(
     return 0.5 * (diameter + grown), 0.5 * grown_downwind, 0.5 * grown_thrust, 0.5 * grown_turbulence
 
 
-def turbopark_2020(a: float = 0.6, induction: Induction = "momentum", rotor: Rotor = "overlap") -> WakeModel:
+def turbopark_2020(
+    a: float = Turbopark2020.a,
+    induction: Induction = Turbopark2020.induction,
+    rotor: Rotor = Turbopark2020.rotor,
+) -> WakeModel:
     """The model of 2020; ``a`` is A, the wake expansion, ``induction`` and ``rotor`` are those of ``jensen``."""
     functions = make_top_hat(_turbulent_radius, induction, rotor)
     return WakeModel(

@@ -1,0 +1,238 @@
+"""The parameters of search methods and wake models: names, types, bounds, defaults and what each means, once.
+
+A campaign file has a section for each (``campaign.sections``), a search method of ``layout`` is one of these with the
+search itself, and a function of ``wake.models`` takes its defaults from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+
+from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+
+from vindeby.errors import ArgumentError
+
+
+def _plus_zero(value: float) -> float:
+    return value + 0.0  # -0.0 and 0.0 are one number, with one fingerprint
+
+
+Number = Annotated[float, Strict(), AfterValidator(_plus_zero)]
+"""A finite number; text and true/false are not numbers."""
+Positive = Annotated[Number, Field(gt=0.0)]
+NotNegative = Annotated[Number, Field(ge=0.0)]
+Count = Annotated[int, Strict(), Field(ge=1)]
+WindChoice = Literal["coarse-to-fine", "all"]
+Induction = Literal["madsen", "momentum"]
+Rotor = Literal["overlap", "centre"]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Checked when they are made: ArgumentError for one that is out of its bounds."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    def __post_init__(self) -> None:
+        for name, adapter in _adapters(type(self)).items():
+            given = getattr(self, name)
+            try:
+                adapter.validate_python(
+                    given.item() if hasattr(given, "item") else given
+                )  # of NumPy's numbers
+            except ValidationError as error:
+                wrong = error.errors()[0]["msg"].replace("Input should", "must")
+                raise ArgumentError(f"{name} {wrong}, not {given!r}") from None
+
+
+@lru_cache
+def _adapters(parameters: type[Parameters]) -> dict[str, TypeAdapter[Any]]:
+    declared = next(part for part in parameters.__mro__ if part.__module__ == __name__)
+    finite = ConfigDict(allow_inf_nan=False)
+    hints = get_type_hints(declared, include_extras=True)
+    return {field.name: TypeAdapter(hints[field.name], config=finite) for field in fields(declared)}
+
+
+@dataclass(frozen=True)
+class SmartStart(Parameters):
+    """Greedy construction on a grid: one turbine after the other where it would give most."""
+
+    grid_size: Annotated[int, Strict(), Field(ge=2, le=1000)] = 18
+    """Points of the grid along each side."""
+    random_pct: Annotated[Number, Field(ge=0.0, le=100.0)] = 30.0
+    """The share of the best points that one is drawn from, in percent."""
+
+
+@dataclass(frozen=True)
+class RandomStart(Parameters):
+    """Turbines at random places that keep to the boundary and the spacing."""
+
+
+@dataclass(frozen=True)
+class Lattice(Parameters):
+    """Turbines on the points of a regular lattice, the best of so many; ``rows`` leaves no gaps in its rows."""
+
+    rows: Annotated[bool, Strict()] = False
+    """Leave no gaps in the rows."""
+    trials: Count = 1000
+    """How many lattices are compared."""
+
+
+@dataclass(frozen=True)
+class Gradient(Parameters):
+    """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast.
+
+    ``wind`` says in which wind states, ``memory`` how many last steps tell of the curvature.
+    """
+
+    max_iterations: Count = 320
+    """At most so many steps."""
+    widening: Annotated[Number, Field(ge=1.0, le=100.0)] = 16.0
+    """How many times as fast wakes grow at first."""
+    wind: WindChoice = "coarse-to-fine"
+    """In which wind states."""
+    memory: Annotated[int, Strict(), Field(ge=0, le=100)] = 10
+    """How many last steps tell of the curvature."""
+
+
+@dataclass(frozen=True)
+class RandomSearch(Parameters):
+    """Relocation of single turbines at random, kept where AEP rises; ``wind`` says in which wind states."""
+
+    max_evaluations: Count = 10_000
+    """At most so many trial moves."""
+    max_step_m: Positive | None = None
+    """The longest move in metres; anywhere if not given."""
+    wind: WindChoice = "coarse-to-fine"
+    """In which wind states."""
+
+
+@dataclass(frozen=True)
+class Annealing(Parameters):
+    """Relocation of single turbines at random, kept even where AEP falls, at first more often than later.
+
+    Without a ``temperature``, it follows from the wake loss of the start. ``wind`` says in which wind states.
+    """
+
+    max_evaluations: Count = 200_000
+    """So many trial moves."""
+    temperature: Annotated[Number, Field(gt=0.0, le=1.0)] | None = None
+    """At first, as a share of AEP; from the wake loss if not given."""
+    wind: WindChoice = "coarse-to-fine"
+    """In which wind states."""
+
+
+@dataclass(frozen=True)
+class Hopping(Parameters):
+    """Moving a turbine somewhere else and refining from there, again and again; the best layout is kept."""
+
+    max_hops: Count = 100
+    """So many hops."""
+    places: Count = 40
+    """How many places are tried in each hop."""
+
+
+@dataclass(frozen=True)
+class Auto(Parameters):
+    """A portfolio: starts race, the best are refined and moved, within CPU seconds or a number of evaluations."""
+
+    seconds: Positive | None = None
+    """CPU seconds per task."""
+    evaluations: Count | None = None
+    """Evaluations per task, instead of seconds."""
+
+
+@dataclass(frozen=True)
+class StochasticGradient(Parameters):
+    """Refinement along gradients of a few sampled directions, breaking the rules on its way; for dense farms."""
+
+    max_iterations: Count = 2000
+    """So many steps."""
+    samples: Count = 4
+    """Directions that are sampled in each step."""
+
+
+@dataclass(frozen=True)
+class Nygaard2022(Parameters):
+    """TurbOPark with a Gaussian profile, averaged over the rotor, with mirrored wakes at the ground."""
+
+    a: Positive = 0.04
+    """Wake expansion."""
+
+
+@dataclass(frozen=True)
+class Bastankhah2014(Parameters):
+    """A Gaussian wake that widens linearly."""
+
+    k: Positive = 0.0324555
+    """Growth of the wake's width per metre."""
+
+
+@dataclass(frozen=True)
+class Niayifar2016(Parameters):
+    """A Gaussian wake that widens with the local turbulence, with Crespo-Hernandez added turbulence."""
+
+    a0: Positive = 0.3837
+    """Growth of the wake per unit of turbulence intensity."""
+    a1: NotNegative = 0.003678
+    """Growth of the wake without turbulence."""
+
+
+@dataclass(frozen=True)
+class Iea37(Parameters):
+    """The simple Gaussian of the IEA Task 37 case studies."""
+
+    k: Positive = 0.0324555
+    """Growth of the wake's width per metre."""
+
+
+@dataclass(frozen=True)
+class Jensen(Parameters):
+    """A top-hat wake that widens linearly: on the share of a rotor inside it, or on rotors with their centre in it."""
+
+    k: Positive = 0.1
+    """Growth of the wake's radius per metre."""
+    induction: Induction = "madsen"
+    """How thrust becomes deficit."""
+    rotor: Rotor = "overlap"
+    """What of a rotor must be in the wake."""
+
+
+@dataclass(frozen=True)
+class Turbopark2020(Parameters):
+    """TurbOPark with a top-hat wake, which widens with the turbulence in it."""
+
+    a: Positive = 0.6
+    """Wake expansion."""
+    induction: Induction = "momentum"
+    """How thrust becomes deficit."""
+    rotor: Rotor = "overlap"
+    """What of a rotor must be in the wake."""
+
+
+@dataclass(frozen=True)
+class Bastankhah2016(Parameters):
+    """A Gaussian wake that begins behind a potential core and widens with the turbulence of the free wind."""
+
+    ka: Positive = 0.38
+    """Growth of the wake per unit of turbulence intensity."""
+    kb: NotNegative = 0.004
+    """Growth of the wake without turbulence."""
+    alpha: Positive = 0.58
+    """The share of turbulence in the length of the potential core."""
+    beta: Positive = 0.077
+    """The share of the speed difference in it."""
+
+
+@dataclass(frozen=True)
+class CumulativeCurl(Parameters):
+    """Super-Gaussian wakes whose depth depends on the wakes they stand in, as in FLORIS' model cc; without gradient."""
+
+    ka: Positive = 0.179367259
+    """Growth of the wake per unit of turbulence intensity."""
+    kb: NotNegative = 0.0118889215
+    """Growth of the wake without turbulence."""
+    turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez"
+    """Turbulence added by wakes."""
