@@ -48,7 +48,7 @@ class Parameters:
 
 
 @lru_cache
-def _adapters(parameters: type[Parameters]) -> dict[str, TypeAdapter[Any]]:
+def _adapters(parameters: type) -> dict[str, TypeAdapter[Any]]:
     declared = next(part for part in parameters.__mro__ if part.__module__ == __name__)
     finite = ConfigDict(allow_inf_nan=False)
     hints = get_type_hints(declared, include_extras=True)

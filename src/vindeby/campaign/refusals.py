@@ -183,7 +183,7 @@ def refuse_bad_neighbours(campaign: CampaignFields) -> None:
 
 
 def _refuse_twice(places: Sequence[tuple[Path, tuple[float, float]]]) -> None:
-    points = shapely.points([position for _, position in places] or np.empty((0, 2)))
+    points = np.asarray(shapely.points([position for _, position in places] or np.empty((0, 2))))
     pairs = shapely.STRtree(points).query(points, predicate="dwithin", distance=SAME_PLACE_M).T.tolist()
     for one, other in sorted(pairs):
         wrong = f"stands where {field_name(places[other][0])} stands: a turbine is listed twice"
@@ -199,7 +199,9 @@ def refuse_outside_local_wind(campaign: CampaignFields) -> None:
     for index, farm in enumerate(campaign.farms):
         for what, x, y in _corners(farm.boundary):
             _refuse_place(local, f"{what} of farm {farm.name!r}", x, y, ("farms", index, "boundary"))
-    types = [(("turbines", index), turbine) for index, turbine in enumerate(campaign.turbines)]
+    types: list[tuple[Path, Turbine]] = [
+        (("turbines", index), turbine) for index, turbine in enumerate(campaign.turbines)
+    ]
     for at, group in groups_in(campaign):
         for index, (x, y) in enumerate(group.positions):
             _refuse_place(local, f"neighbour {index}", x, y, (*at, "positions", index))

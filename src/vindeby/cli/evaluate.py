@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from vindeby.cli.options import (
-    IntervalOption,
-    OnBadOption,
-    PartOption,
-    QuietOption,
-    RetryFailedOption,
-    SetOption,
-    TakeOverOption,
-    WorkersOption,
-)
-from vindeby.cli.output import say
+from vindeby.cli.options import IntervalOption, QuietOption, SetOption, how_to_run, taking
 
 
+@taking("how", how_to_run)
 def command(
     database: Annotated[Path, typer.Argument(metavar="OUT.h5", help="The database with the layouts.")],
     study: Annotated[Path, typer.Option("--with", metavar="STUDY.yaml", help="What is evaluated, and how.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="STUDY.h5", help="The database to make or complete.")
     ],
-    workers: WorkersOption = None,
-    part: PartOption = None,
-    retry_failed: RetryFailedOption = False,
+    how: Any = None,
     replace_stale: Annotated[
         bool,
         typer.Option("--replace-stale", help="Compute again what answers an older study or older layouts."),
     ] = False,
-    on_bad: OnBadOption = "abort",
-    take_over: TakeOverOption = False,
     set_: SetOption = None,
     quiet: QuietOption = False,
     interval: IntervalOption = 10.0,
@@ -43,20 +30,8 @@ def command(
     from vindeby.cli.run_view import end_with, watching
     from vindeby.evaluation.running import evaluate
 
-    on_progress, held = watching(quiet=quiet, interval_s=interval)
-    with held:
+    with watching(quiet=quiet, interval_s=interval) as shown:
         summary = evaluate(
-            database,
-            study,
-            output,
-            overrides=set_ or (),
-            workers=workers,
-            part=part,
-            retry_failed=retry_failed,
-            replace_stale=replace_stale,
-            on_bad=on_bad,
-            take_over=take_over,
-            on_progress=on_progress,
-            on_message=(lambda _: None) if quiet else say,
+            database, study, output, overrides=set_ or (), replace_stale=replace_stale, **how, **shown
         )
     end_with(summary, quiet=quiet)

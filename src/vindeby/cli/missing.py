@@ -48,7 +48,7 @@ def command(
     failed = {key: str(task) for key, task in read_failures(source.run, odd).items()}
     for path, [why] in odd.items():
         say(f"{path}: {why}")
-    missing = find_missing(source, expected, failed, begun_tasks(source.run), invalid)  # type: ignore[arg-type]
+    missing = find_missing(source, expected, failed, begun_tasks(source.run), invalid)
     echo_text(formats[chosen](missing))
     if missing:
         say(f"{len(missing)} of {len(expected)} results are missing")

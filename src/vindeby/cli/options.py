@@ -75,20 +75,8 @@ FormatOption = Annotated[
 OutputOption = Annotated[
     Path, typer.Option("--output", "-o", metavar="OUT.h5", help="The database to make or complete.")
 ]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
-]
-PartOption = Annotated[
-    str | None,
-    typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
-]
 RetryFailedOption = Annotated[
     bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
-]
-OnBadOption = Annotated[
-    str,
-    typer.Option("--on-bad", metavar="abort|skip|rerun", help="What to do when a file with results is bad."),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 IntervalOption = Annotated[
@@ -142,6 +130,28 @@ def given_campaign(campaign: CampaignOption = None, set_: SetOption = None, seed
 
     overrides = _overrides(set_, seeds)
     return ChangedCampaign(campaign, tuple(overrides)) if overrides else campaign
+
+
+def how_to_run(
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
+    ] = None,
+    retry_failed: RetryFailedOption = False,
+    on_bad: Annotated[
+        str,
+        typer.Option(
+            "--on-bad", metavar="abort|skip|rerun", help="What to do when a file with results is bad."
+        ),
+    ] = "abort",
+    take_over: TakeOverOption = False,
+) -> dict[str, Any]:
+    """Arguments of ``vindeby.run`` that every command has that runs tasks."""
+    return locals()
 
 
 def slurm_jobs(

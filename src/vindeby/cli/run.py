@@ -10,15 +10,11 @@ import typer
 from vindeby.cli.options import (
     CampaignArgument,
     IntervalOption,
-    OnBadOption,
     OutputOption,
-    PartOption,
     QuietOption,
-    RetryFailedOption,
     SeedsOption,
     SetOption,
-    TakeOverOption,
-    WorkersOption,
+    how_to_run,
     load_campaign,
     option_name,
     slurm_jobs,
@@ -34,12 +30,12 @@ if TYPE_CHECKING:
 DEFAULT_OUTPUT = Path("layouts.h5")
 
 
+@taking("how", how_to_run)
 @taking("jobs", slurm_jobs)
 def command(
     campaign: CampaignArgument,
     output: OutputOption = DEFAULT_OUTPUT,
-    workers: WorkersOption = None,
-    part: PartOption = None,
+    how: Any = None,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -55,7 +51,6 @@ def command(
         ),
     ] = False,
     jobs: Any = None,
-    retry_failed: RetryFailedOption = False,
     replace_stale: Annotated[
         bool,
         typer.Option("--replace-stale", help="Compute again what answers an older version of the campaign."),
@@ -64,12 +59,10 @@ def command(
         bool,
         typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again."),
     ] = False,
-    on_bad: OnBadOption = "abort",
     max_failures: Annotated[
         str | None,
         typer.Option("--max-failures", metavar="N|P%", help="Stop when more tasks than this have failed."),
     ] = None,
-    take_over: TakeOverOption = False,
     merge_every: Annotated[
         float | None,
         typer.Option(
@@ -90,23 +83,17 @@ def command(
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
     pool = _pool(loaded, dask, slurm, jobs)
-    on_progress, held = watching(quiet=quiet, interval_s=interval)
-    with held:
+    with watching(quiet=quiet, interval_s=interval) as shown:
         summary = run(
             loaded,
             output,
-            workers=workers,
-            part=part,
-            retry_failed=retry_failed,
             replace_stale=replace_stale,
             keep_invalid=keep_invalid,
-            on_bad=on_bad,
             max_failures=_failures(max_failures),
-            take_over=take_over,
             merge_every_s=merge_every,
             pool=pool,
-            on_progress=on_progress,
-            on_message=_silent if quiet else say,
+            **how,
+            **shown,
         )
     end_with(summary, quiet=quiet)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console, Group
@@ -15,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from typer import Exit
 
-from vindeby.cli.output import echo_text
+from vindeby.cli.output import echo_text, say
 from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.store.read.inspect import in_words
@@ -103,14 +104,17 @@ def drawing(progress: Progress) -> Group:
     return Group(bar, Text(line_of(progress)), table, *more)
 
 
-def watching(*, quiet: bool, interval_s: float) -> tuple[Any, AbstractContextManager[Any]]:
-    """What to call with each progress, and the context to hold while the run lasts."""
+@contextmanager
+def watching(*, quiet: bool, interval_s: float) -> Iterator[dict[str, Any]]:
+    """What a run is to call while it lasts, by the names of its arguments: with its progress, and with messages."""
     if quiet:
-        return (lambda _: None), nullcontext()
-    if sys.stderr.isatty():
+        yield {}
+    elif sys.stderr.isatty():
         bar = LiveBar(Console(stderr=True))
-        return bar, bar.live
-    return ProgressLines(sys.stderr, interval_s), nullcontext()
+        with bar.live:
+            yield {"on_progress": bar, "on_message": say}
+    else:
+        yield {"on_progress": ProgressLines(sys.stderr, interval_s), "on_message": say}
 
 
 def end_with(summary: Summary, *, quiet: bool) -> None:

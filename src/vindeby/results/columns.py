@@ -11,7 +11,7 @@ nobody has checked yet, of a database that came from elsewhere, are checked here
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,12 +62,11 @@ class ResultColumns:
 
     def take_new(self) -> bool:
         """Add what the source has found; whether there was anything new."""
-        came = self.source.new_segments(_NEEDED)
-        fresh = [_without(_columns(segment, self._looks), self._invalid) for segment in came if len(segment)]
+        came = [segment for segment in self.source.new_segments(_NEEDED) if len(segment)]
         self._looks += 1
-        if not fresh:
+        if not came:
             return False
-        self._parts += fresh
+        self._parts.append(_without(_columns(came, self._looks), self._invalid))
         self._rows = None
         self.version += 1
         return True
@@ -131,27 +130,29 @@ def _row_type(key_width: int, fingerprint_width: int) -> np.dtype[Any]:
     return np.dtype([*texts, *numbers, *((name, "<f8") for name in _REAL), ("arrival", "<i8")])
 
 
-def _columns(segment: Segment, look: int) -> NDArray[Any]:
-    rows, names = segment.rows, set(segment.rows.dtype.names or ())
-    found = np.empty(
-        len(rows), _row_type(rows.dtype["key"].itemsize, max(1, rows.dtype["fingerprint"].itemsize))
-    )
-    found["key"], found["fingerprint"], found["checksum"] = rows["key"], rows["fingerprint"], rows["checksum"]
-    found["origin"], found["arrival"] = origins(rows), look
-    for name in PLACE:
-        place = attribute_field(name)
-        usable = place in names and rows.dtype[place].kind in "iu"
-        found[name] = rows[place] if usable else UNKNOWN
-    if (found["farm_idx"] == UNKNOWN).any() or (found["ss_seed"] == UNKNOWN).any():
-        found["farm_idx"], found["type_idx"], found["ss_seed"] = places_of([segment])[0].T
-    sizes = layout_sizes([segment])
+def _columns(segments: Sequence[Segment], look: int) -> NDArray[Any]:
+    keys, marks = (np.concatenate([one.rows[name] for one in segments]) for name in ("key", "fingerprint"))
+    found = np.empty(len(keys), _row_type(keys.dtype.itemsize, max(1, marks.dtype.itemsize)))
+    found["key"], found["fingerprint"], found["arrival"] = keys, marks, look
+    found["checksum"] = np.concatenate([one.rows["checksum"] for one in segments])
+    found["origin"] = np.concatenate([origins(one.rows) for one in segments])
+    sizes = layout_sizes(segments)
     found["n_turbines"] = np.where(sizes > 0, sizes, UNKNOWN)
     for name in _REAL:
-        found[name] = number_column([segment], name)
+        found[name] = number_column(segments, name)
     found["aep"][~(np.isfinite(found["aep"]) & (found["aep"] > 0.0))] = np.nan
-    # What a function returned that has nothing to do with wind is a result, though it has no energy.
-    if attribute_field("returns") in names and array_field("aep") not in names:
-        found["aep"] = 0.0
+    start = 0
+    for segment in segments:
+        here, rows, names = found[start : start + len(segment)], segment.rows, segment.rows.dtype.names or ()
+        start += len(segment)
+        for name in PLACE:
+            place = attribute_field(name)
+            here[name] = rows[place] if place in names and rows.dtype[place].kind in "iu" else UNKNOWN
+        if (here["farm_idx"] == UNKNOWN).any() or (here["ss_seed"] == UNKNOWN).any():
+            here["farm_idx"], here["type_idx"], here["ss_seed"] = places_of([segment])[0].T
+        # What a function returned that has nothing to do with wind is a result, though it has no energy.
+        if attribute_field("returns") in names and array_field("aep") not in names:
+            here["aep"] = 0.0
     return found
 
 
@@ -167,21 +168,24 @@ class InvalidResults:
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
         self._campaign: Campaign | None = None
-        self._begin(None)
+        self._begin(None, "")
 
-    def _begin(self, campaign: Campaign | None) -> None:
-        self._campaign, self._text = campaign, "" if campaign is None else campaign.dumps()
+    def _begin(self, campaign: Campaign | None, text: str) -> None:
+        self._campaign, self._text = campaign, text
         self._state: object = None
         self._known = Verdicts()
         self._judge: Judge | None = None
         self._checked = -1
 
-    def apply(self, results: ResultColumns, campaign: Campaign | None) -> None:
-        """Leave out of the results what is invalid by this campaign; nothing where it is not known."""
-        if campaign is not self._campaign:
-            self._begin(campaign)
+    def apply(self, results: ResultColumns, campaign: Campaign | None, text: str | None = None) -> None:
+        """Leave out of the results what is invalid by this campaign; nothing where it is not known.
+
+        ``text`` is that of the campaign where it is kept with the results: writing it again takes its time.
+        """
         if campaign is None:
             return
+        if campaign is not self._campaign:
+            self._begin(campaign, text or campaign.dumps())
         state = file_state(self._run.verdicts_file)
         if state != self._state:
             self._state, self._known = state, read_verdicts(self._run, self._text)

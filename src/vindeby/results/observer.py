@@ -88,15 +88,6 @@ class RunHistory:
         return (self.published[-1][1] - before) / (max(now, self.published[-1][0]) - begin)
 
 
-def current_workers(
-    run: RunDirectory, now: float, odd: Odd
-) -> tuple[tuple[Coordinator, ...], tuple[WorkerState, ...]]:
-    """The coordinators and workers, as last reported; none after they ended properly."""
-    found = _last_states(run, now, odd)
-    workers = tuple(worker for one, workers in found for worker in workers if one.alive)
-    return tuple(one for one, _ in found), workers
-
-
 def begun_tasks(run: RunDirectory) -> dict[str, str]:
     """Tasks that were begun, by key, with what became of each; those that are done since are among them."""
     history = RunHistory(run)
@@ -209,7 +200,8 @@ class Observer:
         self._refresh()
         self.history.refresh()
         expected = self.expectation()
-        self._judging.apply(self.results, self.campaign)
+        kept = None if self._given else self.run.campaign_text() or self.source.campaign_text
+        self._judging.apply(self.results, self.campaign, kept)
         return self._snapshot(expected, time.time())
 
     def _refresh(self) -> None:
@@ -251,7 +243,9 @@ class Observer:
         return frozen, kept, None if self.campaign else self.results.version
 
     def _snapshot(self, expected: Expected, now: float) -> Snapshot:
-        coordinators, workers = current_workers(self.run, now, self.history.odd)
+        found = _last_states(self.run, now, self.history.odd)
+        coordinators = tuple(one for one, _ in found)
+        workers = tuple(worker for one, mine in found for worker in mine if one.alive)
         if self._seed is not None:
             expected = expected.only_seed(self._seed)
         wrong: dict[Path, Sequence[object]] = {**self.source.findings, **self.history.odd}
@@ -259,13 +253,13 @@ class Observer:
         stamp = (self.results.version, self._stamp_of_expected)
         if self._counted is None or self._counted[0] != stamp:
             self._counted = stamp, expected.states(self.results)
-        found, outside = self._counted[1]
+        by_result, outside = self._counted[1]
         notes = {
             TaskState.RUNNING: [worker.task for worker in workers if worker.task],
             TaskState.FAILED: self.history.failed_tasks,
             TaskState.INVALID: damaged,
         }
-        states = expected.noted(found, notes)
+        states = expected.noted(by_result, notes)
         count = {state: int((states == state).sum()) for state in TaskState}
         total, done = expected.total, count[TaskState.DONE]
         if self._seed is None and not expected.farms:
@@ -329,9 +323,6 @@ def _size(path: Path) -> int:
     try:
         if not path.is_dir():
             return path.stat().st_size
-        total = 0
-        for folder, _, names in os.walk(path):
-            total += sum((Path(folder) / name).lstat().st_size for name in names)
-        return total
+        return sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
     except OSError:
         return 0

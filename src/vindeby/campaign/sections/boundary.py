@@ -27,7 +27,7 @@ _ARCS_ARE_CHORDS = 1.001
 
 def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     """The vertices without a repeated last one; refuses what does not enclose an area."""
-    kept = [vertex for before, vertex in itertools.pairwise((None, *vertices)) if vertex != before]
+    kept = [vertex for vertex, _ in itertools.groupby(vertices)]
     if len(kept) > 1 and kept[0] == kept[-1]:
         kept.pop()
     different, last = len(set(kept)), len(vertices) - 1
