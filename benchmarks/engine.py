@@ -31,6 +31,7 @@ import shapely  # noqa: E402
 
 from vindeby.campaign import Campaign  # noqa: E402
 from vindeby.wake import Turbine, UniformSite, WeibullSite, WindFarm  # noqa: E402
+from vindeby.wake.loops.pair_tables import pair_tables  # noqa: E402
 
 RATED_MW, DIAMETER, HUB_HEIGHT, COUNT = 15, 240, 150, 66
 
@@ -168,8 +169,7 @@ def growth() -> None:
 
 def interacting(whole: WindFarm, x: np.ndarray, y: np.ndarray) -> float:
     """Pairs within reach of each other, on average over the directions."""
-    tables = whole.pair_tables
-    assert tables is not None
+    tables = pair_tables(whole.model, whole.turbines, float(whole.states.turbulence[0]))
     total = 0
     for angle in np.deg2rad(90.0 - whole.states.direction):
         along, across = -np.cos(angle) * x - np.sin(angle) * y, np.sin(angle) * x - np.cos(angle) * y

@@ -27,11 +27,11 @@ def test_results_of_a_users_function_are_counted_as_not_computed_again(tmp_path:
     run(calling("good", 5), tmp_path / "o.h5")
     done = vindeby(tmp_path, "validate", "o.h5", "--deep")
     assert done.returncode == 0
-    assert done.stdout == "o.h5: valid: 20 records in 1 files, 20 not computed again (method call)\n"
+    assert done.stdout == "o.h5: valid: 20 records in 1 file, 20 not computed again (method call)\n"
     report = json.loads(vindeby(tmp_path, "validate", "o.h5", "--deep", "--json").stdout)
     assert report["not_computed_again"] == {"method call": 20}
     plain = vindeby(tmp_path, "validate", "o.h5")
-    assert plain.stdout == "o.h5: valid: 20 records in 1 files\n"
+    assert plain.stdout == "o.h5: valid: 20 records in 1 file\n"
 
 
 def boasting(share: float, **call: str) -> Campaign:
@@ -79,4 +79,4 @@ def test_without_a_campaign_nothing_is_computed_again(tmp_path: Path) -> None:
     campaign = one_cell(calling("good", 3))
     worker_file(tmp_path / "o.h5", campaign, campaign.tasks(), aep=50.0)
     done = vindeby(tmp_path, "validate", "o.h5", "--deep")
-    assert "3 records in 1 files, 3 not computed again (no campaign)\n" in done.stdout
+    assert "3 records in 1 file, 3 not computed again (no campaign)\n" in done.stdout

@@ -56,7 +56,7 @@ def test_merge_validate_and_missing_of_a_run(campaign: Campaign, tmp_path: Path)
         assert Campaign.loads(file.attrs["campaign"]) == campaign
     checked = vindeby(tmp_path, "validate", "out.h5")
     assert checked.returncode == 1
-    assert "4 records in 1 files" in checked.stdout
+    assert "4 records in 1 file" in checked.stdout
     assert "8 expected results are missing" in checked.stdout
     missing = vindeby(tmp_path, "missing", "out.h5", "--format", "csv")
     assert missing.returncode == 1
@@ -163,7 +163,7 @@ def test_the_story_of_the_lost_campaign(tmp_path: Path) -> None:
         (["merge", "text.h5"], 1, "no HDF5 signature"),
         (["missing", "text.h5"], 1, "no HDF5 signature"),
         (["validate", "text.h5"], 1, ""),
-        (["salvage", "text.h5", "-o", "x.h5"], 1, "no result could be saved from 1 files"),
+        (["salvage", "text.h5", "-o", "x.h5"], 1, "no result could be saved from 1 file"),
         (["missing", "text.h5", "--format", "xml"], 2, "use text, csv or json"),
         (["merge", "text.h5", "--format", "rows"], 2, "there are: classic, table"),
     ],

@@ -83,12 +83,12 @@ def test_hashing_finds_every_flipped_bit(subject: tuple[Path, Path]) -> None:
         try:
             found = seal if bit < seal.length * 8 else read_seal(read, len(data), "flipped")
             if found is not None:
-                SealedFile(Path("flipped"), read, found).load()
+                SealedFile(Path("flipped"), read, found).verify()
                 pytest.fail(f"bit {bit} of {len(data) * 8} went unnoticed")
         except SealError:
             pass
         data[bit // 8] ^= 1 << bit % 8
-    SealedFile(Path("whole"), read, seal).load()
+    SealedFile(Path("whole"), read, seal).verify()
 
 
 def set_byte(path: Path, at: int, value: int) -> None:

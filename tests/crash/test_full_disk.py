@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 
 from tests.crash.tools import ROOT, acknowledged, assert_nothing_lost, command
@@ -87,6 +89,27 @@ def test_merging_onto_a_full_disk(spare: int, file_format: str, tmp_path: Path) 
     assert_nothing_lost(disk / "out.h5", promised)
     assert list(disk.glob(".out.h5.merge*")) == []
     assert merge(disk / "out.h5").records == 64
+
+
+@pytest.mark.parametrize("spare", [60, 120])
+def test_additions_that_do_not_fit_onto_the_disk_are_not_blamed(spare: int, tmp_path: Path) -> None:
+    start = tmp_path / "start"
+    start.mkdir()
+    run = RunDirectory(start / "out.h5")
+    publish(run, records(4))
+    merge(run.output)
+    with h5py.File(run.output, "r+") as file:
+        file["mine"] = np.arange(40_000.0)
+    publish(run, records(2, start=10))
+    used = sum(-(-path.stat().st_size // 4096) * 4 for path in start.rglob("*") if path.is_file())
+    arguments = command("merge", tmp_path / "mount" / "out.h5", "classic")
+    status, _, messages, disk = on_small_disk(tmp_path, f"{used + spare}k", start, arguments)
+    assert "Traceback" not in messages
+    assert status == 1
+    assert "No space left on device" in messages
+    assert "carried over" not in messages
+    assert list(disk.glob(".out.h5.merge*")) == []
+    assert merge(disk / "out.h5").additions == ["mine"]
 
 
 def test_room_enough_is_enough(tmp_path: Path) -> None:

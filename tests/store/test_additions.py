@@ -53,7 +53,8 @@ def is_sealed(path: Path) -> bool:
     if file is None:
         return False
     with file:
-        return not list(file.bad_blocks())
+        file.verify()
+    return True
 
 
 def kept(run: RunDirectory) -> list[Path]:

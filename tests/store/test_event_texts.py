@@ -60,7 +60,6 @@ def test_following_a_file_gives_every_event_once_whatever_is_there_at_each_look(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "LONGEST_LINE", 100)
-    monkeypatch.setattr(events, "_PART", 16)
     run = RunDirectory(tmp_path / "out.h5").create()
     path = run.events / "host-1-token.jsonl"
     data = b"".join(

@@ -49,7 +49,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard]:
     for module in ("read.database", "merge.merge", "salvage.salvage", "validate"):
         monkeypatch.setattr(sys.modules[f"vindeby.store.{module}"], "Guard", lambda _=None: guard)
     yield guard
-    guard._stop()
+    guard.abort()
 
 
 @pytest.fixture(params=["shard", "classic", "table"])

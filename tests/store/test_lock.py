@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -201,20 +200,6 @@ def test_a_lock_that_somebody_took_meanwhile_is_not_taken_from_them(tmp_path: Pa
         assert not Lock(path, "merge")._enter(dead)
         faster.confirm()
         assert set(tmp_path.iterdir()) == {path, claim_path(path, faster.token)}
-
-
-def test_a_lock_of_an_earlier_version_is_respected_unless_its_owner_is_dead(tmp_path: Path) -> None:
-    path = tmp_path / "merge.lock"
-    me = Identity.current().to_json()
-    path.write_text(json.dumps({**me, "host": "node17", "pid": 1}))
-    with pytest.raises(BusyError, match=r"process 1 on node17 holds it.*no heartbeat.*--take-over"):
-        Lock(path, "merge").acquire()
-    with Lock(path, "merge", take_over=True) as lock:
-        lock.confirm()
-    shutil.rmtree(path)
-    path.write_text(json.dumps({**me, "started": "1"}))
-    with Lock(path, "merge") as lock:
-        lock.confirm()
 
 
 def test_a_lock_directory_that_lost_its_file_is_made_again(tmp_path: Path) -> None:

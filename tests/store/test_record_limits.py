@@ -18,11 +18,6 @@ def of_dimensions(count: int, key: str = "a") -> Record:
     return Record(key, "", {"x": np.zeros((1,) * count)})
 
 
-def stored_with_dimensions(count: int, key: str) -> Record:
-    """As an earlier version made them."""
-    return Record.stored(key, "", {"x": np.zeros((1,) * count)}, {})
-
-
 @pytest.mark.parametrize("count", [MAXIMUM_DIMENSIONS + 1, 32, 33, 64])
 def test_an_array_of_too_many_dimensions_is_refused_when_the_record_is_made(count: int) -> None:
     with pytest.raises(ArgumentError, match=rf"record a: array 'x' has {count} dimensions; at most 16"):
@@ -35,25 +30,6 @@ def test_an_array_of_as_many_dimensions_as_allowed_is_merged(run: RunDirectory, 
     publish(run, batch)
     merge(run.output, MergeOptions(file_format=file_format))
     assert contents(run.output) == {one.key: one for one in batch}
-
-
-def test_what_an_earlier_version_stored_with_more_dimensions_is_still_read_and_merged(
-    run: RunDirectory,
-) -> None:
-    batch = [stored_with_dimensions(count, f"of{count}") for count in (17, 32)]
-    publish(run, batch)
-    assert contents(run.output) == {one.key: one for one in batch}
-    merge(run.output, MergeOptions(file_format="classic"))
-    assert contents(run.output) == {one.key: one for one in batch}
-
-
-def test_a_table_refuses_an_array_of_32_dimensions_and_names_it(run: RunDirectory) -> None:
-    publish(run, [stored_with_dimensions(32, "a")])
-    with pytest.raises(ArgumentError, match=r"arrays/x has 32 dimensions.*use --format classic"):
-        merge(run.output, MergeOptions(file_format="table"))
-    assert not run.output.exists()
-    assert len(run.shard_paths()) == 1
-    merge(run.output, MergeOptions(file_format="classic"))
 
 
 @pytest.mark.parametrize("value", [np.ma.array([1.0, 2.0], mask=[False, True]), np.ma.array([1.0, 2.0])])

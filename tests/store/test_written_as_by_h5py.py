@@ -49,7 +49,7 @@ def write_ours(path: Path, batch: Sequence[Record]) -> None:
     segments = segments_of(batch)
     schemas = tuple(sorted({segment.schema for segment in segments}))
     FILE_FORMATS["classic"].write(path, Content(len(batch), schemas, {}, ROOT, segments))
-    FILE_FORMATS["classic"].look(path, len(batch))
+    FILE_FORMATS["classic"].look(path)
 
 
 def write_with_h5py(path: Path, batch: Sequence[Record]) -> None:

@@ -15,7 +15,7 @@ from numba.core import config
 from numba.extending import register_jitable
 
 from vindeby.errors import ArgumentError
-from vindeby.layout.moves import one_move, steady_moves, walk_loop
+from vindeby.layout.moves import carried_moves, steady_moves, walk_loop
 from vindeby.layout.placing import grid_wakes
 from vindeby.layout.placing.steps import placing_kernels
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
@@ -191,7 +191,7 @@ def _two_arguments(function: Callable[..., float]) -> Callable[..., float]:
 
 
 def _loops(model: WakeModel) -> list[Any]:
-    moves, steady = one_move.move_kernels(model), steady_moves.steady_kernels(model, True)
+    moves, steady = carried_moves.carried_kernels(model), steady_moves.steady_kernels(model, True)
     return [
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
         *placing_kernels(model, True), *placing_kernels(model, False), *moves, *steady,
@@ -206,7 +206,7 @@ def _loops(model: WakeModel) -> list[Any]:
 def _local_loops(model: WakeModel, locality: Locality) -> list[Any]:
     if model.superposition == "cumulative":  # not defined in local wind
         return []
-    moves = one_move.move_kernels(model, locality)
+    moves = carried_moves.carried_kernels(model, locality)
     return [*direct_kernels(model, locality), *placing_kernels(model, False, locality), *moves]
 
 
@@ -234,21 +234,19 @@ def test_a_pickled_model_does_not_take_its_identity_along() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    "changes",
     [
-        ({"superposition": "linear"}, "tabulate=True needs superposition='squares', not 'linear'"),
-        ({"reference": "source"}, "tabulate=True needs reference='free', not 'source'"),
-        (
-            {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
-            "needs added_turbulence=None",
-        ),
+        {"superposition": "linear"},
+        {"reference": "source"},
+        {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
     ],
 )
-def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str, Any], words: str) -> None:
+def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str, Any]) -> None:
     for model in (own(tabulate=True), model_named("nygaard-2022")):
-        with pytest.raises(ArgumentError, match="set tabulate=False") as caught:
+        with pytest.raises(
+            ArgumentError, match=r"tabulate=True needs superposition='squares'.* set tabulate=False"
+        ):
             replace(model, **changes)
-        assert words in str(caught.value)
         assert not replace(model, **changes, tabulate=False).tabulate
 
 

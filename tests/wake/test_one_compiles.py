@@ -12,26 +12,28 @@ from pathlib import Path
 import pytest
 
 from vindeby.wake.compiling import compiled
-from vindeby.wake.compiling.compiled import CompilingLock, kernel
+from vindeby.wake.compiling.compiled import compiling_alone, kernel
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from vindeby.wake.compiling.compiled import CompilingLock
-lock = CompilingLock(Path(sys.argv[1]))
-lock.take()
-print("held", flush=True)
-time.sleep(1000)
+from vindeby.wake.compiling.compiled import compiling_alone
+with compiling_alone(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(1000)
 """
+
+
+def seconds_to_lock(path: Path) -> float:
+    began = time.monotonic()
+    with compiling_alone(path):
+        return time.monotonic() - began
 
 
 def test_a_lock_is_free_again_and_leaves_no_file(tmp_path: Path) -> None:
     for _ in range(2):
-        lock = CompilingLock(tmp_path / "loop.nbc")
-        assert not lock.take()
-        assert [file.name for file in tmp_path.iterdir()] == ["loop.compiling"]
-        lock.release()
-        lock.release()
+        with compiling_alone(tmp_path / "loop.nbc"):
+            assert [file.name for file in tmp_path.iterdir()] == ["loop.compiling"]
         assert not list(tmp_path.iterdir())
 
 
@@ -41,18 +43,18 @@ def test_a_lock_of_a_process_that_was_killed_is_free(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         holder.kill()
-    lock = CompilingLock(tmp_path / "loop.nbc")
-    assert not lock.take()
-    lock.release()
+    assert seconds_to_lock(tmp_path / "loop.nbc") < 10.0
 
 
 def test_a_process_forked_meanwhile_does_not_keep_the_lock(tmp_path: Path) -> None:
-    lock = CompilingLock(tmp_path / "loop.nbc")
-    lock.take()
-    assert lock._descriptor is not None
-    copy = os.dup(lock._descriptor)  # as a forked process has it
-    waiting = os.open(tmp_path / "loop.compiling", os.O_RDWR)
-    lock.release()
+    with compiling_alone(tmp_path / "loop.nbc"):
+        waiting = os.open(tmp_path / "loop.compiling", os.O_RDWR)
+        [held] = [
+            int(link.name)
+            for link in Path("/proc/self/fd").iterdir()
+            if link.resolve() == tmp_path / "loop.compiling" and int(link.name) != waiting
+        ]
+        copy = os.dup(held)  # as a forked process has it
     fcntl.flock(waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(waiting)
     os.close(copy)
@@ -62,20 +64,13 @@ def test_who_has_waited_too_long_compiles_and_leaves_the_lock_to_its_holder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiled, "LONGEST_WAIT_S", 0.2)
-    holder, late = CompilingLock(tmp_path / "loop.nbc"), CompilingLock(tmp_path / "loop.nbc")
-    holder.take()
-    began = time.monotonic()
-    assert late.take()
-    assert time.monotonic() - began >= 0.2
-    late.release()
-    assert CompilingLock(tmp_path / "loop.nbc").take()
-    holder.release()
+    with compiling_alone(tmp_path / "loop.nbc"):
+        for _ in range(2):
+            assert seconds_to_lock(tmp_path / "loop.nbc") >= 0.2
 
 
 def test_where_there_can_be_no_lock_nobody_waits(tmp_path: Path) -> None:
-    lock = CompilingLock(tmp_path / "missing" / "loop.nbc")
-    assert not lock.take()
-    lock.release()
+    assert seconds_to_lock(tmp_path / "missing" / "loop.nbc") < 10.0
 
 
 def test_a_loop_that_cannot_be_compiled_lets_others_go_on(

@@ -10,7 +10,6 @@ import pytest
 from vindeby.wake import UniformSite
 from vindeby.wake.loops.superposition import (
     Superposition,
-    local_superposition_of_words,
     superposition_of_words,
     turbulence_in_wakes,
 )
@@ -40,7 +39,7 @@ LOCAL = {
 
 @pytest.mark.parametrize("words", LOCAL)
 def test_wakes_add_up_where_the_free_wind_differs(words: tuple[str, str, str]) -> None:
-    functions = local_superposition_of_words(*words)
+    functions = superposition_of_words(*words)
     together = Superposition(*(function.py_func for function in functions))  # type: ignore[attr-defined]
     scale = together.scale(AT_SOURCE, FREE)
     summed = sum(together.term(deficit * scale) for deficit in DEFICITS)
@@ -116,7 +115,6 @@ def test_a_place_is_turned_into_the_wind_and_a_gradient_back(
 def test_the_four_ways_have_names_of_their_own_for_the_compiler() -> None:
     made = [function for words in WORDS for function in superposition_of_words(*words)]
     names = {function.py_func.__qualname__ for function in made}  # type: ignore[attr-defined]
-    # Each function is a closure over one word or both, so that two or four of the same name are needed. The slopes
-    # with a free wind that is the same everywhere are one function, a closure over nothing.
-    assert len(names) == 2 * 5 + 2 * 4 + 1
+    # Each function is a closure over what it depends on: the first word, the second, or both.
+    assert len(names) == 4 * 2 + 5 * 3
     assert superposition_of_words("squares", "free") is superposition_of_words("squares", "free")

@@ -145,7 +145,10 @@ def test_cubic_power_keeps_its_form_with_a_thrust_table() -> None:
             lambda: UniformSite(turbulence_intensity=TurbulenceTable([0.1], [0, 1])).states(),
             r"the shape \(2,\)",
         ),
-        (lambda: UniformSite(turbulence_intensity=TurbulenceTable([0.1, 7], [0, 1])).states(), "from 0 to 5"),
+        (
+            lambda: UniformSite(turbulence_intensity=TurbulenceTable([0.1, 7], [0, 1])).states(),
+            r"in \[0, 5\]",
+        ),
         (
             lambda: UniformSite(turbulence_intensity=TurbulenceTable([0.1, 0.1], [1, 0])).states(),
             "must increase",

@@ -29,10 +29,13 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
         {"speedup": ONES.T},
         r"speedup has shape \(2, 3\); with these axes it must be a number, \(3, 2\) over x, y",
     ),
-    ({"speedup": np.full((3, 2), -0.5)}, r"speedup\[0, 0\] is -0.5; it must be in \[0, 100\]"),
+    (
+        {"speedup": np.full((3, 2), -0.5)},
+        r"speedup\[0, 0\] is -0.5; it must be a finite number in \[0, 100\]",
+    ),
     (
         {"turbulence_intensity": np.full((3, 2), 12.0)},
-        r"turbulence_intensity\[0, 0\] is 12; it must be in \[0, 5\]",
+        r"turbulence_intensity\[0, 0\] is 12.0; it must be a finite number in \[0, 5\]",
     ),
     ({"speedup": "fast"}, "speedup must be numbers"),
     ({"speedup": 1.0, "weibull_a": 9.0}, "weibull_k and sector_frequency is missing: give all three or none"),

@@ -10,6 +10,7 @@ import typer
 from vindeby.cli.options import FormatOption, JsonOption, given_campaign, taking
 from vindeby.cli.output import echo, echo_json, echo_text, say
 from vindeby.errors import ArgumentError, DataError
+from vindeby.text import plural
 
 
 @taking("given", given_campaign)
@@ -80,7 +81,9 @@ def command(
         if filled is not None:
             echo(f"  {filled}")
     if not report.records:
-        raise DataError(f"{output}: not written; no result could be saved from {len(report.files)} files")
+        raise DataError(
+            f"{output}: not written; no result could be saved from {plural(len(report.files), 'file')}"
+        )
     if missing:
         few = sum(entry.reason == Reason.INVALID.value for entry in missing)
         invalid_too = f" ({few} of them invalid)" if few else ""

@@ -11,6 +11,7 @@ from vindeby.cli.options import JsonOption, given_campaign, taking
 from vindeby.cli.output import echo, echo_json, say
 from vindeby.errors import ArgumentError
 from vindeby.printable import one_line
+from vindeby.text import plural
 
 if TYPE_CHECKING:
     from vindeby.assembly.energy import Filled
@@ -109,7 +110,9 @@ def _print(report: ValidationReport) -> None:
     skipped = sum(report.not_computed_again.values())
     why = ", ".join(report.not_computed_again)
     left_out = f", {skipped} not computed again ({why})" if skipped else ""
-    echo(f"{report.path}: {verdict}: {report.records} records in {report.files} files{left_out}")
+    echo(
+        f"{report.path}: {verdict}: {plural(report.records, 'record')} in {plural(report.files, 'file')}{left_out}"
+    )
     for entry in report.contents:
         echo(f"  {entry}")
     often = repeated(report.issues, _SHOWN)

@@ -80,41 +80,27 @@ def find_missing(
     """
     have = fingerprints(database) if database is not None else {}
     bad = _invalid(database) if database is not None else {}
-    found = (
-        _missing(key, fingerprint, have, bad, failed or {}, started or {}, invalid or {})
-        for key, fingerprint in expected.items()
-    )
-    missing = [entry for entry in found if entry is not None]
-    return [
-        entry for entry in missing if entry.key in (invalid or {}) or not _answered(database, entry, expected)
-    ]
+    failed, started, invalid = failed or {}, started or {}, invalid or {}
+    missing: list[Missing] = []
 
+    def note(key: str, reason: Reason, detail: str) -> None:
+        missing.append(Missing(key, reason.value, detail))
 
-def _missing(
-    key: str,
-    fingerprint: str,
-    have: Mapping[str, str],
-    bad: Mapping[str, str],
-    failed: Mapping[str, str],
-    started: Mapping[str, str],
-    invalid: Mapping[str, str],
-) -> Missing | None:
-    found = have.get(key)
-    if found is not None and answers(found, fingerprint):
-        return Missing(key, Reason.INVALID.value, invalid[key]) if key in invalid else None
-    if found is not None:
-        return Missing(key, Reason.STALE.value, f"fingerprint {found[:12]} instead of {fingerprint[:12]}")
-    if key in bad:
-        return Missing(key, Reason.INVALID.value, bad[key])
-    if key in failed:
-        return Missing(key, Reason.FAILED.value, failed[key])
-    reason = Reason.UNFINISHED if key in started else Reason.NEVER_STARTED
-    return Missing(key, reason.value, started.get(key, ""))
-
-
-def _answered(database: Holding | None, entry: Missing, expected: Mapping[str, str]) -> bool:
-    stale = database is not None and entry.reason == Reason.STALE.value
-    return stale and database is not None and has_answer(database, entry.key, expected[entry.key])
+    for key, asked in expected.items():
+        found = have.get(key)
+        if database is not None and found is not None:
+            if answers(found, asked):
+                if key in invalid:
+                    note(key, Reason.INVALID, invalid[key])
+            elif key in invalid or not has_answer(database, key, asked):
+                note(key, Reason.STALE, f"fingerprint {found[:12]} instead of {asked[:12]}")
+        elif key in bad:
+            note(key, Reason.INVALID, bad[key])
+        elif key in failed:
+            note(key, Reason.FAILED, failed[key])
+        else:
+            note(key, Reason.UNFINISHED if key in started else Reason.NEVER_STARTED, started.get(key, ""))
+    return missing
 
 
 def has_answer(database: Holding, key: str, fingerprint: str) -> bool:

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
 from vindeby.printable import one_line
@@ -27,13 +25,13 @@ from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hd
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.root import Addition, listed, root_is_intact
 from vindeby.store.format.rows import Segment, checksum_of
-from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.merge.sources import Relation, relate
 from vindeby.store.missing import Missing, Reason, answers
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.inspect import Finding, Verdict, count_origins, in_words
-from vindeby.store.read.reading import Reading, iterate_sealed, read_any, sealed_additions
+from vindeby.store.read.reading import Reading, read_any
+from vindeby.text import plural
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
 """Given a record, what is wrong with it, in words; nothing when it is right."""
@@ -62,7 +60,7 @@ class FileContent:
     findings: tuple[str, ...]
 
     def __str__(self) -> str:
-        what = ["1 record" if self.records == 1 else f"{self.records} records"] if self.records else []
+        what = [plural(self.records, "record")] if self.records else []
         return one_line(f"{self.file}: {self.size} bytes: " + "; ".join([*what, *self.findings]))
 
 
@@ -151,13 +149,13 @@ class _Validation:
         self.path = self.run.output if isinstance(path, RunDirectory) else Path(path)
         self.expected, self.checks, self.limits = expected, checks, limits
         self.report = ValidationReport(str(self.path))
-        self.keys: dict[bytes, bytes] = {}
-        self.checksums: dict[bytes, bytes] = {}
+        self.fingerprints: dict[str, str] = {}
+        self.checksums: dict[str, str] = {}
         self.doubtful: dict[str, Path] = {}
         self.root: Mapping[str, Attribute] = {}
         self.shards: list[Path] = []
         self._additions: list[Addition] = []
-        self.possible: set[bytes] = set()
+        self.possible: set[str] = set()
 
     def do(self) -> ValidationReport:
         shards = self.shards = self.run.shard_paths()
@@ -219,40 +217,21 @@ class _Validation:
         self.report.issues.append(Issue(str(path), key, what))
 
     def _file(self, path: Path, guard: Guard, kind: str) -> None:
+        """One file; FileNotFoundError for a shard that is gone."""
         self.report.files += 1
-        for item in self._segments(path, guard, kind):
-            if isinstance(item, Segment):
-                self._segment(path, item)
-            else:
-                self._issue(path, item.key, str(Finding(item.verdict, item.detail)))
-
-    def _segments(self, path: Path, guard: Guard, kind: str) -> Iterator[Segment | Finding]:
-        """Stream a sound sealed file; fall back to careful reading for anything else."""
-        try:
-            file = SealedFile.open(path)
-            if file is not None:
-                with file:
-                    sound = next(file.bad_blocks(), None) is None
-                    if sound:
-                        if kind == "database":
-                            self.root, self.report.sealed = dict(file.seal.directory.get("root", {})), True
-                            self.report.digest = file.seal.digest
-                            self._additions = sealed_additions(file)
-                        yield from _sound_segments(file)
-                        return
-        except FileNotFoundError:
-            if kind == "shard":
-                raise
-        except (SealError, OSError):
-            pass
-        reading = read_any(path, guard)
-        yield from reading.findings
-        yield from reading.segments
+        reading = read_any(path, guard, partial(self._segment, path))
+        if kind == "shard" and Finding(Verdict.MISSING) in reading.findings:
+            raise FileNotFoundError(path)
+        if kind == "shard" and not reading.sealed and not reading.findings:
+            reading.findings.append(
+                Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing")
+            )
+        for finding in reading.findings:
+            self._issue(path, finding.key, str(Finding(finding.verdict, finding.detail)))
         if kind == "database":
             self.root, self._additions = reading.root, reading.additions
+            self.report.sealed, self.report.digest = reading.streamed is not None, reading.digest
             self._unsealed(reading)
-        elif kind == "shard" and not reading.sealed and not reading.findings:
-            yield Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing")
 
     def _unsealed(self, reading: Reading) -> None:
         if reading.lost_its_seal:
@@ -266,36 +245,26 @@ class _Validation:
             )
 
     def _segment(self, path: Path, segment: Segment) -> None:
-        rows = segment.rows
+        """Check every record; those are results that are whole, marked, possible, and an answer."""
         self.report.records += len(segment)
         self.report.origins += count_origins(segment)
-        intact = segment.intact()
-        for row in np.flatnonzero(~intact):
-            self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.CHECKSUM.value)
-        for row in np.flatnonzero(~segment.marked()):
-            self._issue(path, rows["key"][row].decode(errors="replace"), Verdict.NOT_MARKED.value)
-        keys, checksums = rows["key"].tolist(), rows["checksum"].tolist()
-        for key, fingerprint, checksum in zip(keys, rows["fingerprint"].tolist(), checksums, strict=True):
-            if self.checksums.setdefault(key, checksum) != checksum:
-                self.doubtful[key.decode(errors="replace")] = path
-            self.keys.setdefault(key, fingerprint)
-        self.possible.update(self._possible(path, segment, intact & segment.marked()))
-
-    def _possible(self, path: Path, segment: Segment, usable: NDArray[np.bool_]) -> Iterator[bytes]:
-        """Check every record; the keys of those that are results: whole, marked, possible, and an answer."""
-        rows = segment.rows
         records = segment.records() if self.checks else iter([None] * len(segment))
-        columns = (rows[name].tolist() for name in ("key", "fingerprint", "checksum"))
-        found = zip(records, usable.tolist(), *columns, strict=True)
-        for record, good, key, mark, checksum in found:
-            name, fingerprint = key.decode(errors="replace"), mark.decode(errors="replace")
+        columns = [
+            [text.decode(errors="replace") for text in segment.rows[name].tolist()]
+            for name in ("key", "fingerprint", "checksum")
+        ]
+        found = zip(records, segment.intact().tolist(), *columns, strict=True)
+        for record, intact, key, fingerprint, checksum in found:
+            if self.checksums.setdefault(key, checksum) != checksum:
+                self.doubtful[key] = path
+            self.fingerprints.setdefault(key, fingerprint)
             wrong = [] if record is None else [what for check in self.checks for what in check(record)]
-            for what in wrong:
-                self._issue(path, name, what)
-            if wrong and good:
-                self.report.invalid.append(Invalid(name, checksum.decode(), "; ".join(wrong), fingerprint))
-            elif good and answers(fingerprint, (self.expected or {}).get(name, fingerprint)):
-                yield key
+            for what in [*wrong, *([] if intact else [Verdict.CHECKSUM.value])]:
+                self._issue(path, key, what)
+            if intact and wrong:
+                self.report.invalid.append(Invalid(key, checksum, "; ".join(wrong), fingerprint))
+            elif intact and answers(fingerprint, (self.expected or {}).get(key, fingerprint)):
+                self.possible.add(key)
 
     def _copies(self, guard: Guard) -> None:
         """Keys that occur again with another checksum: a merge must be able to tell which record to keep."""
@@ -316,7 +285,7 @@ class _Validation:
                 if Relation.CONFLICT in relations or twice_in_one_file:
                     self._issue(path, key, "occurs twice with different content")
                 if Relation.LATER_ASKED in relations and key in asked and not all(bad):
-                    self.keys[key.encode()] = asked[key].encode()
+                    self.fingerprints[key] = asked[key]
 
     def _root(self) -> None:
         """The root attributes against themselves and against what is there."""
@@ -338,9 +307,7 @@ class _Validation:
     def _expected(self) -> None:
         if self.expected is None:
             return
-        have = {
-            key.decode(errors="replace"): mark.decode(errors="replace") for key, mark in self.keys.items()
-        }
+        have = self.fingerprints
         bad = {issue.key: issue.what for issue in self.report.issues if issue.key}
         for key, fingerprint in self.expected.items():
             if key not in have:
@@ -348,20 +315,12 @@ class _Validation:
                 self.report.missing.append(Missing(key, reason.value, bad.get(key, "")))
             elif not answers(have[key], fingerprint):
                 self.report.missing.append(Missing(key, Reason.STALE.value))
-            elif key.encode() not in self.possible:
+            elif key not in self.possible:
                 self.report.missing.append(Missing(key, Reason.INVALID.value, bad.get(key, "")))
         unknown = [key for key in have if key not in self.expected]
         if unknown:
             shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
             self.report.notes.append(f"{len(unknown)} records are not part of the campaign: {shown}")
-
-
-def _sound_segments(file: SealedFile) -> Iterator[Segment | Finding]:
-    """The records of a file whose bytes are those that were sealed, as far as its directory leads to them."""
-    try:
-        yield from iterate_sealed(file)
-    except SealError as error:
-        yield Finding(Verdict.CHECKSUM, str(error).removeprefix(f"{file.path}: "))
 
 
 def repeated(issues: Iterable[Issue], at_least: int = 3) -> list[tuple[str, int]]:

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake.loops.choice import Call, TabulatedLoops, WidthLoops, loops_of
-from vindeby.wake.loops.local_wind import LocalWind, moved_grid
+from vindeby.wake.loops.choice import Call, Loops
+from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
+from vindeby.wake.loops.local_wind import LocalWind, wind_near
 from vindeby.wake.loops.wind import Wind
 from vindeby.wake.loops.wind_access import (
     FreeWind,
@@ -125,9 +126,7 @@ class WindFarm:
         self.neighbours = neighbours
         self.machines = machines_of(self.turbines)
         self.data = self.model.data
-        self._loops = loops_of(
-            self.model, self.turbines, self.states, self.locality, self.data, tabulate=tabulate
-        )
+        self._loops = Loops(self.model, self.turbines, self.states, self.locality, tabulate=tabulate)
         self._neighbours = (
             self._checked_layout(neighbours.x, neighbours.y, neighbours.types, "neighbour")
             if neighbours
@@ -137,12 +136,12 @@ class WindFarm:
     @property
     def tabulated(self) -> bool:
         """Whether pairs of turbines are read from tables (``pair_tables``)."""
-        return isinstance(self._loops, TabulatedLoops)
+        return self._loops.kind == "tabulated"
 
     @property
     def by_width(self) -> bool:
         """Whether wakes are computed by their width (``by_width``)."""
-        return isinstance(self._loops, WidthLoops)
+        return self._loops.kind == "by width"
 
     def __repr__(self) -> str:
         turbines = ", ".join(map(repr, self.turbines[:3])) + (", ..." if len(self.turbines) > 3 else "")
@@ -158,11 +157,7 @@ class WindFarm:
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Annual energy production of every turbine in GWh."""
         layout, counted = self._layout(x, y, types)
-        call = self._loops.energy(self.states)
-        out = np.zeros((call.blocks, counted))
-        if counted:
-            self._run(call, layout, counted, self.wind, out)
-        return out.sum(axis=0) * mean_power_to_aep_gwh(1.0)
+        return self._run(self._loops.energy(self.states), layout, counted, self.wind)[0]
 
     def aep_and_gradient(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
@@ -175,17 +170,14 @@ class WindFarm:
             )
         layout, counted = self._layout(x, y, types)
         everyone = len(layout[0])
-        call = self._loops.gradient(self.states)
-        out, out_x, out_y = (np.zeros((call.blocks, count)) for count in (counted, everyone, everyone))
-        if counted:
-            self._run(call, layout, counted, self.wind, out, out_x, out_y)
-        unit = mean_power_to_aep_gwh(1.0)
-        total = float((out.sum(axis=0) * unit).sum())
-        return total, out_x.sum(axis=0)[:counted] * unit, out_y.sum(axis=0)[:counted] * unit
+        each, slope_x, slope_y = self._run(
+            self._loops.gradient(self.states), layout, counted, self.wind, slopes=everyone
+        )
+        return float(each.sum()), slope_x[:counted], slope_y[:counted]
 
     def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
-        return self._of_chunk(*self._layout(x, y, types), self.states, wants_power=True)
+        return self._of_chunk(*self._layout(x, y, types), self.states)
 
     def power_steps(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 512
@@ -197,11 +189,11 @@ class WindFarm:
         """
         layout, counted = self._layout(x, y, types)
         for steps, states in chunks_of(self.states, steps_per_chunk):
-            yield steps, self._of_chunk(layout, counted, states, wants_power=True)
+            yield steps, self._of_chunk(layout, counted, states)
 
     def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
-        return self._of_chunk(*self._layout(x, y, types), self.states, wants_power=False)
+        return self._of_chunk(*self._layout(x, y, types), self.states, speed=True)
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
         """AEP in GWh that this many turbines would have if none stood in a wake."""
@@ -236,7 +228,7 @@ class WindFarm:
 
     def wind_near(self, origin: Sequence[float] | FloatArray) -> Wind | LocalWind:
         """The wind for compiled loops whose positions are relative to this origin (x, y)."""
-        return moved_grid(self.wind, origin) if isinstance(self.wind, LocalWind) else self.wind
+        return wind_near(self.wind, origin)
 
     def wake_loss(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """The fraction of the wake-free AEP that wakes take; 0 for an empty layout."""
@@ -273,17 +265,12 @@ class WindFarm:
         wind, _ = wind_and_locality(self.site, states, self.turbines)
         out = map_wind(self.site, states, at, point_x, point_y)
         if len(px):
-            middle = self._middle(px, py)
-            near = moved_grid(wind, middle) if isinstance(wind, LocalWind) else wind
-            arrays = [np.zeros((len(px), 1)) for _ in range(4)]
-            self._loops.kernels.power(
-                self.data, self.machines, px - middle[0], py - middle[1], type_index, len(px), near, 0, 1,
-                np.zeros((1, len(px))), *arrays,
-            )  # fmt: skip
-            u, ct, ti = (np.ascontiguousarray(a[:, 0]) for a in arrays[1:])
-            blows = (wind,) if self.locality != "uniform" else (wind.cosine[0], wind.sine[0], float(speed))
-            self._loops.kernels.field(
-                self.data, self.machines, px, py, type_index, *blows, u, ct, ti, point_x, point_y, at, out
+            kept = Kept(np.zeros(1, np.int64), np.zeros((3, len(px), 1)), True)
+            call = self._loops.one_state(states)
+            self._run(call, (px, py, type_index), len(px), wind, kept=kept)
+            u, ct, ti = (np.ascontiguousarray(array[:, 0]) for array in kept.values)
+            self._loops.direct.field(
+                self.data, self.machines, wind, px, py, type_index, u, ct, ti, point_x, point_y, at, out
             )
         return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
 
@@ -293,22 +280,37 @@ class WindFarm:
         layout: tuple[FloatArray, FloatArray, IntArray],
         counted: int,
         wind: Wind | LocalWind,
-        *out: FloatArray,
-    ) -> None:
+        *,
+        slopes: int = 0,
+        kept: Kept = NOTHING_KEPT,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """AEP of every counted turbine in GWh, and its slopes with the x and the y of ``slopes`` turbines."""
         x, y, type_index = layout
-        middle = self._middle(x, y)
-        near = moved_grid(wind, middle) if isinstance(wind, LocalWind) else wind
-        arguments = (*call.before, self.machines, x - middle[0], y - middle[1], type_index, counted, near)
-        shares = min(self.threads, call.blocks)
-        if shares <= 1:
-            call.loop(*arguments, 0, call.blocks, *out, *call.after)
-            return
-        edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
-        with ThreadPoolExecutor(shares) as pool:
-            for job in [
-                pool.submit(call.loop, *arguments, a, b, *out, *call.after) for a, b in pairwise(edges)
-            ]:
-                job.result()
+        out, out_x, out_y = (np.zeros((call.blocks, count)) for count in (counted, slopes, slopes))
+        if counted:
+            middle = self._middle(x, y)
+            near = wind_near(wind, middle)
+            arguments = (
+                call.data,
+                self.machines,
+                call.pairs,
+                call.per_block,
+                near,
+                x - middle[0],
+                y - middle[1],
+            )
+            found = (out, out_x, out_y, kept)
+            shares = min(self.threads, call.blocks)
+            edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
+            jobs = [(*arguments, type_index, counted, a, b, *found) for a, b in pairwise(edges)]
+            if shares == 1:
+                call.loop(*jobs[0])
+            else:
+                with ThreadPoolExecutor(shares) as pool:
+                    list(pool.map(lambda job: call.loop(*job), jobs))
+        unit = mean_power_to_aep_gwh(1.0)
+        each, slope_x, slope_y = (array.sum(axis=0) * unit for array in (out, out_x, out_y))
+        return each, slope_x, slope_y
 
     def _of_chunk(
         self,
@@ -316,16 +318,16 @@ class WindFarm:
         counted: int,
         states: WindStates,
         *,
-        wants_power: bool,
+        speed: bool = False,
     ) -> FloatArray:
-        """Power or wind speed of every turbine in these states."""
+        """Power, or wind speed, of every turbine in these states."""
         wind = self.wind
         if states is not self.states:
             wind, _ = wind_and_locality(self.site, states, self.turbines)
-        call, found = self._loops.by_state(states, counted, wants_power=wants_power)
-        if counted:
-            self._run(call, layout, counted, wind, np.zeros((call.blocks, counted)))
-        return found().reshape((counted, *states.shape))
+        column = np.arange(len(states.speed)) if states.step is None else np.array(states.step, np.int64)
+        kept = Kept(column, np.zeros((1, counted, len(column))), speed)
+        self._run(self._loops.by_state(states), layout, counted, wind, kept=kept)
+        return kept.values.reshape((counted, *states.shape))
 
     def _hand_out(self, array: FloatArray) -> FloatArray:
         if self.states.step is not None:

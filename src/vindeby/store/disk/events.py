@@ -31,10 +31,8 @@ SET_ASIDE = "set aside"
 CUT_SHORT = "cut short"
 """The event of a task whose worker ended while it was on it."""
 LONGEST_LINE = 1 << 24
-"""Bytes of a line that is read; longer ones were written by versions that did not cut texts."""
-OVERLONG = b"..."
+"""Bytes of a line that is read; no run writes longer ones."""
 _MOST_WAITING = 1 << 24
-_PART = 1 << 20
 _LAST_TIME = 1e12
 
 
@@ -115,25 +113,17 @@ def parse_event(line: bytes, path: Path, odd: Odd) -> Event | None:
     return entry if isinstance(time_, int | float) and abs(time_) < _LAST_TIME else None
 
 
-def whole_lines(file: BinaryIO, *, inside: bool = False, last: bool = False) -> Iterator[tuple[bytes, int]]:
-    """Each line from here on that has an end, with the bytes up to its end; of one that is too long only its end.
+def whole_lines(file: BinaryIO, *, last: bool = False) -> Iterator[tuple[bytes, int]]:
+    """Each line from here on that has an end, and where it ends; of one that is too long only that.
 
-    ``inside`` says that the file stands inside of such a line. Where the file ends inside of one, its bytes so far
-    come with the text ``OVERLONG``, so that who follows a file need not read them again. ``last``: what is there of
-    the last line comes too, though its end is missing.
+    ``last``: what is there of the last line comes too, though its end is missing.
     """
-    rest, skipped = b"", 0
-    while part := file.read(_PART):
-        *lines, rest = (rest + part).split(b"\n")
-        for line in lines:
-            yield b"" if inside or len(line) > LONGEST_LINE else line, skipped + len(line) + 1
-            inside, skipped = False, 0
-        if inside or len(rest) > LONGEST_LINE:
-            inside, skipped, rest = True, skipped + len(rest), b""
-    if inside and skipped:
-        yield OVERLONG, skipped
-    elif last and rest:
-        yield rest, len(rest)
+    overlong = False
+    while part := file.readline(LONGEST_LINE + 1):
+        ended = part.endswith(b"\n")
+        if ended or (last and not overlong and len(part) <= LONGEST_LINE):
+            yield b"" if overlong else part, file.tell()
+        overlong = not ended and (overlong or len(part) > LONGEST_LINE)
 
 
 def _bounded(value: Any) -> Any:
@@ -203,7 +193,7 @@ class EventTail:
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
-        self._places: dict[Path, tuple[int, int, bool]] = {}
+        self._places: dict[Path, tuple[int, int]] = {}
         self.odd: Odd = {}
 
     def read_new(self) -> list[Event]:
@@ -216,17 +206,14 @@ class EventTail:
 
     def _new_lines(self, path: Path) -> Iterator[Event]:
         with contextlib.suppress(OSError), noting(path, self.odd), open_bounded(path) as file:
-            inode, start, inside = self._places.get(path, (0, 0, False))
+            inode, start = self._places.get(path, (0, 0))
             status = os.fstat(file.fileno())
-            if inode != status.st_ino or start > status.st_size:
-                start, inside = 0, False
-            file.seek(start)
-            for line, size in whole_lines(file, inside=inside):
-                start, inside = start + size, line is OVERLONG
+            file.seek(start if inode == status.st_ino and start <= status.st_size else 0)
+            for line, end in whole_lines(file):
+                self._places[path] = (status.st_ino, end)
                 event = parse_event(line, path, self.odd)
                 if event is not None:
                     yield event
-            self._places[path] = (status.st_ino, start, inside)
 
 
 def read_now(run: RunDirectory, odd: Odd | None = None) -> dict[str, Event]:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import math
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -185,18 +186,16 @@ def _cut(text: str) -> str:
 
 def shortened(text: str, longest: int) -> str:
     """The beginning and the end of a longer text, with a note in between of how much is left out."""
-    text = text if len(text) <= longest else _without_middle(text, longest)
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _without_middle(text: str, longest: int) -> str:
     half = longest // 2
-    return f"{text[:half]}\n... ({len(text) - 2 * half:,} characters left out) ...\n{text[-half:]}"
+    if len(text) > longest:
+        text = f"{text[:half]}\n... ({len(text) - 2 * half:,} characters left out) ...\n{text[-half:]}"
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 _TRANSIENT = frozenset(
     {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE, errno.EAGAIN, errno.EINTR, errno.ENOENT}
 )
+"""Errors after which the same thing could succeed later: full, over quota, failing, stale."""
 _READ_SIZE = 1 << 20
 _FEW_INODES = 16
 """So few left mean that they ran out: some were given back when what had failed was removed."""
@@ -291,16 +290,6 @@ class Retry:
     first_wait_s: float = 0.1
     sleep: Callable[[float], None] = time.sleep
 
-    def waits(self) -> Iterator[float]:
-        """The wait before each further attempt."""
-        for number in range(self.attempts - 1):
-            yield self.first_wait_s * 2**number
-
-
-def is_transient(error: OSError) -> bool:
-    """Could the same thing succeed later: full, over quota, failing, stale?"""
-    return error.errno in _TRANSIENT
-
 
 def make_directories(files: Files, path: Path, above: Path) -> None:
     """Make a directory and its parents below ``above``, each name forced to the disk."""
@@ -352,8 +341,7 @@ def publish_bytes(
     files: Files, retry: Retry, data: bytes, names: Callable[[], tuple[Path, Path]], above: Path
 ) -> Path:
     """Write under a fresh name until it is durable; each attempt starts anew with a new file."""
-    waits = retry.waits()
-    while True:
+    for attempt in itertools.count(1):
         temporary, target = names()
         try:
             if not target.parent.is_dir():
@@ -361,16 +349,16 @@ def publish_bytes(
             write_durably(files, data, temporary, target)
             return target
         except OSError as error:
-            wait = next(waits, None) if is_transient(error) else None
-            if wait is None:
+            if error.errno not in _TRANSIENT or attempt >= retry.attempts:
                 raise storage_error(error, target, len(data), retry.attempts) from error
-        retry.sleep(wait)
+        retry.sleep(retry.first_wait_s * 2 ** (attempt - 1))
+    raise AssertionError
 
 
 def storage_error(error: OSError, target: Path, needed: int, attempts: int) -> StorageError:
     """What a user needs to know when the disk keeps refusing: for want of space the folder, else the file."""
     reason = error.strerror or str(error)
-    tries = f" after {attempts} attempts" if is_transient(error) else ""
+    tries = f" after {attempts} attempts" if error.errno in _TRANSIENT else ""
     where = Path(error.filename or target)
     free, remedy = _room(target.parent, needed)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:

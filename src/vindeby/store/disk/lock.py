@@ -21,7 +21,6 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from vindeby.errors import BusyError
@@ -88,10 +87,7 @@ class Lock:
 
     def holder(self) -> Identity | None:
         """Who holds it; None when nobody does."""
-        try:
-            state = read_state(self.path)
-        except NotADirectoryError:
-            return self._earlier_owner().process
+        state = read_state(self.path)
         return None if state is None or not state.token else self._owner(state).process
 
     def acquire(self) -> Self:
@@ -106,10 +102,9 @@ class Lock:
 
     def clear(self) -> None:
         """Take the lock away from an owner from whom it may be taken, without holding it; BusyError otherwise."""
-        with contextlib.suppress(NotADirectoryError):
-            state = read_state(self.path)
-            if state is None or not state.token:
-                return
+        state = read_state(self.path)
+        if state is None or not state.token:
+            return
         self._wait(lambda old: not old.token or swap_state(self.path, old, LockState.free()))
 
     def confirm(self) -> None:
@@ -142,13 +137,9 @@ class Lock:
         watch = Watch(self.path, self._lease)
         first: str | None = None
         while True:
-            try:
-                state = read_state(self.path)
-                if state is None:
-                    create_state(self.path)
-                    continue
-            except NotADirectoryError:
-                self._remove_earlier(deadline)
+            state = read_state(self.path)
+            if state is None:
+                create_state(self.path)
                 continue
             first = state.token if first is None else first
             asked = self._take_over and state.token == first
@@ -224,31 +215,8 @@ class Lock:
     def _owner(self, state: LockState) -> Owner:
         return read_claim(claim_path(self.path, state.token))
 
-    def _earlier_owner(self) -> Owner:
-        """The owner of a lock as versions before 0.1.0 made it: a plain file without heartbeats."""
-        return read_claim(self.path)
-
-    def _remove_earlier(self, deadline: float) -> None:
-        """Remove such a lock if its owner is dead or the user says so; a directory cannot be removed this way."""
-        owner = self._earlier_owner()
-        if owner.process.is_dead or self._take_over:
-            try:
-                self.path.unlink(missing_ok=True)
-            except OSError:
-                if not self.path.is_dir():  # another process has made a lock of today there
-                    raise
-        elif time.monotonic() >= deadline:
-            raise BusyError(
-                f"{self.path}: {owner.describe(self.path, self.purpose)}, with a lock that has no heartbeat; wait "
-                "until it ends, or --take-over if it is gone"
-            )
-        else:
-            time.sleep(_POLL_S)
-
     def __enter__(self) -> Self:
         return self.acquire()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()

@@ -75,7 +75,7 @@ class LockState:
 
 
 def read_state(path: Path) -> LockState | None:
-    """The state of the lock at ``path``; None where no lock was ever made. NotADirectoryError for a plain file."""
+    """The state of the lock at ``path``; None where no lock was ever made."""
     states: list[LockState] = []
     for _ in range(_LOOKS):
         try:
@@ -86,6 +86,10 @@ def read_state(path: Path) -> LockState | None:
             ]
         except FileNotFoundError:
             return None
+        except NotADirectoryError:
+            raise BusyError(
+                f"{path}: is a file and not a lock; make sure that no process uses it, then delete this file"
+            ) from None
         if len(states) == 1:
             return states[0]
         time.sleep(_PAUSE_S)  # while a name changes, a listing may show both names or neither
@@ -116,7 +120,7 @@ def swap_state(path: Path, old: LockState, new: LockState) -> bool:
     """Change the state from ``old`` to ``new``; False, with nothing changed, when it was not ``old`` any more."""
     try:
         (path / old.name).rename(path / new.name)
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         # A network file system may repeat a request whose answer was lost: then the new name is there.
         return os.path.lexists(path / new.name)
     return True
@@ -126,7 +130,7 @@ def is_held_by(path: Path, token: str) -> bool:
     """Is this the owner now? For a look from another process; the owner itself renews the lock to be sure."""
     try:
         state = read_state(path)
-    except (NotADirectoryError, BusyError):
+    except BusyError:
         return False
     return state is not None and state.token == token
 
@@ -208,7 +212,7 @@ class Owner:
         text = f"{self.process} holds it ({purpose})"
         if self.since:
             text += f" since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.since))}"
-        age = heartbeat_age(path) if path.is_dir() else None
+        age = heartbeat_age(path)
         return text if age is None else f"{text}, last heartbeat {age:.0f} s ago"
 
 

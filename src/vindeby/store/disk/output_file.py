@@ -44,10 +44,9 @@ def new_file(path: Path, *, replace: bool, database: Path | None = None) -> Iter
         with _disk_errors(path):
             yield temporary
             force_file(temporary)
-            if replace:
-                temporary.replace(path)
-            else:
-                _rename_to_new(temporary, path)
+            if not replace:  # another process may have made it meanwhile
+                refuse_existing(path)
+            temporary.replace(path)
             Files().fsync_directory(path.parent)
     finally:
         with contextlib.suppress(OSError):
@@ -113,18 +112,6 @@ def _refuse_database(path: Path, database: Path | None) -> None:
 
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-
-
-def _rename_to_new(temporary: Path, path: Path) -> None:
-    """Rename without replacing a file that came meanwhile; where links do not exist, that is checked just before."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise ArgumentError(
-            f"{path}: was made by another process meanwhile; name another file with -o"
-        ) from None
-    except OSError:
-        temporary.replace(path)
 
 
 def _swap(temporary: Path, path: Path) -> None:

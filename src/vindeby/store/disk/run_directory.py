@@ -163,23 +163,24 @@ class RunDirectory:
 
     def put_in_quarantine(self, path: Path, why: str, *, move: bool = True) -> Path:
         """Move or copy a bad file aside with a note; it is never deleted. Where it is now."""
-        stamp = f"{path.parent.name}--" if path.is_relative_to(self.shards) else ""
-        target = self.quarantine / f"{stamp}{path.name}"
-        for number in itertools.count(2):
-            if not target.exists():
-                break
-            target = self.quarantine / f"{stamp}{path.stem}-{number}{path.suffix}"
-        note = {"file": str(path), "why": why, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
-        make_directories(Files(), self.quarantine, self.path.parent)
-        replace_text(
-            target.with_name(target.name + ".why.json"), json.dumps(note, indent=1) + "\n", self.path.parent
-        )
+        start = f"{path.parent.name}--" if path.is_relative_to(self.shards) else ""
+        target = self.noted_place(self.quarantine, f"{start}{path.stem}", path, why)
         if move:
             path.rename(target)
         else:
             shutil.copyfile(path, target)
         force_file(target)
         Files().fsync_directory(path.parent)
+        return target
+
+    def noted_place(self, folder: Path, stem: str, path: Path, why: str) -> Path:
+        """A free name in a folder for a file that is kept, with a note beside it that says why."""
+        make_directories(Files(), folder, self.path.parent)
+        names = (f"{stem}{f'-{number}' if number > 1 else ''}{path.suffix}" for number in itertools.count(1))
+        target = next(folder / name for name in names if not (folder / name).exists())
+        note = {"file": str(path), "why": why, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+        text = json.dumps(note, indent=1) + "\n"
+        replace_text(target.with_name(f"{target.name}.why.json"), text, self.path.parent)
         return target
 
 
@@ -193,16 +194,9 @@ def replace_text(path: Path, text: str, above: Path) -> None:
     publish_bytes(Files(), Retry(), text.encode(), names, above)
 
 
-def _files_below(top: str | Path) -> Iterator[str]:
-    try:
-        entries = list(os.scandir(top))
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files_below(entry.path)
-        else:
-            yield entry.path
+def _files_below(top: Path) -> Iterator[str]:
+    for folder, _, names in os.walk(top):
+        yield from (f"{folder}/{name}" for name in names)
 
 
 def _text_if_any(path: Path) -> str | None:
@@ -242,25 +236,10 @@ _NO_LINKS = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP,
 
 def keep_old_file(run: RunDirectory, why: str) -> Path:
     """Keep the standing OUT.h5 in ``OUT.h5.run/replaced/``, with a note; where it is."""
-    folder = run.path / "replaced"
-    make_directories(Files(), folder, run.path.parent)
-    now = time.gmtime()
-    target = _free_name(folder, run.output, time.strftime("%Y%m%dT%H%M%SZ", now))
-    note = {"file": str(run.output), "why": why, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", now)}
-    replace_text(
-        target.with_name(f"{target.name}.why.json"), json.dumps(note, indent=1) + "\n", run.path.parent
-    )
+    stem = f"{run.output.stem}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    target = run.noted_place(run.replaced, stem, run.output, why)
     link_or_copy(run.output.resolve(), target)
     return target
-
-
-def _free_name(folder: Path, path: Path, stamp: str) -> Path:
-    for number in itertools.count(1):
-        ending = "" if number == 1 else f"-{number}"
-        target = folder / f"{path.stem}-{stamp}{ending}{path.suffix}"
-        if not target.exists():
-            return target
-    raise AssertionError
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -1,18 +1,19 @@
 """What a file format of OUT.h5 must be able to do; ``tests/contracts`` holds every file format to it.
 
 A file format writes segments into a new sealed file and reads them back, chunk by chunk, from the bytes that the
-seal vouches for. It decides nothing about which records belong there. The HDF5 library writes the file (``new_file``),
+seal vouches for. It decides nothing about which records belong there. The HDF5 library writes the file (``_new_file``),
 through an object that makes plain system calls, because the library can crash when a disk is full.
 """
 
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from vindeby.store.disk.files import CarefulFile
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.root import Addition
 from vindeby.store.format.rows import Schema, Segment
-from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.seal import SealedFile, seal_file
 
 if TYPE_CHECKING:
     import h5py
@@ -47,25 +48,48 @@ class Content:
     """Called when the HDF5 part of the file is closed and not sealed yet: copies what others added, and returns it."""
 
 
-@dataclass(frozen=True)
-class Others:
-    """What others added, where it shows among the records: objects at the root, and records that hold more."""
-
-    objects: Collection[str] = frozenset()
-    records: Collection[str] = frozenset()
-
-
 class FileFormat(ABC):
     """One form of the database file; the root attribute ``layout`` names it."""
 
     name: ClassVar[str]
 
-    @abstractmethod
     def write(self, path: Path, content: Content) -> None:
         """Write a new sealed file and force it to the disk; on an error nothing is left at ``path``."""
+        if path.exists():
+            raise FileExistsError(f"{path}: there is a file already")
+        try:
+            with tempfile.TemporaryFile(dir=path.parent) as tail:
+                with _new_file(path, content.root) as file:
+                    places = self._write_records(file, content, tail)
+                additions = [one.to_json() for one in content.carry()]
+                end = path.stat().st_size
+                for chunk in places.get("chunks", ()):
+                    chunk["offset"] += end
+                directory = {
+                    "kind": "database",
+                    "layout": self.name,
+                    "format_version": content.root["format_version"],
+                    "count": content.count,
+                    "root": dict(content.root),
+                    "schemas": [schema.to_json() for schema in content.schemas],
+                    **({"additions": additions} if additions else {}),
+                    **places,
+                }
+                seal_file(path, directory, tail)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            raise
 
     @abstractmethod
-    def look(self, path: Path, count: int, others: Others | None = None) -> None:
+    def _write_records(self, file: h5py.File, content: Content, tail: BinaryIO) -> dict[str, Any]:
+        """Write every record; what the directory says of their places.
+
+        ``tail`` takes what stands behind the HDF5 part; the offsets of ``chunks`` count from its beginning.
+        """
+
+    @abstractmethod
+    def look(self, path: Path) -> None:
         """Check a new file through the HDF5 library, as its readers will; StorageError when it differs."""
 
     @abstractmethod
@@ -87,20 +111,7 @@ class FileFormat(ABC):
 
 
 @contextlib.contextmanager
-def removed_on_error(path: Path) -> Iterator[None]:
-    """A new file: whatever goes wrong, nothing is left of it."""
-    if path.exists():
-        raise FileExistsError(f"{path}: there is a file already")
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
-        raise
-
-
-@contextlib.contextmanager
-def new_file(path: Path, root: Mapping[str, Attribute]) -> Iterator[h5py.File]:
+def _new_file(path: Path, root: Mapping[str, Attribute]) -> Iterator[h5py.File]:
     """A new HDF5 file with these root attributes; an error of the disk is raised at the end of the block."""
     import h5py  # not needed to read what is sealed, and loading it takes as long as reading thousands of records
 
@@ -115,20 +126,3 @@ def new_file(path: Path, root: Mapping[str, Attribute]) -> Iterator[h5py.File]:
     except (RuntimeError, ValueError) as error:
         target.check()  # what the library read back was never written
         raise StorageError(f"{path}: HDF5 cannot write it: {error}; nothing was changed") from error
-
-
-def directory_of(
-    file_format: FileFormat, content: Content, additions: Sequence[Addition], rest: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The directory of a database's seal."""
-    carried = {"additions": [one.to_json() for one in additions]} if additions else {}
-    return {
-        "kind": "database",
-        "layout": file_format.name,
-        "format_version": content.root["format_version"],
-        "count": content.count,
-        "root": dict(content.root),
-        "schemas": [schema.to_json() for schema in content.schemas],
-        **carried,
-        **rest,
-    }

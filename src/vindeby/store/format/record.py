@@ -6,7 +6,6 @@ success mark and its checksum, is the store's business (``rows``).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -28,10 +27,7 @@ SUCCESS = "success"
 """The status of every record that is kept."""
 
 MAXIMUM_DIMENSIONS = 16
-"""Axes that an array of a new record may have: every form of a database, and every reader, can hold as many."""
-
-_STORED_DIMENSIONS = 32
-"""Axes that HDF5 can hold; what an earlier version stored is read."""
+"""Axes that an array of a record may have: every form of a database, and every reader, can hold as many."""
 
 _NUMERIC_KINDS = "biuf"
 
@@ -46,33 +42,11 @@ class Record:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._check(MAXIMUM_DIMENSIONS)
-
-    @classmethod
-    def stored(
-        cls,
-        key: str,
-        fingerprint: str,
-        arrays: Mapping[str, NDArray[Any]],
-        attributes: Mapping[str, Attribute],
-    ) -> Record:
-        """A record read from a file, where an earlier version may have put arrays of more dimensions."""
-        record = object.__new__(cls)
-        fields = {"key": key, "fingerprint": fingerprint, "arrays": arrays, "attributes": attributes}
-        for name, value in fields.items():
-            object.__setattr__(record, name, value)
-        record._check(_STORED_DIMENSIONS)
-        return record
-
-    def _check(self, dimensions: int) -> None:
         _check_text(self.key, "key", self.key)
         if not self.key or "/" in self.key or self.key in {".", ".."}:
             raise ArgumentError(f"record {self.key!r}: a key must be a non-empty name without '/'")
         _check_text(self.key, "fingerprint", self.fingerprint)
-        arrays = {
-            name: _checked_array(self.key, name, self.arrays[name], dimensions)
-            for name in sorted(self.arrays)
-        }
+        arrays = {name: _checked_array(self.key, name, self.arrays[name]) for name in sorted(self.arrays)}
         attributes = {
             name: _checked_attribute(self.key, name, self.attributes[name])
             for name in sorted(self.attributes)
@@ -143,17 +117,18 @@ def _check_name(key: str, name: str) -> None:
         raise ArgumentError(f"record {key}: {name!r} cannot be the name of an array or attribute")
 
 
-def _checked_array(key: str, name: str, value: object, dimensions: int) -> NDArray[Any]:
+def _checked_array(key: str, name: str, value: object) -> NDArray[Any]:
     _check_name(key, name)
-    if _is_masked(value):
+    if isinstance(value, np.ma.MaskedArray):
         raise ArgumentError(
             f"record {key}: array {name!r} is a masked array, and a mask is not stored; give a plain array, "
             "e.g. value.filled(numpy.nan)"
         )
     array = np.asarray(value)
-    if array.ndim > dimensions:
+    if array.ndim > MAXIMUM_DIMENSIONS:
         raise ArgumentError(
-            f"record {key}: array {name!r} has {array.ndim} dimensions; at most {dimensions} are stored, reshape it"
+            f"record {key}: array {name!r} has {array.ndim} dimensions; at most {MAXIMUM_DIMENSIONS} are stored, "
+            "reshape it"
         )
     if array.dtype.kind not in _NUMERIC_KINDS or array.dtype.itemsize > 8:
         raise ArgumentError(
@@ -162,12 +137,6 @@ def _checked_array(key: str, name: str, value: object, dimensions: int) -> NDArr
     array = np.array(array, dtype=array.dtype.newbyteorder("<"), order="C")
     array.flags.writeable = False
     return array
-
-
-def _is_masked(value: object) -> bool:
-    """Is it a masked array? NumPy loads that part when it is first asked for; before, there is none."""
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(value, masked.MaskedArray)
 
 
 def _checked_attribute(key: str, name: str, value: object) -> Attribute:

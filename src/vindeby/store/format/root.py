@@ -10,9 +10,10 @@ is not part of the records, and their checksums do not cover it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,17 +73,8 @@ MARKS = ("status", "checksum", "fingerprint")
 """The attributes of a record's group that the store itself writes beside those of the record."""
 
 
-@dataclass(frozen=True)
-class Names:
-    """The names of one kind of record."""
-
-    arrays: tuple[str, ...]
-    attributes: tuple[str, ...]
-
-    @classmethod
-    def of(cls, record: Record) -> Names:
-        """Those of one record."""
-        return cls(tuple(record.arrays), tuple(record.attributes))
+Names = tuple[frozenset[str], frozenset[str]]
+"""The names of the arrays and of the attributes of one kind of record."""
 
 
 @dataclass(frozen=True, order=True)
@@ -100,6 +92,11 @@ class Addition:
         if self.attribute:
             return f"{self.owner}@{self.name}"
         return f"{self.owner}/{self.name}" if self.owner else self.name
+
+    @property
+    def record(self) -> str:
+        """The first part of its owner: in the classic format the record that it was added to."""
+        return self.owner.partition("/")[0]
 
     def to_json(self) -> list[Any]:
         """For the directory of a seal and for the guarded child."""
@@ -145,59 +142,33 @@ def described(root: Mapping[str, Attribute]) -> tuple[frozenset[str], list[Names
     """What a file's ``own_fields`` says: the root's names and the kinds of records; None where it says nothing."""
     try:
         data = parse_json(str(root[OWN_FIELDS]))
-        kinds = [
-            Names(tuple(map(str, kind["arrays"])), tuple(map(str, kind["attributes"])))
-            for kind in data["records"]
-        ]
-        return frozenset(map(str, data["root"])), kinds
+        kinds = [(frozenset(kind["arrays"]), frozenset(kind["attributes"])) for kind in data["records"]]
+        return frozenset(data["root"]), kinds
     except (KeyError, TypeError, ValueError):
         return None
 
 
-class OwnFields:
-    """Finds the own fields of the records of one file; what it has found once, it tries first."""
-
-    def __init__(self, root: Mapping[str, Attribute]) -> None:
-        stated = described(root)
-        self.known: list[Names] = [] if stated is None else stated[1]
-
-    def find(
-        self,
-        key: str,
-        fingerprint: str,
-        arrays: Mapping[str, NDArray[Any]],
-        attributes: Mapping[str, Attribute],
-        stated: str,
-    ) -> Record | None:
-        """The record among these fields that has the stated checksum; None when there is none."""
-        for names in self._candidates(set(arrays), set(attributes)):
-            try:
+def own_record(
+    kinds: Iterable[Names],
+    key: str,
+    fingerprint: str,
+    arrays: Mapping[str, NDArray[Any]],
+    attributes: Mapping[str, Attribute],
+    checksum: str,
+) -> Record | None:
+    """The record among these fields, of one of these kinds or with all of them, that has this checksum."""
+    for some, others in [*kinds, (frozenset(arrays), frozenset(attributes))]:
+        if some <= arrays.keys() and others <= attributes.keys():
+            with contextlib.suppress(VindebyError):
                 record = Record(
                     key,
                     fingerprint,
-                    {name: arrays[name] for name in names.arrays},
-                    {name: attributes[name] for name in names.attributes},
+                    {name: arrays[name] for name in some},
+                    {name: attributes[name] for name in others},
                 )
-            except VindebyError:
-                continue
-            if checksum_of(record) == stated:
-                self._remember(Names.of(record))
-                return record
-        return None
-
-    def _candidates(self, arrays: set[str], attributes: set[str]) -> Iterator[Names]:
-        for names in list(self.known):
-            if arrays.issuperset(names.arrays) and attributes.issuperset(names.attributes):
-                yield names
-        yield Names(tuple(arrays), tuple(attributes))
-
-    def _remember(self, names: Names) -> None:
-        if self.known[:1] != [names]:
-            self.known = [names, *(other for other in self.known if other != names)]
-
-    def looks_like_a_record(self, arrays: set[str]) -> bool:
-        """Does a group with these datasets hold the arrays of one of the kinds of records that are known?"""
-        return not self.known or any(arrays.issuperset(names.arrays) for names in self.known)
+                if checksum_of(record) == checksum:
+                    return record
+    return None
 
 
 KNOWN = frozenset(
@@ -229,14 +200,9 @@ def root_is_intact(root: Mapping[str, Attribute]) -> bool:
 
 def own_root(root: Mapping[str, Attribute]) -> dict[str, Attribute] | None:
     """The attributes that the checksum covers, where others may have been added; None when it is not met."""
-    for names in _candidates(root):
+    stated = described(root)
+    for names in [frozenset(root), *([stated[0] | {"root_checksum"}] if stated else [])]:
         own = {name: value for name, value in root.items() if name in names}
         if root_is_intact(own):
             return own
     return None
-
-
-def _candidates(root: Mapping[str, Attribute]) -> Iterator[frozenset[str]]:
-    yield frozenset(root)
-    if (stated := described(root)) is not None:
-        yield stated[0] | {"root_checksum"}

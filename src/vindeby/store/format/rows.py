@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from vindeby.store.format.record import SUCCESS, Attribute, Record
 
 CHECKSUM_WIDTH = 64
 _KINDS: dict[str, str] = {"int": "<i8", "float": "<f8", "bool": "|b1"}
+_NUMERIC = re.compile(r"[<|][biuf][1248]")
 _DOMAIN = b"vindeby record 1\n"
 
 
@@ -45,11 +48,19 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Schema:
-        """Back from plain lists."""
+        """Back from plain lists; ValueError where an array is not one of numbers or booleans."""
+        for name, dtype, _ in data["arrays"]:
+            if not _NUMERIC.fullmatch(dtype):
+                raise ValueError(f"{name!r:.60} has type {dtype!r:.60}")
         return cls(
             tuple((name, dtype, tuple(shape)) for name, dtype, shape in data["arrays"]),
             tuple((name, kind) for name, kind in data["attributes"]),
         )
+
+    @property
+    def array_names(self) -> tuple[str, ...]:
+        """The names of the arrays."""
+        return tuple(name for name, _, _ in self.arrays)
 
     @property
     def text_fields(self) -> tuple[str, ...]:
@@ -57,16 +68,20 @@ class Schema:
         texts = (attribute_field(name) for name, kind in self.attributes if kind == "str")
         return ("key", "fingerprint", "status", *texts)
 
-    def row_type(self, widths: dict[str, int]) -> np.dtype[Any]:
+    def row_type(self, widths: Mapping[str, int]) -> np.dtype[Any]:
         """The packed type of a row whose text fields have these widths in bytes; the checksum is last."""
-        fields: list[tuple[Any, ...]] = [
-            (name, f"S{widths[name]}") for name in ("key", "fingerprint", "status")
-        ]
-        for name, kind in self.attributes:
-            place = attribute_field(name)
-            fields.append((place, f"S{widths[place]}" if kind == "str" else _KINDS[kind]))
-        fields += [(array_field(name), dtype, shape) for name, dtype, shape in self.arrays if 0 not in shape]
-        return np.dtype([*fields, ("checksum", f"S{CHECKSUM_WIDTH}")])
+        return _row_type(self, *(widths[name] for name in self.text_fields))
+
+
+@lru_cache(maxsize=256)  # making a type takes longer than reading a small shard
+def _row_type(schema: Schema, *widths: int) -> np.dtype[Any]:
+    texts = {name: f"S{width}" for name, width in zip(schema.text_fields, widths, strict=True)}
+    fields: list[tuple[Any, ...]] = [(name, texts[name]) for name in ("key", "fingerprint", "status")]
+    for name, kind in schema.attributes:
+        place = attribute_field(name)
+        fields.append((place, texts[place] if kind == "str" else _KINDS[kind]))
+    fields += [(array_field(name), dtype, shape) for name, dtype, shape in schema.arrays if 0 not in shape]
+    return np.dtype([*fields, ("checksum", f"S{CHECKSUM_WIDTH}")])
 
 
 def attribute_field(name: str) -> str:
@@ -101,7 +116,7 @@ class Segment:
         """Every row as a record."""
         for row in self.rows:
             try:
-                yield Record.stored(
+                yield Record(
                     key=row["key"].decode(),
                     fingerprint=row["fingerprint"].decode(),
                     arrays={
@@ -217,53 +232,33 @@ BATCH_BYTES = 64 << 20
 BATCH_RECORDS = 1000
 
 
-class Padded:
-    """How many bytes records take as rows, where the texts of a segment are padded to the longest."""
-
-    def __init__(self) -> None:
-        self._widths: dict[Schema, dict[str, int]] = {}
-        self._counts: dict[Schema, int] = {}
-        self._fixed: dict[Schema, int] = {}
-
-    def with_record(self, record: Record) -> int:
-        """The bytes of all records so far and this one."""
-        schema = Schema.of(record)
-        widths = self._widths.setdefault(schema, {})
-        for field, length in _lengths(record):
-            widths[field] = max(length, widths.get(field, 1))
-        self._counts[schema] = self._counts.get(schema, 0) + 1
-        self._fixed[schema] = CHECKSUM_WIDTH + sum(
-            [value.nbytes for value in record.arrays.values()] + [8] * len(record.attributes)
-        )
-        return sum(
-            count * (self._fixed[schema] + sum(self._widths[schema].values()))
-            for schema, count in self._counts.items()
-        )
-
-
-def _lengths(record: Record) -> Iterator[tuple[str, int]]:
-    yield "key", len(record.key.encode())
-    yield "fingerprint", len(record.fingerprint.encode())
-    for name, value in record.attributes.items():
-        if isinstance(value, str):
-            yield attribute_field(name), len(value.encode())
-
-
 def batches(
     records: Iterable[Record], limit: int = BATCH_BYTES, most: int = BATCH_RECORDS
 ) -> Iterator[list[Record]]:
-    """The records, in lists that take at most ``limit`` bytes as rows; one that is larger comes alone."""
+    """The records, in lists that take at most ``limit`` bytes as rows; one that is larger comes alone.
+
+    In rows, the texts of each field are padded to the longest.
+    """
     batch: list[Record] = []
-    padded = Padded()
+    widths: dict[str, int] = {}
     for record in records:
-        if batch and (padded.with_record(record) > limit or len(batch) >= most):
+        widths = _wider(widths, record)
+        if batch and ((len(batch) + 1) * sum(widths.values()) > limit or len(batch) >= most):
             yield batch
-            batch, padded = [], Padded()
-        if not batch:
-            padded.with_record(record)
+            batch, widths = [], _wider({}, record)
         batch.append(record)
     if batch:
         yield batch
+
+
+def _wider(widths: dict[str, int], record: Record) -> dict[str, int]:
+    """The most bytes that each text takes, and all numbers together, with those of another record."""
+    numbers = CHECKSUM_WIDTH + 8 * len(record.attributes) + sum(one.nbytes for one in record.arrays.values())
+    found = {"": numbers, "key": len(record.key.encode()), "fingerprint": len(record.fingerprint.encode())}
+    for name, value in record.attributes.items():
+        if isinstance(value, str):
+            found[attribute_field(name)] = len(value.encode())
+    return widths | {field: max(width, widths.get(field, 1)) for field, width in found.items()}
 
 
 def pieces(segment: Segment, limit: int = BATCH_BYTES) -> Iterator[Segment]:

@@ -83,17 +83,12 @@ def build_image_of(segments: Sequence[Segment]) -> Image:
     return Image(hdf5 + seal, tuple(keys), tuple(checksums))
 
 
-def _fresh_name() -> str:
-    """A name that no other image of this process has: HDF5 takes files of one name, in memory too, for the same."""
-    return f"shard-{next(_numbers)}"
-
-
 def _hdf5_image(segments: Sequence[Segment]) -> tuple[bytes, list[int]]:
-
     import h5py  # not needed to read a shard, and loading it takes as long as reading thousands of records
 
     places = []
-    with h5py.File(_fresh_name(), "w", driver="core", backing_store=False, libver=("v110", "v110")) as file:
+    name = f"shard-{next(_numbers)}"  # HDF5 takes files of one name, in memory too, for the same
+    with h5py.File(name, "w", driver="core", backing_store=False, libver=("v110", "v110")) as file:
         file.attrs["format_version"] = FORMAT_VERSION
         file.attrs["kind"] = "vindeby shard"
         group = file.create_group("records")

@@ -15,26 +15,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.store.format.file_format import (
-    SAMPLE,
-    Content,
-    FileFormat,
-    Others,
-    directory_of,
-    new_file,
-    removed_on_error,
-)
+from vindeby.store.format.file_format import SAMPLE, Content, FileFormat
 from vindeby.store.format.root import array_attributes
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Schema, Segment, array_field, attribute_field
-from vindeby.store.format.seal import SealedFile, seal_file
+from vindeby.store.format.seal import SealedFile, open_sealed
 
 if TYPE_CHECKING:
     import h5py
@@ -42,12 +33,10 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 1024
 _TYPES = {"int": "<i8", "float": "<f8", "bool": "|b1"}
 _MARKS = ("key", "fingerprint", "status", "checksum")
-_ALLOWED_PADDING = 1 << 26
-_HDF5_DIMENSIONS = 32
+_LARGEST_CHUNK = 1 << 30
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A dataset, and the field of which schemas it holds."""
 
     path: str
@@ -60,44 +49,54 @@ class Column:
         """What stands where a row has nothing."""
         return {"f": float("nan"), "S": b"", "b": False}.get(np.dtype(self.dtype).kind, 0)
 
-    def to_json(self) -> list[Any]:
-        """For the directory."""
-        return [self.path, self.field, self.dtype, self.shape]
+    def empty(self) -> NDArray[Any]:
+        """A chunk of rows that have nothing."""
+        return np.full((CHUNK_ROWS, *self.shape), self.fill, self.dtype)
 
-    @classmethod
-    def from_json(cls, data: list[Any]) -> Column:
-        """Back from the directory."""
-        return cls(data[0], data[1], data[2], tuple(data[3]))
+
+_SCHEMA_COLUMN = Column("schema", "schema", "<i4", ())
+Paths = Mapping[tuple[str, str, int], str]
+"""The dataset of each field, kind and number of dimensions."""
+
+
+def _fields(schema: Schema) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """The fields of a row that are not marks, with their kinds and shapes."""
+    for name, kind in schema.attributes:
+        yield attribute_field(name), kind, ()
+    for name, dtype, shape in schema.arrays:
+        if 0 not in shape:
+            yield array_field(name), dtype, shape
 
 
 def plan_columns(content: Content) -> list[Column]:
     """Every column that the records need."""
-    wanted: dict[tuple[str, str, int], list[int]] = {}
+    largest: dict[tuple[str, str, int], tuple[int, ...]] = {}
     for schema in content.schemas:
-        for name, kind in schema.attributes:
-            wanted.setdefault((attribute_field(name), kind, 0), [])
-        for name, dtype, shape in schema.arrays:
-            if 0 not in shape:
-                largest = wanted.setdefault((array_field(name), dtype, len(shape)), [0] * len(shape))
-                largest[:] = [max(pair) for pair in zip(largest, shape, strict=True)]
+        for field, kind, shape in _fields(schema):
+            before = largest.get((field, kind, len(shape)), shape)
+            largest[field, kind, len(shape)] = tuple(map(max, shape, before))
     paths = column_paths(content.schemas)
     columns = [Column(mark, mark, f"S{_width(content, mark)}", ()) for mark in _MARKS]
-    for (field, kind, dimensions), padded in wanted.items():
+    for (field, kind, dimensions), padded in largest.items():
         dtype = f"S{_width(content, field)}" if kind == "str" else _TYPES.get(kind, kind)
-        columns.append(Column(paths[field, kind, dimensions], field, dtype, tuple(padded)))
-    _check_padding(content, columns)
-    return columns
+        columns.append(Column(paths[field, kind, dimensions], field, dtype, padded))
+    for column in columns:
+        row = int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
+        if row * CHUNK_ROWS > _LARGEST_CHUNK and content.count > 1:
+            raise ArgumentError(
+                f"--format table: {column.path} would need {row} bytes per row, too much for {content.count} padded "
+                "rows; use --format classic"
+            )
+    return [*columns, _SCHEMA_COLUMN]
 
 
-def column_paths(schemas: Sequence[Schema]) -> dict[tuple[str, str, int], str]:
+def _width(content: Content, field: str) -> int:
+    return CHECKSUM_WIDTH if field == "checksum" else content.widths.get(field, 1)
+
+
+def column_paths(schemas: Sequence[Schema]) -> Paths:
     """Where the column of each field, kind and number of dimensions stands in a table with these schemas."""
-    wanted = {(attribute_field(name), kind, 0) for schema in schemas for name, kind in schema.attributes}
-    wanted |= {
-        (array_field(name), dtype, len(shape))
-        for schema in schemas
-        for name, dtype, shape in schema.arrays
-        if 0 not in shape
-    }
+    wanted = {(field, kind, len(shape)) for schema in schemas for field, kind, shape in _fields(schema)}
     variants = Counter(field for field, _, _ in wanted)
     paths = {}
     for field, kind, dimensions in wanted:
@@ -124,63 +123,41 @@ def runs(codes: NDArray[Any], *, in_order: bool) -> Iterator[tuple[int, Any]]:
         yield int(code), np.flatnonzero(codes == code)
 
 
-def _width(content: Content, field: str) -> int:
-    return CHECKSUM_WIDTH if field == "checksum" else content.widths.get(field, 1)
-
-
-def _check_padding(content: Content, columns: list[Column]) -> None:
-    for column in columns:
-        if len(column.shape) >= _HDF5_DIMENSIONS:
-            raise ArgumentError(
-                f"--format table: {column.path} has {len(column.shape)} dimensions in a record, and a table needs one "
-                f"more than HDF5 allows ({_HDF5_DIMENSIONS}); use --format classic"
-            )
-        row = int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
-        if row * CHUNK_ROWS > _ALLOWED_PADDING * 16 and content.count > 1:
-            raise ArgumentError(
-                f"--format table: {column.path} would need {row} bytes per row, too much for {content.count} padded "
-                "rows; use --format classic"
-            )
-
-
 class TableFormat(FileFormat):
-    """A column a name."""
+    """One column per name."""
 
     name: ClassVar[str] = "table"
 
-    def write(self, path: Path, content: Content) -> None:
-        """Write a new sealed file and force it to the disk."""
+    def _write_records(self, file: h5py.File, content: Content, tail: BinaryIO) -> dict[str, Any]:  # noqa: ARG002
         columns = plan_columns(content)
-        with removed_on_error(path):
-            schemas = json.dumps([schema.to_json() for schema in content.schemas])
-            with new_file(path, {**content.root, "schemas": schemas}) as file:
-                places = _write_columns(file, content, columns)
-            rest = {
-                "chunk_rows": CHUNK_ROWS,
-                "columns": [column.to_json() for column in [*columns, _SCHEMA_COLUMN]],
-                "places": places,
-            }
-            seal_file(path, directory_of(self, content, content.carry(), rest))
+        file.attrs["schemas"] = json.dumps([schema.to_json() for schema in content.schemas])
+        datasets = [_new_dataset(file, column, content) for column in columns]
+        start = 0
+        for buffers in _chunks(content, columns):
+            count = min(CHUNK_ROWS, content.count - start)
+            for column, dataset in zip(columns, datasets, strict=True):
+                dataset[start : start + count] = buffers[column.path][:count]
+            start += count
+        places = [_chunk_places(dataset, content.count) for dataset in datasets]
+        return {"chunk_rows": CHUNK_ROWS, "columns": columns, "places": places}
 
-    def look(
-        self,
-        path: Path,
-        count: int,
-        others: Others | None = None,  # noqa: ARG002 - what others added is not a column of ours
-    ) -> None:
+    def look(self, path: Path) -> None:
         """Read the first and the last rows through the HDF5 library."""
         import h5py  # only here: what is sealed is read without HDF5, and need not wait for it
 
+        with open_sealed(path) as sealed:
+            count = sealed.seal.directory["count"]
         with h5py.File(path, "r", locking=False) as file:
             known = [Schema.from_json(entry) for entry in json.loads(file.attrs["schemas"])]
             if len(file["key"]) != count:
                 raise StorageError(
                     f"{path}: HDF5 sees {len(file['key'])} rows, not {count}; nothing was changed"
                 )
+            paths = column_paths(known)
             for rows in (slice(0, SAMPLE), slice(max(0, count - SAMPLE), count)):
-                codes = file["schema"][rows]
-                for code, members in runs(codes, in_order=False):
-                    if not table_segment(file, known, code, rows, members).intact().all():
+                columns = {name: file[name][rows] for name in own_columns(known)}
+                for code, members in runs(columns["schema"], in_order=False):
+                    if not table_segment(known[code], paths, columns, members).intact().all():
                         raise StorageError(
                             f"{path}: HDF5 reads other values than were merged; nothing was changed"
                         )
@@ -191,8 +168,7 @@ class TableFormat(FileFormat):
 
     def read_keys(self, file: SealedFile, number: int) -> NDArray[np.bytes_]:
         """The keys of one chunk."""
-        columns = [Column.from_json(entry) for entry in file.seal.directory["columns"][:1]]
-        return _read_columns(file, columns, number)[0]
+        return _read_columns(file, number, 1)["key"]
 
     def read_chunk(
         self,
@@ -202,124 +178,64 @@ class TableFormat(FileFormat):
     ) -> list[Segment]:
         """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
         directory = file.seal.directory
-        columns = [Column.from_json(entry) for entry in directory["columns"]]
-        values = _read_columns(file, columns, number)
-        by_type = {
-            (column.field, _kind(column), len(column.shape)): place for place, column in enumerate(columns)
-        }
-        which = np.clip(values[-1], 0, len(directory["schemas"]) - 1)
-        segments = []
-        for code, rows in runs(which, in_order=bool(directory.get("additions"))):
-            schema = Schema.from_json(directory["schemas"][code])
-            members = slice(None) if len(rows) == len(which) else rows
-            segments.append(_segment(schema, columns, values, by_type, members))
-        return segments
-
-
-_SCHEMA_COLUMN = Column("schema", "schema", "<i4", ())
-
-
-def _kind(column: Column) -> str:
-    return "text" if column.dtype.startswith("S") else column.dtype
-
-
-def _segment(
-    schema: Schema,
-    columns: list[Column],
-    values: list[NDArray[Any]],
-    by_type: dict[tuple[str, str, int], int],
-    members: Any,
-) -> Segment:
-    def place_of(field: str, kind: str, dimensions: int) -> int:
-        return by_type[field, kind, dimensions]
-
-    widths = {field: columns[place_of(field, "text", 0)].dtype for field in schema.text_fields}
-    dtype = schema.row_type({field: int(text[1:]) for field, text in widths.items()})
-    rows = np.empty(len(values[0][members]), dtype)
-    for field in (*schema.text_fields, "checksum"):
-        rows[field] = values[place_of(field, "text", 0)][members]
-    for name, kind in schema.attributes:
-        if kind != "str":
-            rows[attribute_field(name)] = values[place_of(attribute_field(name), _TYPES[kind], 0)][members]
-    for name, kind, shape in schema.arrays:
-        if 0 not in shape:
-            padded = values[place_of(array_field(name), kind, len(shape))][members]
-            rows[array_field(name)] = padded[(slice(None), *(slice(length) for length in shape))]
-    return Segment(schema, rows)
+        known = [Schema.from_json(entry) for entry in directory["schemas"]]
+        columns = _read_columns(file, number, len(directory["columns"]))
+        codes = np.clip(columns["schema"], 0, len(known) - 1)
+        found = runs(codes, in_order=bool(directory.get("additions")))
+        paths = column_paths(known)
+        return [table_segment(known[code], paths, columns, members) for code, members in found]
 
 
 def table_segment(
-    file: h5py.File, schemas: Sequence[Schema], code: int, rows: slice, members: NDArray[np.intp]
+    schema: Schema, paths: Paths, columns: Mapping[str, NDArray[Any]], members: NDArray[np.intp]
 ) -> Segment:
-    """Some rows of a table, of one schema, read through the HDF5 library."""
-    schema, paths = schemas[code], column_paths(schemas)
-    columns: dict[str, NDArray[Any]] = {name: file[name][rows][members] for name in _MARKS}
-    for name, kind in schema.attributes:
-        field = attribute_field(name)
-        columns[field] = file[paths[field, kind, 0]][rows][members]
-    for name, dtype, shape in schema.arrays:
-        if 0 not in shape:
-            field = array_field(name)
-            inner = tuple(slice(length) for length in shape)
-            columns[field] = file[paths[field, dtype, len(shape)]][rows][members][(slice(None), *inner)]
-    widths = {field: columns[field].dtype.itemsize for field in schema.text_fields}
-    made = np.zeros(len(members), schema.row_type(widths))
-    for field in made.dtype.names or ():
-        made[field] = columns[field]
-    return Segment(schema, made)
+    """Some rows of a table, of one schema, from the values of its columns by their paths."""
+    found = {mark: columns[mark] for mark in _MARKS}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for field, kind, shape in _fields(schema):
+        found[field], shapes[field] = columns[paths[field, kind, len(shape)]], shape
+        if any(length > there for length, there in zip(shape, found[field].shape[1:], strict=True)):
+            raise ValueError(f"the column of {field} is too small for {shape}")
+    widths = {field: found[field].dtype.itemsize for field in schema.text_fields}
+    rows = np.zeros(len(members), schema.row_type(widths))
+    for field in rows.dtype.names or ():
+        place: tuple[Any, ...] = (members, *(slice(length) for length in shapes.get(field, ())))
+        rows[field] = found[field][place]
+    return Segment(schema, rows)
 
 
-def _read_columns(file: SealedFile, columns: list[Column], number: int) -> list[NDArray[Any]]:
+def _read_columns(file: SealedFile, number: int, first: int) -> dict[str, NDArray[Any]]:
     """One chunk of the first columns, in one read where they stand together."""
     directory = file.seal.directory
-    start = number * directory["chunk_rows"]
-    count = min(directory["chunk_rows"], directory["count"] - start)
-    places = [column_places[number] for column_places in directory["places"][: len(columns)]]
-    lengths = [
-        count * int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
-        for column in columns
-    ]
-    first = min(places)
-    span = max(place + length for place, length in zip(places, lengths, strict=True)) - first
-    if span <= 2 * sum(lengths):
-        whole = memoryview(file.read(first, span))
-        parts = [whole[at - first : at - first + size] for at, size in zip(places, lengths, strict=True)]
-    else:
-        parts = [memoryview(file.read(at, size)) for at, size in zip(places, lengths, strict=True)]
-    return [
-        np.frombuffer(part, column.dtype).reshape(count, *column.shape)
-        for part, column in zip(parts, columns, strict=True)
-    ]
+    columns = [Column(*entry) for entry in directory["columns"][:first]]
+    count = min(directory["chunk_rows"], directory["count"] - number * directory["chunk_rows"])
+    places = [places[number] for places in directory["places"][:first]]
+    lengths = [count * np.dtype((column.dtype, tuple(column.shape))).itemsize for column in columns]
+    start, stop = min(places), max(map(sum, zip(places, lengths, strict=True)))
+    together = stop - start <= 2 * sum(lengths)
+    whole = memoryview(file.read(start, stop - start)) if together else memoryview(b"")
+    found = {}
+    for column, place, length in zip(columns, places, lengths, strict=True):
+        data = whole[place - start : place - start + length] if together else file.read(place, length)
+        found[column.path] = np.frombuffer(data, column.dtype).reshape(count, *column.shape)
+    return found
 
 
-def _write_columns(file: h5py.File, content: Content, columns: list[Column]) -> list[list[int]]:
-    """Write the columns chunk by chunk; where each chunk of each column stands."""
-    every = [*columns, _SCHEMA_COLUMN]
-    datasets = [
-        file.create_dataset(
-            column.path,
-            (content.count, *column.shape),
-            column.dtype,
-            chunks=(min(CHUNK_ROWS, content.count), *column.shape) if content.count else None,
-            fletcher32=True if content.count else None,
-            # netcdf-c aborts on a fill value of text of fixed length.
-            fillvalue=None if column.dtype.startswith("S") else column.fill,
-        )
-        for column in every
-    ]
-    about = array_attributes(content.root)
-    for column, dataset in zip(every, datasets, strict=True):
-        part, _, name = column.field.partition(":")
-        if part == "array":
-            for attribute, text in about.get(name, {}).items():
-                dataset.attrs[attribute] = text
-    start = 0
-    numbers = {schema: number for number, schema in enumerate(content.schemas)}
-    for buffers in _chunks(content, every, numbers):
-        for dataset, buffer in zip(datasets, buffers, strict=True):
-            dataset[start : start + len(buffer)] = buffer
-        start += len(buffers[0])
-    return [_chunk_places(dataset, content.count) for dataset in datasets]
+def _new_dataset(file: h5py.File, column: Column, content: Content) -> h5py.Dataset:
+    dataset = file.create_dataset(
+        column.path,
+        (content.count, *column.shape),
+        column.dtype,
+        chunks=(min(CHUNK_ROWS, content.count), *column.shape) if content.count else None,
+        fletcher32=True if content.count else None,
+        # netcdf-c aborts on a fill value of text of fixed length.
+        fillvalue=None if column.dtype.startswith("S") else column.fill,
+    )
+    part, _, name = column.field.partition(":")
+    about = array_attributes(content.root).get(name, {}) if part == "array" else {}
+    for attribute, text in about.items():
+        dataset.attrs[attribute] = text
+    return dataset
 
 
 def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:
@@ -328,39 +244,26 @@ def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:
     return [int(dataset.id.get_chunk_info_by_coord((start, *rest)).byte_offset) for start in starts]
 
 
-def _chunks(
-    content: Content, columns: list[Column], numbers: dict[Schema, int]
-) -> Iterator[list[NDArray[Any]]]:
-    """The columns' values, a chunk of rows at a time."""
-    buffers = _empty(columns)
+def _chunks(content: Content, columns: list[Column]) -> Iterator[dict[str, NDArray[Any]]]:
+    """The columns' values by path, a chunk of rows at a time; the last one may have rows to spare."""
+    paths = column_paths(content.schemas)
+    buffers = {column.path: column.empty() for column in columns}
     filled = 0
     for segment in content.segments:
         start = 0
         while start < len(segment):
             taken = min(CHUNK_ROWS - filled, len(segment) - start)
-            _fill(columns, buffers, filled, segment.take(slice(start, start + taken)), numbers)
+            some = segment.rows[start : start + taken]
+            place = slice(filled, filled + taken)
+            buffers["schema"][place] = content.schemas.index(segment.schema)
+            for mark in _MARKS:
+                buffers[mark][place] = some[mark]
+            for field, kind, shape in _fields(segment.schema):
+                inner = tuple(slice(length) for length in shape)
+                buffers[paths[field, kind, len(shape)]][(place, *inner)] = some[field]
             filled, start = filled + taken, start + taken
             if filled == CHUNK_ROWS:
                 yield buffers
-                buffers, filled = _empty(columns), 0
+                buffers, filled = {column.path: column.empty() for column in columns}, 0
     if filled:
-        yield [buffer[:filled] for buffer in buffers]
-
-
-def _empty(columns: list[Column]) -> list[NDArray[Any]]:
-    return [np.full((CHUNK_ROWS, *column.shape), column.fill, column.dtype) for column in columns]
-
-
-def _fill(
-    columns: list[Column], buffers: list[NDArray[Any]], at: int, segment: Segment, numbers: dict[Schema, int]
-) -> None:
-    names: Mapping[str, Any] = segment.rows.dtype.fields or {}
-    for column, buffer in zip(columns, buffers, strict=True):
-        if column.field == "schema":
-            buffer[at : at + len(segment)] = numbers[segment.schema]
-        elif column.field in names:
-            base, shape = names[column.field][0].base, names[column.field][0].shape
-            text = base.kind == "S" and column.dtype.startswith("S")
-            if text or (base.str == column.dtype and len(shape) == len(column.shape)):
-                inner = tuple(slice(length) for length in shape)
-                buffer[(slice(at, at + len(segment)), *inner)] = segment.rows[column.field]
+        yield buffers

@@ -7,7 +7,10 @@ then kept (``keep_old_file``).
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
-from vindeby.store.format.file_format import FileFormat, Others
+from vindeby.store.format.file_format import FileFormat
 from vindeby.store.format.root import Addition, listed, row_counts
 from vindeby.store.merge.sources import Source
 from vindeby.store.read.guard import DONE, Guard, GuardError, Limits
 
 _SLOWEST_BYTES_PER_S = 5e6
+_LEAST_ROOM = 1 << 16
+"""Bytes free on a disk, below which it counts as full."""
 _REMEDY = (
     "copy them into a file of your own and delete them from the database, or merge with --drop-additions, which leaves "
     "them out and keeps the old file in the run directory under replaced/"
@@ -52,49 +57,43 @@ class CarryPlan:
     left: tuple[Addition, ...] = ()
     """Additions to results that the new database does not hold."""
 
-    @property
-    def others(self) -> Others:
-        """What shows among the records of the new file."""
-        objects = {one.name for one in self.carried if not one.owner and not one.attribute}
-        return Others(frozenset(objects), frozenset(_record_of(one) for one in self.carried if one.owner))
-
 
 def plan(
     sources: list[Source], kept: list[NDArray[np.bool_]], file_format: FileFormat, output: Path, *, drop: bool
 ) -> CarryPlan:
     """Decide what is carried; AdditionsError names what has no place in the new file."""
     source = next((one for one in sources if one.entry.kind == "database"), None)
-    if source is None or not source.additions:
+    if source is None or not source.reading.additions:
         return CarryPlan()
     if drop:
-        return CarryPlan(source, (), tuple(source.additions))
-    form = str(source.root.get("layout", "classic"))
+        return CarryPlan(source, (), tuple(source.reading.additions))
+    form = str(source.reading.root.get("layout", "classic"))
     if form != file_format.name:
-        homeless = [one for one in source.additions if one.owner]
+        homeless = [one for one in source.reading.additions if one.owner]
         if homeless:
             reason = f"it has no place in the {file_format.name} format"
             raise AdditionsError(output, [f"{one}: {reason}" for one in homeless])
     if form != "classic" or file_format.name != "classic":
-        return CarryPlan(source, tuple(source.additions))
+        return CarryPlan(source, tuple(source.reading.additions))
     taken = {key.decode(errors="replace") for key in source.keys[kept[sources.index(source)]].tolist()}
     carried: list[Addition] = []
     left: list[Addition] = []
-    for one in source.additions:
-        (carried if not one.owner or _record_of(one) in taken else left).append(one)
+    for one in source.reading.additions:
+        (carried if not one.owner or one.record in taken else left).append(one)
     return CarryPlan(source, tuple(carried), tuple(left))
 
 
 def rows_when_added(sources: Sequence[Source]) -> list[int]:
     """The numbers of rows of the standing table by which columns that others added to it are known."""
     for source in sources:
-        if source.entry.kind == "database" and source.additions and source.root.get("layout") == "table":
+        if (
+            source.entry.kind == "database"
+            and source.reading.additions
+            and source.reading.root.get("layout") == "table"
+        ):
             now = [] if source.entry.digest else [len(source.keys)]
-            return [*row_counts(source.root), *now]
+            return [*row_counts(source.reading.root), *now]
     return []
-
-
-def _record_of(addition: Addition) -> str:
-    return addition.owner.partition("/")[0]
 
 
 def carry_over(plan: CarryPlan, new: Path, output: Path, limits: Limits | None) -> Sequence[Addition]:
@@ -116,9 +115,19 @@ def carry_over(plan: CarryPlan, new: Path, output: Path, limits: Limits | None) 
         try:
             kind, data = list(guard.call("carry", **request))[-1]
         except GuardError as error:
+            _raise_if_full(new, "")
             raise AdditionsError(output, [f"{error.doing or 'the file'}: {error.finding}"]) from None
     if kind != DONE:
-        raise AdditionsError(output, [f"{listed(plan.carried)}: {data.decode(errors='replace')}"])
+        why = data.decode(errors="replace")
+        _raise_if_full(new, why)
+        raise AdditionsError(output, [f"{listed(plan.carried)}: {why}"])
     if refused := json.loads(data)["refused"]:
         raise AdditionsError(output, refused)
     return plan.carried
+
+
+def _raise_if_full(new: Path, why: str) -> None:
+    """A disk without room, on which the library may also crash, says nothing about the additions."""
+    full = os.strerror(errno.ENOSPC)
+    if full in why or shutil.disk_usage(new.parent).free < _LEAST_ROOM:
+        raise OSError(errno.ENOSPC, full, str(new))

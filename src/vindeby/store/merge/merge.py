@@ -159,7 +159,7 @@ class _Merge:
         if report.bad_files and self.options.on_bad == "abort":
             self._audit(report, "nothing changed: bad files")
             raise BadFilesError(report)
-        if self._nothing_new(sources, selection, root, file_format):
+        if self._nothing_new(sources, selection, root):
             self._audit(report, "nothing to do")
             return report
         if not sources:
@@ -201,24 +201,24 @@ class _Merge:
                 sources.append(scan(self.run.output, "database", guard))
             for number, path in enumerate(self.run.shard_paths(), 1):
                 source = scan(path, "shard", guard)
-                if (
-                    path.exists() or not source.entry.bad
-                ):  # else deleted by a merge whose result is the database
+                if path.exists() or not source.entry.bad:  # else deleted by the merge that made the database
                     sources.append(source)
                 if number % 1000 == 0:
                     self.options.progress(f"{number} shards verified")
             sources += [scan(path, "given file", guard) for path in self.options.extra]
-        return sorted(sources, key=lambda one: precedence(one.entry.kind, one.published_ns, one.path))
+        return sorted(sources, key=lambda one: precedence(one.entry.kind, one.reading.published_ns, one.path))
 
     def _file_format(self, sources: Sequence[Source]) -> FileFormat:
-        standing = next((source.root.get("layout") for source in sources if source.root), None)
+        standing = next(
+            (source.reading.root.get("layout") for source in sources if source.reading.root), None
+        )
         return file_format_named(self.options.file_format or str(standing or DEFAULT_FORMAT))
 
     def _root(self, sources: Sequence[Source], count: int, file_format: FileFormat) -> dict[str, Attribute]:
         root: dict[str, Attribute] = {}
         for source in reversed(sources):
             if source.entry.kind != "shard":
-                root |= source.root
+                root |= source.reading.root
         root |= self.options.root
         root = stated(root, self.options.array_attributes)
         root |= {
@@ -238,16 +238,14 @@ class _Merge:
         sources: Sequence[Source],
         selection: Selection,
         root: dict[str, Attribute],
-        file_format: FileFormat,
     ) -> bool:
-        if not sources or sources[0].entry.kind != "database" or sources[0].entry.bad:
+        if not sources or sources[0].entry.kind != "database" or any(source.entry.bad for source in sources):
             return False
-        if any(source.entry.bad for source in sources) or file_format.name != sources[0].root.get("layout"):
-            return False
-        if sources[0].additions and self.options.additions == "drop":
-            return False
+        standing = sources[0].reading
         fresh = any(mask.any() for mask in selection.masks[1:])
-        if fresh or sources[0].root != root or not sources[0].entry.digest:
+        if fresh or standing.root != root or not standing.digest:
+            return False
+        if standing.additions and self.options.additions == "drop":
             return False
         self.lock.confirm()
         keep_replaced(self.run, selection.replaced)
@@ -277,7 +275,7 @@ class _Merge:
         file_format.write(self.temporary, Content(selection.count, ordered, widths, root, rows, carry))
         self.options.progress("verifying")
         report.digest = verify_new(self.temporary, selection.checksums(sources))
-        file_format.look(self.temporary, selection.count, carry_plan.others)
+        file_format.look(self.temporary)
 
     def _keep_old(self, sources: Sequence[Source], carry_plan: CarryPlan) -> None:
         """Before it is replaced, a database that is damaged, not sealed, or holds what the new one lacks is kept."""
@@ -340,7 +338,7 @@ def _chosen(sources: Sequence[Source], selection: Selection) -> Iterator[Segment
         if not mask.any():
             continue
         start = 0
-        for segment in source.segments():
+        for segment in source.reading.iterate():
             part = mask[start : start + len(segment)]
             start += len(segment)
             if part.all():
@@ -357,11 +355,11 @@ def verify_new(path: Path, expected: NDArray[np.uint64]) -> str:
     found = [np.empty(0, np.uint64)]
     with open_sealed(path) as file:
         file.read_from_disk()
+        file.verify(once=True)
         for segment in iterate_sealed(file):
             if not segment.intact().all():
                 raise StorageError(f"{path}: a record is not what was written; the disk or memory is failing")
             found.append(folded(segment.rows["checksum"]))
-        file.prove_rest()
         digest = file.seal.digest
     if not np.array_equal(np.sort(np.concatenate(found)), np.sort(expected)):
         raise StorageError(

@@ -7,7 +7,8 @@ checksums of the scan.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -15,14 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.store.format.record import Attribute, Record
-from vindeby.store.format.root import Addition
+from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Schema, Segment
-from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.merge.audit import Conflict, FileEntry
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.reading import Reading, iterate_sealed, read_any, read_sealed, sealed_additions
+from vindeby.store.read.reading import Reading, read_any
 
 
 @dataclass
@@ -31,101 +30,34 @@ class Source:
 
     path: Path
     entry: FileEntry
+    reading: Reading
     keys: NDArray[np.bytes_]
     checksums: NDArray[np.bytes_]
-    schemas: set[Schema] = field(default_factory=set)
-    widths: dict[str, int] = field(default_factory=dict)
-    root: dict[str, Attribute] = field(default_factory=dict)
-    published_ns: int = 0
-    kept: list[Segment] | None = None
-    additions: list[Addition] = field(default_factory=list)
-    """What others added to it."""
-
-    def segments(self) -> Iterator[Segment]:
-        """The records again, in the order of ``keys``."""
-        if self.kept is not None:
-            yield from self.kept
-            return
-        file = SealedFile.open(self.path, verify=False)
-        if file is None:
-            raise SealError(f"{self.path}: it changed while it was merged")
-        with file:
-            if self.entry.kind == "shard":
-                file.load()
-            yield from iterate_sealed(file)
+    schemas: set[Schema]
+    widths: dict[str, int]
 
 
 def scan(path: Path, kind: str, guard: Guard) -> Source:
     """Read and verify a file; whatever is wrong with it is in the entry's findings."""
     entry = FileEntry(str(path), kind)
-    try:
+    with contextlib.suppress(OSError):
         entry.size = path.stat().st_size
-    except OSError:
-        entry.size = 0
-    file = _open(path)
-    if file is None:
-        reading = read_any(path, guard)
-    else:
-        with file:
-            if file.seal.directory.get("kind") == "database":
-                streamed = _scan_database(file, entry)
-                if streamed is not None:
-                    return streamed
-            reading = read_sealed(file)
-    if kind == "shard" and not reading.sealed and not reading.findings:
-        reading.findings.append(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
-    return _of_reading(path, entry, reading)
-
-
-def _open(path: Path) -> SealedFile | None:
-    try:
-        return SealedFile.open(path)
-    except (OSError, SealError):
-        return None
-
-
-def _of_reading(path: Path, entry: FileEntry, reading: Reading) -> Source:
-    entry.digest, entry.found, entry.findings = reading.digest, reading.count, reading.findings
-    source = _collect(path, entry, iter(reading.segments))
-    source.root, source.published_ns = reading.root, reading.published_ns
-    source.additions = reading.additions
-    if not reading.sealed or reading.findings:
-        source.kept = reading.segments
-    return source
-
-
-def _scan_database(file: SealedFile, entry: FileEntry) -> Source | None:
-    """A standing database, chunk by chunk; None when something is wrong and it must be read with care."""
-    try:
-        source = _collect(file.path, entry, _checked(file))
-        source.additions = sealed_additions(file)
-        if source.additions:
-            file.prove_rest()  # they stand in blocks that no record is in, and are copied by HDF5
-    except SealError:
-        return None
-    entry.digest, entry.found = file.seal.digest, len(source.keys)
-    source.root = dict(file.seal.directory["root"])
-    return source
-
-
-def _checked(file: SealedFile) -> Iterator[Segment]:
-    for segment in iterate_sealed(file):
-        if not (segment.intact() & segment.marked()).all():
-            raise SealError(f"{file.path}: a record in it is not right")
-        yield segment
-
-
-def _collect(path: Path, entry: FileEntry, segments: Iterator[Segment]) -> Source:
     keys, checksums = [np.empty(0, "S1")], [np.empty(0, "S64")]
-    source = Source(path, entry, keys[0], checksums[0])
-    for segment in segments:
+    schemas: set[Schema] = set()
+    widths: dict[str, int] = {}
+
+    def collect(segment: Segment) -> None:
         keys.append(segment.rows["key"].copy())
         checksums.append(segment.rows["checksum"].copy())
-        source.schemas.add(segment.schema)
+        schemas.add(segment.schema)
         for name in segment.schema.text_fields:
-            width = segment.rows.dtype[name].itemsize
-            source.widths[name] = max(width, source.widths.get(name, 1))
-    source.keys, source.checksums = np.concatenate(keys), np.concatenate(checksums)
+            widths[name] = max(segment.rows.dtype[name].itemsize, widths.get(name, 1))
+
+    reading = read_any(path, guard, collect)
+    source = Source(path, entry, reading, np.concatenate(keys), np.concatenate(checksums), schemas, widths)
+    if kind == "shard" and not reading.sealed and not reading.findings:
+        reading.findings.append(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
+    entry.digest, entry.found, entry.findings = reading.digest, len(source.keys), list(reading.findings)
     return source
 
 
@@ -167,20 +99,6 @@ def select(
     ``asked`` maps keys to fingerprints; ``invalid`` are the checksums of records that any other may replace.
     """
     selection = Selection([np.ones(len(source.keys), bool) for source in sources])
-    total = sum(len(source.keys) for source in sources)
-    distinct: set[bytes] = set()
-    for source in sources:
-        distinct.update(source.keys.tolist())
-    if len(distinct) < total:
-        _resolve(sources, selection, asked or {}, invalid)
-    for source, mask in zip(sources, selection.masks, strict=True):
-        source.entry.taken = int(mask.sum())
-    return selection
-
-
-def _resolve(
-    sources: Sequence[Source], selection: Selection, asked: Mapping[str, str], invalid: Collection[str]
-) -> None:
     first: dict[bytes, tuple[int, int]] = {}
     doubtful: list[tuple[int, int, int, int]] = []
     for number, source in enumerate(sources):
@@ -193,7 +111,10 @@ def _resolve(
                 source.entry.duplicates += 1
             else:
                 doubtful.append((*kept, number, row))
-    _settle(sources, selection, doubtful, asked, invalid)
+    _settle(sources, selection, doubtful, asked or {}, invalid)
+    for source, mask in zip(sources, selection.masks, strict=True):
+        source.entry.taken = int(mask.sum())
+    return selection
 
 
 def _settle(
@@ -241,7 +162,7 @@ def _settle(
 
 def _pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
     picked, start = [], 0
-    for segment in source.segments():
+    for segment in source.reading.iterate():
         inside = sorted(row for row in rows if start <= row < start + len(segment))
         picked += [(row, segment.record(row - start)) for row in inside]
         start += len(segment)

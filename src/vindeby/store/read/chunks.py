@@ -7,9 +7,9 @@ compares each record with its own checksum. Files that nothing vouches for stay 
 from __future__ import annotations
 
 from bisect import insort
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
-from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import SealedFile, SealError, directory_errors
-from vindeby.store.format.shard import read_segments
+from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.read.inspect import Finding, Verdict
+from vindeby.store.read.reading import read_chunk
 
 Precedence: TypeAlias = tuple[int, bool, int, str]
 _KINDS = ("database", "shard", "given file")
@@ -47,76 +46,65 @@ class Place:
 
 
 class Index:
-    """The place that counts for each key, and the other places that have it too."""
+    """The places that have each key; the first is the one that counts."""
 
     def __init__(self) -> None:
         self.places: list[Place] = []
-        self._first: dict[str, Place] = {}
-        self._copies: dict[str, list[Place]] = {}
+        self._by_key: dict[str, list[Place]] = {}
 
     def enter(self, place: Place, names: NDArray[np.bytes_]) -> None:
         """A chunk with these keys was found."""
         self.places.append(place)
         for name in names.tolist():
-            key = name.decode(errors="replace")
-            first = self._first.setdefault(key, place)
-            if first is not place:
-                copies = self._copies.setdefault(key, [first])
-                insort(copies, place)
-                self._first[key] = copies[0]
+            known = self._by_key.setdefault(name.decode(errors="replace"), [place])
+            if place not in known:
+                insort(known, place)
 
     def forget(self, path: Path) -> set[Place]:
         """This file is gone; the places of other files that now count for a key of it."""
         self.places = [place for place in self.places if place.path != path]
         promoted = set()
-        for key, copies in list(self._copies.items()):
-            rest = [place for place in copies if place.path != path]
-            if rest and rest[0] is not copies[0]:
-                promoted.add(rest[0])
-                self._first[key] = rest[0]
-            self._keep(key, rest)
-        self._first = {key: place for key, place in self._first.items() if place.path != path}
+        for key, known in list(self._by_key.items()):
+            rest = [place for place in known if place.path != path]
+            if not rest:
+                del self._by_key[key]
+            elif len(rest) < len(known):
+                if rest[0] is not known[0]:
+                    promoted.add(rest[0])
+                self._by_key[key] = rest
         return promoted
 
     def demote(self, key: str, place: Place) -> Place | None:
         """The record there is damaged: the next place that has the key, if there is one."""
-        rest = [other for other in self._copies.get(key, []) if other is not place]
-        if not rest:
-            return None
-        self._first[key] = rest[0]
-        self._keep(key, rest)
-        return rest[0]
-
-    def _keep(self, key: str, copies: list[Place]) -> None:
-        if len(copies) > 1:
-            self._copies[key] = copies
-        else:
-            del self._copies[key]
+        rest = [other for other in self._by_key[key] if other is not place]
+        if rest:
+            self._by_key[key] = rest
+        return rest[0] if rest else None
 
     def copies(self, key: str) -> list[Place]:
         """Every place that has the key, the one that counts first."""
-        only = [self._first[key]] if key in self._first else []
-        return list(self._copies.get(key, only))
+        return list(self._by_key.get(key, []))
 
     def repeated(self) -> list[str]:
         """The keys that several places have."""
-        return list(self._copies)
+        return [key for key, known in self._by_key.items() if len(known) > 1]
 
     def get(self, key: str) -> Place | None:
         """The place that counts."""
-        return self._first.get(key)
+        known = self._by_key.get(key)
+        return known[0] if known else None
 
     def __getitem__(self, key: str) -> Place:
-        return self._first[key]
+        return self._by_key[key][0]
 
     def __contains__(self, key: object) -> bool:
-        return key in self._first
+        return key in self._by_key
 
     def __iter__(self) -> Iterator[str]:
-        return iter(list(self._first))
+        return iter(list(self._by_key))
 
     def __len__(self) -> int:
-        return len(self._first)
+        return len(self._by_key)
 
 
 _MOST_KEPT = 8
@@ -137,30 +125,22 @@ class Chunks:
         self.memory: dict[Path, list[Segment]] = {}
         self.digests: dict[Path, str] = {}
         self._note = note
-        self._files: OrderedDict[Path, SealedFile] = OrderedDict()
-        self._kept: OrderedDict[Place, dict[str, tuple[Segment, int]]] = OrderedDict()
+        self._open: SealedFile | None = None
         self._just_read: dict[Path, list[Segment]] = {}
         self._room = _ROOM
+        self.rows = lru_cache(_MOST_KEPT)(self._rows)
 
     def doubtful(self, path: Path) -> bool:
         """Does no seal vouch for this file?"""
         return path in self.memory
 
-    def rows(self, place: Place) -> dict[str, tuple[Segment, int]]:
+    def _rows(self, place: Place) -> dict[str, tuple[Segment, int]]:
         """The records of a chunk by key: a segment, and the row in it."""
-        kept = self._kept.get(place)
-        if kept is not None:
-            self._kept.move_to_end(place)
-            return kept
-        rows = {
+        return {
             key.decode(errors="replace"): (segment, row)
             for segment in self.segments(place)
             for row, key in enumerate(segment.rows["key"].tolist())
         }
-        self._kept[place] = rows
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
-        return rows
 
     def segments(self, place: Place, fields: Collection[str] | None = None) -> list[Segment]:
         """The records of a chunk, not yet compared with their checksums.
@@ -173,7 +153,7 @@ class Chunks:
         if just_read is not None:
             return just_read
         try:
-            return _read(self._file(place.path), place.chunk, fields)
+            return read_chunk(self._file(place.path), place.chunk, fields)
         except SealError as error:
             self._note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
         file = SealedFile.open(place.path, verify=False)
@@ -181,7 +161,7 @@ class Chunks:
             raise ReplacedError(place.path)
         with file:
             try:
-                return _read(file, place.chunk)
+                return read_chunk(file, place.chunk)
             except SealError as error:
                 self._note(place.path, Finding(Verdict.INCOMPLETE, str(error).split(": ", 1)[-1]))
                 return []
@@ -201,41 +181,28 @@ class Chunks:
         return segments
 
     def _file(self, path: Path) -> SealedFile:
-        file = self._files.get(path)
-        if file is None:
-            file = SealedFile.open(path)
-            if file is None:
+        """The file, which stays open until another one is asked for."""
+        if self._open is None or self._open.path != path:
+            self.close()
+            self._open = SealedFile.open(path)
+            if self._open is None or self._open.seal.digest != self.digests.get(path):
+                self.close()
                 raise ReplacedError(path)
-            if file.seal.digest != self.digests.get(path):
-                file.close()
-                raise ReplacedError(path)
-            self._files[path] = file
-            if len(self._files) > _MOST_KEPT:
-                self._files.popitem(last=False)[1].close()
-        return file
+        return self._open
 
     def forget(self, path: Path) -> None:
         """Another file stands at this path now, or none."""
         self.memory.pop(path, None)
         self._take(path)
-        self._kept.clear()
-        file = self._files.pop(path, None)
-        if file is not None:
-            file.close()
+        self.rows.cache_clear()
+        self.close()
 
     def close(self) -> None:
-        """Close the files."""
-        while self._files:
-            self._files.popitem()[1].close()
+        """Close the file that is open."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
 
 
 def _bytes_of(segments: list[Segment]) -> int:
     return sum(segment.rows.nbytes for segment in segments)
-
-
-def _read(file: SealedFile, chunk: int, fields: Collection[str] | None = None) -> list[Segment]:
-    directory = file.seal.directory
-    if directory["kind"] == "shard":
-        return read_segments(file)
-    with directory_errors(file.path):
-        return FILE_FORMATS[directory["layout"]].read_chunk(file, chunk, fields)

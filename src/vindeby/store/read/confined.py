@@ -11,15 +11,18 @@ from __future__ import annotations
 import contextlib
 import json
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import h5py
 import numpy as np
+from numpy.typing import NDArray
 
 from vindeby.store.format.record import Attribute
-from vindeby.store.read.inspect import Finding, Verdict
+from vindeby.store.format.rows import Segment, pieces
+from vindeby.store.format.shard import build_image_of
+from vindeby.store.read.inspect import SALVAGED, Finding, Verdict
 
 LIBRARY_ERRORS = (
     OSError,
@@ -56,17 +59,43 @@ def plain(value: Any) -> Attribute:
 _SHORTEST = 64
 _LONGEST_TEXT = 1000
 
+Send = Callable[[bytes], None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How to read a file.
+
+    ``real_size`` bytes of it are real, the rest is padding. Groups named in ``skip`` are left out; those named in
+    ``sent`` are read, for what others added to them, but not sent again. With ``rooted`` the root group is itself one
+    record: its key is what ``naming`` spells, or else ``rooted``. ``origin`` is the mark of records without a checksum.
+    With ``needed``, a record without a checksum is complete when it has these arrays; what else of it cannot be read is
+    left out.
+    """
+
+    real_size: int
+    result_bytes: int
+    batch_bytes: int
+    most_findings: int
+    skip: Sequence[str] = ()
+    sent: Sequence[str] = ()
+    rooted: str = ""
+    naming: str = ""
+    origin: str = SALVAGED
+    needed: Sequence[str] = ()
+
 
 class SpentError(Exception):
     """A file gives more than it may; what was read so far counts."""
 
 
 @dataclass
-class Budget:
-    """Counts down the bytes of results, and collects findings up to a number."""
+class Answer:
+    """What the child says about a file: records go out as images of shards, findings are collected up to a number."""
 
-    result_bytes: int
-    most_findings: int
+    asked: Asked
+    result: Send
+    doubtful: Send
     findings: list[Finding] = field(default_factory=list)
     left_out: int = 0
     _spent: int = 0
@@ -74,20 +103,40 @@ class Budget:
     def spend(self, size: int) -> None:
         """So many bytes are about to be read or sent; SpentError when there are not as many left."""
         self._spent += size + _SHORTEST
-        if self._spent > self.result_bytes:
+        if self._spent > self.asked.result_bytes:
             raise SpentError
 
     def note_spent(self) -> None:
         """Say that the file gives more than it may."""
-        what = f"it gives more than {self.result_bytes} bytes of results, too many for its size"
+        what = f"it gives more than {self.asked.result_bytes} bytes of results, too many for its size"
         self.note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
 
     def note(self, verdict: Verdict, detail: str = "", key: str = "") -> None:
         """One finding; beyond a number they are only counted."""
-        if len(self.findings) < self.most_findings:
+        if len(self.findings) < self.asked.most_findings:
             self.findings.append(Finding(verdict, detail[:_LONGEST_TEXT], key[:_LONGEST_TEXT]))
         else:
             self.left_out += 1
+
+    def intact(self, segment: Segment) -> NDArray[np.bool_]:
+        """Send the rows whose checksum holds, as results; which they are."""
+        intact = segment.intact()
+        self._send(segment.take(intact), self.result)
+        return intact
+
+    def damaged(self, damaged: Segment) -> None:
+        """Send rows whose checksum does not hold as doubtful, with a finding each."""
+        named = damaged.rows["key"] != b""
+        for key in damaged.rows["key"][named].tolist():
+            self.note(Verdict.CHECKSUM, "", key.decode(errors="replace"))
+        if not named.all():
+            self.note(Verdict.INCOMPLETE, f"{int((~named).sum())} rows without a key")
+        self._send(damaged.take(named), self.doubtful)
+
+    def _send(self, segment: Segment, send: Send) -> None:
+        for piece in pieces(segment, self.asked.batch_bytes):
+            self.spend(piece.rows.nbytes)
+            send(build_image_of([Segment(piece.schema, piece.rows.copy())]).data)
 
     def close(self) -> list[dict[str, str]]:
         """The findings, and how many more there were."""

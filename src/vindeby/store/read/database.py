@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -28,7 +27,7 @@ from vindeby.store.format.shard import read_segments
 from vindeby.store.read.chunks import Chunks, Index, Place, ReplacedError, precedence
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.reading import read_any
+from vindeby.store.read.reading import chunk_count, read_any
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
@@ -113,16 +112,15 @@ class Database(Mapping[str, Record]):
         self._chunks.digests[path] = file.seal.digest
         with file:
             if directory["kind"] == "shard":
-                file.load()
+                file.verify()
                 segments = read_segments(file)
-                keys = [(0, np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)]))]
+                keys = [np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)])]
                 self._chunks.keep(path, segments)
             else:
-                file_format = FILE_FORMATS[directory["layout"]]
-                count = file_format.chunk_count(directory)
+                read_keys = FILE_FORMATS[directory["layout"]].read_keys
                 with directory_errors(path):
-                    keys = [(number, file_format.read_keys(file, number)) for number in range(count)]
-        for number, names in keys:
+                    keys = [read_keys(file, number) for number in range(chunk_count(file))]
+        for number, names in enumerate(keys):
             self._enter(path, number, names, int(directory.get("published_ns", 0)))
         if path == self.path:
             self.attributes, self.sealed = dict(directory.get("root", {})), True
@@ -295,13 +293,11 @@ class Database(Mapping[str, Record]):
         """
         if by not in ("task", "key"):
             raise ArgumentError(f"to_xarray: by must be 'task' or 'key', not {by!r}")
+        from vindeby.store.read import export  # only for those who ask for it
+
         if by == "key":
-            from vindeby.store.read.export import dataset_by_key  # needs xarray, which is optional
-
-            return dataset_by_key(list(self.segments()), self.attributes)
-        from vindeby.store.read.export import dataset_by_task  # needs xarray, which is optional
-
-        return dataset_by_task(list(self.segments()), self._campaign(), self.attributes)
+            return export.dataset_by_key(list(self.segments()), self.attributes)
+        return export.dataset_by_task(list(self.segments()), self._campaign(), self.attributes)
 
     def to_dataframe(self) -> Any:
         """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out."""
@@ -332,9 +328,7 @@ class Database(Mapping[str, Record]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

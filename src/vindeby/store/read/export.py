@@ -7,10 +7,11 @@ and seed of the campaign, with NaN where a result is missing; ``dataset_by_key``
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,11 +34,22 @@ PLACE = ("farm_idx", "type_idx", "ss_seed")
 UNKNOWN = -1
 
 
-def missing_library(function: str, library: str) -> InputError:
-    """The error of a function whose library is not installed."""
-    return InputError(
-        f'{function} needs {library}, which is not installed; install it with: pip install "vindeby[xarray]"'
-    )
+def _library(name: str, function: str) -> Any:
+    """A library that a function needs; InputError says how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(
+            f'{function} needs {name}, which is not installed; install it with: pip install "vindeby[xarray]"'
+        ) from error
+
+
+def _placed(segments: Sequence[Segment]) -> Iterator[tuple[Segment, slice]]:
+    """Each segment with the places of its records among all records."""
+    start = 0
+    for segment in segments:
+        yield segment, slice(start, start + len(segment))
+        start += len(segment)
 
 
 def texts(segments: Sequence[Segment], field: str) -> list[str]:
@@ -63,7 +75,11 @@ def array_names(segments: Sequence[Segment]) -> list[str]:
 
 def shapes_of(segments: Sequence[Segment], name: str) -> list[tuple[int, ...]]:
     """The shapes that an array has in the records that have it."""
-    return [shape for segment in segments for array, _, shape in segment.schema.arrays if array == name]
+    return [shape for segment in segments if (shape := _shape(segment, name)) is not None]
+
+
+def _shape(segment: Segment, name: str) -> tuple[int, ...] | None:
+    return next((shape for array, _, shape in segment.schema.arrays if array == name), None)
 
 
 def attribute_column(segments: Sequence[Segment], name: str) -> NDArray[Any]:
@@ -84,25 +100,25 @@ def attribute_column(segments: Sequence[Segment], name: str) -> NDArray[Any]:
     return np.array(values)
 
 
-def array_column(segments: Sequence[Segment], name: str) -> NDArray[Any]:
-    """An array of every record, padded to the largest with NaN (0 for integers and booleans)."""
+def array_column(segments: Sequence[Segment], name: str, *, gaps: bool = False) -> NDArray[Any]:
+    """An array of every record, padded to the largest with NaN, or 0 for integers and booleans.
+
+    With ``gaps``, those become floats where there is anything to pad. So they do where a record has no such array.
+    """
     found = shapes_of(segments, name)
     if len({len(shape) for shape in found}) != 1:
         raise DataError(f"array {name!r} has different numbers of axes in different records")
-    largest = tuple(max(lengths) for lengths in zip(*found, strict=True))
+    largest = tuple(map(max, zip(*found, strict=True)))
     types = {dtype for segment in segments for array, dtype, _ in segment.schema.arrays if array == name}
     dtype = np.result_type(*[np.dtype(text) for text in types])
-    if len(found) < len(segments) and dtype.kind != "f":
+    if dtype.kind != "f" and (len(found) < len(segments) or (gaps and len(set(found)) > 1)):
         dtype = np.dtype(np.float64)
     fill: Any = np.nan if dtype.kind == "f" else 0
     result = np.full((sum(map(len, segments)), *largest), fill, dtype)
-    start = 0
-    for segment in segments:
-        shape = next((shape for array, _, shape in segment.schema.arrays if array == name), None)
+    for segment, rows in _placed(segments):
+        shape = _shape(segment, name)
         if shape is not None and 0 not in shape:
-            inner = tuple(slice(length) for length in shape)
-            result[(slice(start, start + len(segment)), *inner)] = segment.rows[array_field(name)]
-        start += len(segment)
+            result[(rows, *(slice(length) for length in shape))] = segment.rows[array_field(name)]
     return result
 
 
@@ -123,22 +139,17 @@ def number_column(segments: Sequence[Segment], name: str) -> NDArray[np.float64]
 
 def layout_sizes(segments: Sequence[Segment]) -> NDArray[np.int64]:
     """The number of turbines of each record, by its layout, else by its attribute; 0 where neither tells."""
-    parts = [np.empty(0, np.int64)]
-    for segment in segments:
-        count = turbines_in(segment)
-        field = attribute_field("n_turbines")
-        if count is not None:
-            parts.append(np.full(len(segment), count, np.int64))
-        elif field in (segment.rows.dtype.names or ()) and segment.rows[field].dtype.kind in "iu":
-            parts.append(np.asarray(segment.rows[field], np.int64))
-        else:
-            parts.append(np.zeros(len(segment), np.int64))
-    return np.concatenate(parts)
+    stated = number_column(segments, "n_turbines")
+    sizes = np.where(np.isfinite(stated), stated, 0).astype(np.int64)
+    for segment, rows in _placed(segments):
+        if (count := turbines_in(segment)) is not None:
+            sizes[rows] = count
+    return sizes
 
 
 def turbines_in(segment: Segment) -> int | None:
     """How many turbines the layouts of a segment have; None where it has no array of that form."""
-    shape = next((shape for name, _, shape in segment.schema.arrays if name == "layout"), ())
+    shape = _shape(segment, "layout") or ()
     return shape[1] if len(shape) == 2 and shape[0] == 2 else None
 
 
@@ -150,15 +161,13 @@ def places_of(segments: Sequence[Segment]) -> tuple[NDArray[np.int64], NDArray[n
     keys = [parse_key(key) for key in texts(segments, "key")]
     by_key = np.array([(UNKNOWN,) * 3 if place is None else place for place in keys], np.int64).reshape(-1, 3)
     found = by_key.copy()
-    start = 0
-    for segment in segments:
+    for segment, rows in _placed(segments):
         names = segment.rows.dtype.names or ()
         columns = [segment.rows[field] for field in map(attribute_field, PLACE) if field in names]
         if len(columns) == len(PLACE) and all(column.dtype.kind in "iu" for column in columns):
             stated = np.stack([np.asarray(column, np.int64) for column in columns], axis=1)
             usable = (stated >= 0).all(axis=1)
-            found[start : start + len(segment)][usable] = stated[usable]
-        start += len(segment)
+            found[rows][usable] = stated[usable]
     return found, (found == by_key).all(axis=1)
 
 
@@ -191,13 +200,6 @@ class Axis:
             names.append(name)
         return cls(np.concatenate([np.arange(len(known)), others]).astype(np.int64), tuple(names))
 
-    @classmethod
-    def of_seeds(cls, known: Sequence[int], found: NDArray[np.int64]) -> Axis:
-        """The seeds in the order of the campaign, then those that only the results have."""
-        first = np.array(known, np.int64)
-        numbers = np.concatenate([first, np.setdiff1d(found, first)])
-        return cls(numbers, tuple(map(str, numbers.tolist())))
-
     def __len__(self) -> int:
         return len(self.numbers)
 
@@ -210,13 +212,10 @@ class Axis:
 def axes_of(places: NDArray[np.int64], campaign: Campaign | None) -> tuple[Axis, Axis, Axis]:
     """Farms, types and seeds of a campaign and of these results (a row of three numbers each)."""
     farms, types, seeds = (np.unique(places[:, column]) for column in range(3))
-    if campaign is None:
-        return Axis.of((), farms, "farm"), Axis.of((), types, "t"), Axis.of_seeds((), seeds)
-    return (
-        Axis.of(campaign.farm_names, farms, "farm"),
-        Axis.of(campaign.type_names, types, "t"),
-        Axis.of_seeds(campaign.seeds, seeds),
-    )
+    known = ((), (), ()) if campaign is None else (campaign.farm_names, campaign.type_names, campaign.seeds)
+    numbers = np.concatenate([np.array(known[2], np.int64), np.setdiff1d(seeds, known[2])]).astype(np.int64)
+    along_seeds = Axis(numbers, tuple(map(str, numbers.tolist())))
+    return Axis.of(known[0], farms, "farm"), Axis.of(known[1], types, "t"), along_seeds
 
 
 TASK = ("farm", "type", "seed")
@@ -241,16 +240,14 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     "farm_idx": {"long_name": "number of the farm in the campaign"},
     "type_idx": {"long_name": "number of the turbine type in the campaign"},
 }
+_TAKEN = _DESCRIPTIONS.keys() - {"diameter", "evaluations", "types", "zone"}
 
 
 def dataset_by_task(
     segments: Sequence[Segment], campaign: Campaign | None, root: Mapping[str, Attribute]
 ) -> Any:
     """A value of each variable for every farm, type and seed of the campaign; NaN where a result is missing."""
-    try:
-        import xarray
-    except ImportError as error:
-        raise missing_library("to_xarray", "xarray") from error
+    xarray = _library("xarray", "to_xarray")
     grid = _Grid.of(segments, campaign)
     variables = {
         "aep": (TASK, grid.spread(number_column(segments, "aep"))),
@@ -333,14 +330,11 @@ def _refuse_too_large(count: int) -> None:
 
 def _positions(segments: Sequence[Segment], grid: _Grid) -> dict[str, Any]:
     """``x`` and ``y`` of every turbine; NaN where a layout has fewer."""
-    sizes = [turbines_in(segment) for segment in segments]
-    padded = np.full((2, sum(map(len, segments)), max((size or 0 for size in sizes), default=0)), np.nan)
-    start = 0
-    for segment, size in zip(segments, sizes, strict=True):
-        if size:
-            rows = slice(start, start + len(segment))
+    largest = max((turbines_in(segment) or 0 for segment in segments), default=0)
+    padded = np.full((2, sum(map(len, segments)), largest), np.nan)
+    for segment, rows in _placed(segments):
+        if size := turbines_in(segment):
             padded[:, rows, :size] = segment.rows["array:layout"].transpose(1, 0, 2)
-        start += len(segment)
     axes = (*TASK, "turbine")
     return {name: (axes, grid.spread(values)) for name, values in zip("xy", padded, strict=True)}
 
@@ -360,9 +354,7 @@ def _add_arrays(variables: dict[str, Any], segments: Sequence[Segment], grid: _G
                 stacklevel=4,
             )
             continue
-        values = array_column(segments, name)
-        if values.dtype.kind in "iub" and len(set(shapes)) > 1:
-            values = _padded_with_nan(values, segments, name)
+        values = array_column(segments, name, gaps=True)
         of_turbines = values.ndim == 2 and all(
             _shape(one, name) in (None, (turbines_in(one),)) for one in segments
         )
@@ -373,19 +365,6 @@ def _add_arrays(variables: dict[str, Any], segments: Sequence[Segment], grid: _G
         variables[_free(name, variables)] = ([*TASK, *own], grid.spread(values))
 
 
-def _padded_with_nan(values: NDArray[Any], segments: Sequence[Segment], name: str) -> NDArray[np.float64]:
-    """Integers of different shapes as floats, so that a missing value does not read as 0."""
-    result = np.full(values.shape, np.nan)
-    start = 0
-    for segment in segments:
-        shape = _shape(segment, name)
-        if shape is not None:
-            here = (slice(start, start + len(segment)), *(slice(length) for length in shape))
-            result[here] = values[here]
-        start += len(segment)
-    return result
-
-
 def _add_attributes(variables: dict[str, Any], segments: Sequence[Segment], grid: _Grid) -> None:
     for name in attribute_names(segments):
         if name not in {*PLACE, "aep", "n_turbines", "seconds", "origin"}:
@@ -393,13 +372,9 @@ def _add_attributes(variables: dict[str, Any], segments: Sequence[Segment], grid
             variables[_free(name, variables)] = (TASK, grid.spread(values))
 
 
-def _shape(segment: Segment, name: str) -> tuple[int, ...] | None:
-    return next((shape for array, _, shape in segment.schema.arrays if array == name), None)
-
-
 def _free(name: str, variables: Mapping[str, Any]) -> str:
     """A name that neither a dimension nor another variable has."""
-    while name in variables or name in _DESCRIPTIONS.keys() - {"diameter", "evaluations", "types", "zone"}:
+    while name in variables or name in _TAKEN:
         name = f"record_{name}"
     return name
 
@@ -412,10 +387,7 @@ def _described(variables: Mapping[str, tuple[Any, NDArray[Any]]]) -> dict[str, A
 
 def dataset_by_key(segments: Sequence[Segment], root: Mapping[str, Attribute]) -> Any:
     """Arrays over ``key`` and their own axes, padded with NaN (0 for integers); attributes over ``key``."""
-    try:
-        import xarray
-    except ImportError as error:
-        raise missing_library("to_xarray", "xarray") from error
+    xarray = _library("xarray", "to_xarray")
     variables: dict[str, Any] = {"fingerprint": ("key", texts(segments, "fingerprint"))}
     for name in attribute_names(segments):
         variables[name] = ("key", attribute_column(segments, name))
@@ -428,10 +400,7 @@ def dataset_by_key(segments: Sequence[Segment], root: Mapping[str, Attribute]) -
 
 def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
     """The results in the order of farm, type, seed and key."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise missing_library("to_dataframe", "pandas") from error
+    pd = _library("pandas", "to_dataframe")
     places, _ = places_of(segments)
     farms, types, _ = axes_of(places[(places >= 0).all(axis=1)], campaign)
     keys = np.array(texts(segments, "key"), object)
@@ -452,7 +421,7 @@ def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
     for name in attribute_names(segments):
         if name not in shown:
             values = attribute_column(segments, name)
-            data[_free_column(name, data)] = values.astype(object) if values.dtype.kind == "U" else values
+            data[_free(name, data)] = values.astype(object) if values.dtype.kind == "U" else values
     for name in array_names(segments):
         shapes = shapes_of(segments, name)
         if (
@@ -460,7 +429,7 @@ def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
             and all(math.prod(shape) == 1 for shape in shapes)
             and len(set(map(len, shapes))) == 1
         ):
-            data[_free_column(name, data)] = array_column(segments, name).reshape(len(keys))
+            data[_free(name, data)] = array_column(segments, name).reshape(len(keys))
     order = np.lexsort((keys.astype(str), places[:, 2], places[:, 1], places[:, 0]))
     frame = pd.DataFrame(data).iloc[order].reset_index(drop=True)
     frame.attrs["units"] = {"aep": "GWh/year", "seconds": "s"}
@@ -476,12 +445,6 @@ def _numbers(pd: Any, numbers: NDArray[np.int64]) -> Any:
     """Whole numbers; with pandas' NA where one is not known."""
     known = numbers >= 0
     return numbers if known.all() else pd.arrays.IntegerArray(np.where(known, numbers, 0), ~known)
-
-
-def _free_column(name: str, data: dict[str, Any]) -> str:
-    while name in data:
-        name = f"record_{name}"
-    return name
 
 
 def progress(name: str, keys: Iterable[str], campaign: Campaign | None, bad_files: int = 0) -> str:

@@ -1,16 +1,14 @@
 """Records as groups of an HDF5 file: the classic form, whether vindeby wrote it or an older script.
 
-A record counts only if it is complete: every dataset that the file's records have, readable, of numbers, all within the
-bytes that are really there; with the success mark and the checksum right where it carries them. A record without a
+A record counts only if every dataset of it is readable, of numbers, and within the bytes that are really there; with
+the success mark and the checksum right where it carries them. A record without a
 checksum gets the mark of its origin (``origin``).
 """
 
 from __future__ import annotations
 
 import string
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import h5py
@@ -19,77 +17,34 @@ from numpy.typing import NDArray
 
 from vindeby.errors import VindebyError
 from vindeby.store.format.record import RESERVED, SUCCESS, Attribute, Record
-from vindeby.store.format.root import MARKS, Addition, OwnFields, array_attributes
+from vindeby.store.format.root import MARKS, Addition, array_attributes, described, own_record
 from vindeby.store.format.rows import CHECKSUM_WIDTH, segments_of
 from vindeby.store.format.shard import build_image_of
 from vindeby.store.read.additions import dataset_additions
 from vindeby.store.read.confined import (
     LIBRARY_ERRORS,
-    Budget,
+    Answer,
     SpentError,
     UnusableError,
     member,
     plain,
     reason,
 )
-from vindeby.store.read.inspect import FOREIGN, REPACKED, SALVAGED, Verdict, marked
-from vindeby.store.read.rows import RowSender
+from vindeby.store.read.inspect import FOREIGN, REPACKED, Verdict, marked
 
 _MOST_ATTRIBUTES = 1000
-
-
-@dataclass(frozen=True)
-class Asked:
-    """How to read a file.
-
-    ``real_size`` bytes of it are real, the rest is padding. Groups named in ``skip`` are left out; those named in
-    ``sent`` are read, for what others added to them, but not sent again. With ``rooted`` the root group is itself one
-    record: its key is what ``naming`` spells, or else ``rooted``. ``origin`` is the mark of records without a checksum.
-    With ``needed``, a record without a checksum is complete when it has these arrays; what else of it cannot be read is
-    left out.
-    """
-
-    real_size: int
-    result_bytes: int
-    batch_bytes: int
-    most_findings: int
-    skip: Sequence[str] = ()
-    sent: Sequence[str] = ()
-    rooted: str = ""
-    naming: str = ""
-    origin: str = SALVAGED
-    needed: Sequence[str] = ()
-
-
-def only_complete(records: list[Record], budget: Budget, needed: Sequence[str] = ()) -> list[Record]:
-    """Only the records that have every dataset which is needed; if none is named, which most of them have."""
-    counts = Counter(name for record in records for name in record.arrays)
-    usual = set(needed) or {name for name, count in counts.items() if 2 * count > len(records)}
-    kept = []
-    for record in records:
-        lacking = sorted(usual - record.arrays.keys())
-        if lacking:
-            budget.note(Verdict.INCOMPLETE, f"no dataset {', '.join(lacking)}", record.key)
-        else:
-            kept.append(record)
-    return kept
 
 
 class GroupReader:
     """Reads the groups of one file."""
 
-    def __init__(self, asked: Asked, sender: RowSender, root: dict[str, Attribute]) -> None:
-        self._real_size = asked.real_size
-        self._naming = asked.naming
-        self._rooted = asked.rooted
-        self._needed = set(asked.needed)
-        self._skip = set(asked.skip)
-        self._sent = set(asked.sent)
-        self._sender = sender
-        self._budget = sender.budget
+    def __init__(self, answer: Answer, root: dict[str, Attribute]) -> None:
+        self._answer, asked = answer, answer.asked
+        self._rooted, self._needed = asked.rooted, set(asked.needed)
+        self._skip, self._sent = set(asked.skip), set(asked.sent)
         self._ours = "root_checksum" in root
         self._origin = REPACKED if asked.origin == FOREIGN and self._ours else asked.origin
-        self._own = OwnFields(root)
+        self._kinds = (described(root) or (frozenset(), []))[1]
         self._written = array_attributes(root)
         self._places: set[int] = set()
         self.additions: list[Addition] = []
@@ -102,12 +57,12 @@ class GroupReader:
         try:
             yield from self._each(file, progress)
         except SpentError:  # here, so that what was read so far is still sent
-            self._budget.note_spent()
+            self._answer.note_spent()
 
     def _each(self, file: h5py.File, progress: Callable[[str], None]) -> Iterator[Record]:
-        for name in [""] if self._rooted else self._names(file):
+        for name in [""] if self._rooted else [name for name in file if name not in self._skip]:
             progress(name)
-            self._budget.spend(len(name))
+            self._answer.spend(len(name))
             try:
                 group = file if self._rooted else self._group(file, name)
                 if group is None:
@@ -116,14 +71,14 @@ class GroupReader:
                 record = self._record(name, group)
                 self._add(self._additions(name, group, record))
             except UnusableError as error:
-                self._budget.note(error.verdict, error.detail, name or self._rooted)
+                self._answer.note(error.verdict, error.detail, name or self._rooted)
                 if error.group is None:
                     continue
                 group = error.group
             except VindebyError as error:
-                self._budget.note(Verdict.FOREIGN, str(error), name or self._rooted)
+                self._answer.note(Verdict.FOREIGN, str(error), name or self._rooted)
             except LIBRARY_ERRORS as error:
-                self._budget.note(Verdict.INCOMPLETE, reason(error), name or self._rooted)
+                self._answer.note(Verdict.INCOMPLETE, reason(error), name or self._rooted)
                 continue
             else:
                 if name not in self._sent:
@@ -131,27 +86,6 @@ class GroupReader:
             self._visit(group)
         if not self._rooted:
             self._visit(file)
-
-    def _names(self, file: h5py.File) -> Iterator[str]:
-        """The names, those last that only what was learned from the others tells what they are."""
-        later = []
-        for name in (name for name in file if name not in self._skip):
-            if self._ours and not self._is_plain_record(file, name):
-                later.append(name)
-            else:
-                yield name
-        yield from later
-
-    def _is_plain_record(self, file: h5py.File, name: str) -> bool:
-        """Is this a group under one name only, with a mark of ours? Counts as one when in doubt."""
-        try:
-            if not isinstance(file.get(name, getlink=True), h5py.HardLink):
-                return False
-            item = file[name]
-            marks = isinstance(item, h5py.Group) and any(mark in item.attrs for mark in MARKS)
-            return marks and h5py.h5o.get_info(item.id).rc == 1
-        except LIBRARY_ERRORS:
-            return True
 
     def _group(self, file: h5py.File, name: str) -> h5py.Group | None:
         """The group of a record; None for what others added to a file of ours, and for anything but a group."""
@@ -161,7 +95,8 @@ class GroupReader:
         if not isinstance(item, h5py.Group):
             return None
         if self._ours and not any(mark in item.attrs for mark in MARKS):
-            return item if self._own.looks_like_a_record(set(item)) else None
+            known = not self._kinds or any(arrays <= set(item) for arrays, _ in self._kinds)
+            return item if known else None
         if h5py.h5o.get_info(item.id).addr in self._places:
             return None  # a second name of a record that was read already
         return item
@@ -188,35 +123,37 @@ class GroupReader:
             raise UnusableError(Verdict.FOREIGN, "these are the columns of a table")
         arrays, unusable = self._arrays(group)
         stated = marks.get("checksum")
-        enough = bool(self._needed) and not stated and arrays.keys() >= self._needed
+        lacking = set() if stated else self._needed - arrays.keys()
+        enough = bool(self._needed) and not stated and not lacking
         if unusable and not (stated and name) and not enough:
             raise unusable[0]
-        if not arrays:
-            raise unusable[0] if unusable else UnusableError(Verdict.INCOMPLETE, "the group has no dataset")
+        if lacking or not arrays:
+            what = f"no dataset {', '.join(sorted(lacking))}" if lacking else "the group has no dataset"
+            raise unusable[0] if unusable else UnusableError(Verdict.INCOMPLETE, what)
         if marks.get("status", SUCCESS) != SUCCESS:
             raise UnusableError(Verdict.NOT_MARKED, f"status is {marks['status']!r}")
-        spelled = name or spelled_key(self._naming, attributes)
+        spelled = name or spelled_key(self._answer.asked.naming, attributes)
         key, fingerprint = spelled or self._rooted, marks.get("fingerprint", "")
         if not stated:
-            return Record.stored(key, fingerprint, arrays, marked(attributes, self._origin))
-        record = self._own.find(key, fingerprint, arrays, attributes, stated) if spelled else None
-        if record is None:
+            return Record(key, fingerprint, arrays, marked(attributes, self._origin))
+        own = own_record(self._kinds, key, fingerprint, arrays, attributes, stated) if spelled else None
+        if own is None:
             if unusable:
                 raise unusable[0]
-            self._send_doubtful(Record.stored(name or self._rooted, fingerprint, arrays, attributes), stated)
+            self._send_doubtful(Record(name or self._rooted, fingerprint, arrays, attributes), stated)
             raise UnusableError(Verdict.CHECKSUM, "" if name else _why_nameless(spelled))
         self._places.add(h5py.h5o.get_info(group.id).addr)
-        return record
+        return own
 
     def _send_doubtful(self, record: Record, stated: str) -> None:
         """What the group holds, with the checksum that it states and does not meet."""
         (segment,) = segments_of([record])
         segment.rows["checksum"] = stated.encode(errors="replace")[:CHECKSUM_WIDTH]
-        self._sender.send_doubtful(build_image_of([segment]).data)
+        self._answer.doubtful(build_image_of([segment]).data)
 
     def _add(self, additions: Iterator[Addition]) -> None:
         for addition in additions:
-            self._budget.spend(len(addition.owner) + len(addition.name))
+            self._answer.spend(len(addition.owner) + len(addition.name))
             self.additions.append(addition)
 
     def _additions(self, name: str, group: h5py.Group, record: Record) -> Iterator[Addition]:
@@ -243,7 +180,7 @@ class GroupReader:
                 if self._ours and name not in RESERVED:
                     continue
                 raise
-            self._budget.spend(len(name) + (len(value) if isinstance(value, str) else 8))
+            self._answer.spend(len(name) + (len(value) if isinstance(value, str) else 8))
             if name in RESERVED:
                 marks[name] = str(value)
             else:
@@ -274,10 +211,10 @@ class GroupReader:
             raise UnusableError(Verdict.FOREIGN, f"{name} is not a dataset")
         if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8:
             raise UnusableError(Verdict.FOREIGN, f"{name} has type {dataset.dtype}")
-        if dataset.size * dataset.dtype.itemsize > max(self._real_size, 1 << 20) * 64:
+        if dataset.size * dataset.dtype.itemsize > max(self._answer.asked.real_size, 1 << 20) * 64:
             raise UnusableError(Verdict.IMPLAUSIBLE, f"{name} has shape {dataset.shape}")
         self._check_extent(name, dataset)
-        self._budget.spend(dataset.size * dataset.dtype.itemsize)
+        self._answer.spend(dataset.size * dataset.dtype.itemsize)
         value = np.asarray(dataset[()])
         if value.dtype.kind == "f" and not np.isfinite(value).all():
             raise UnusableError(Verdict.IMPLAUSIBLE, f"{name} has values that are not finite")
@@ -294,8 +231,10 @@ class GroupReader:
             dataset.id.chunk_iter(lambda chunk: ends.append(chunk.byte_offset + chunk.size))
         if dataset.size and dataset.id.get_storage_size() == 0:
             raise UnusableError(Verdict.INCOMPLETE, f"{name} was never written")
-        if max(ends) > self._real_size:
-            raise UnusableError(Verdict.TRUNCATED, f"{name} ends at byte {max(ends)} of {self._real_size}")
+        if max(ends) > self._answer.asked.real_size:
+            raise UnusableError(
+                Verdict.TRUNCATED, f"{name} ends at byte {max(ends)} of {self._answer.asked.real_size}"
+            )
 
 
 def _are_columns(group: h5py.Group) -> bool:

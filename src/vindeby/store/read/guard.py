@@ -13,26 +13,22 @@ import contextlib
 import json
 import math
 import os
-import select
 import signal
-import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from vindeby.errors import StorageError
 from vindeby.store.format.rows import BATCH_BYTES
 from vindeby.store.read.inspect import Finding, Verdict
 
-FRAME = struct.Struct("<cQ")
 PROGRESS, RESULT, DOUBTFUL, DONE, FAILED = b"P", b"R", b"Q", b"D", b"E"
 TOO_LONG = "it takes too long for its size"
-_MAXIMUM_FRAME = (1 << 30) + (1 << 26)
+_LARGEST_MESSAGE = (1 << 30) + (1 << 26)
 """The largest table in a shard, with what surrounds it."""
 
 _START_S = 300.0
@@ -81,115 +77,85 @@ class Guard:
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self._child: subprocess.Popen[bytes] | None = None
+        self._connection: Any = None
 
     def call(self, task: str, **arguments: Any) -> Iterator[tuple[bytes, bytes]]:
-        """The frames of one request: RESULT as they come, then DONE or FAILED; GuardError on a crash.
+        """The answers to one request: RESULT as they come, then DONE or FAILED; GuardError on a crash.
 
         ``deadline`` (of ``time.monotonic``) bounds the request as a whole.
         """
         deadline = arguments.pop("deadline", math.inf)
-        child = self._start()
-        assert child.stdin is not None
         doing = ""
+        if self._child is None or self._child.poll() is not None:
+            self._start()
         try:
-            child.stdin.write(json.dumps({"task": task, **arguments}).encode() + b"\n")
-            child.stdin.flush()
+            self._connection.send_bytes(json.dumps({"task": task, **arguments}).encode())
             while True:
-                kind, data = self._frame(child, min(self.limits.silence_s, deadline - time.monotonic()))
+                kind, data = self._receive(min(self.limits.silence_s, deadline - time.monotonic()))
                 if kind == PROGRESS:
                     doing = data.decode(errors="surrogateescape")
                     continue
                 yield kind, data
                 if kind in {DONE, FAILED}:
                     return
-        except (BrokenPipeError, EOFError):
-            self._stop()
-            raise GuardError(Finding(Verdict.CRASHED, _how(child)), doing) from None
         except TimeoutError:
-            self._stop()
+            self.abort()
             late = time.monotonic() >= deadline
             detail = TOO_LONG if late else f"no sign of life for {self.limits.silence_s:g} s"
             raise GuardError(Finding(Verdict.HUNG, detail), "" if late else doing) from None
+        except (EOFError, OSError):
+            raise GuardError(Finding(Verdict.CRASHED, self.abort()), doing) from None
         except GeneratorExit:
-            self._stop()
+            self.abort()
             raise
 
-    def _frame(self, child: subprocess.Popen[bytes], silence_s: float) -> tuple[bytes, bytes]:
-        kind, length = FRAME.unpack(_read(child, FRAME.size, silence_s))
-        if length > _MAXIMUM_FRAME:
-            raise EOFError
-        return kind, _read(child, length, silence_s)
+    def _receive(self, silence_s: float) -> tuple[bytes, bytes]:
+        """A message from the child, which may be silent only so long."""
+        if silence_s <= 0 or not self._connection.poll(silence_s):
+            raise TimeoutError
+        message = self._connection.recv_bytes(_LARGEST_MESSAGE)
+        return message[:1], message[1:]
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        if self._child is None or self._child.poll() is not None:
-            self._stop()
-            command = [
-                sys.executable,
-                "-P",
-                "-m",
-                "vindeby.store.read.guarded",
-                str(self.limits.memory_bytes),
-            ]
+    def _start(self) -> None:
+        from multiprocessing import Pipe  # only where a file cannot be trusted
+
+        self.abort()
+        self._connection, other = Pipe()
+        number = other.fileno()
+        command = [sys.executable, "-P", "-m", "vindeby.store.read.guarded"]
+        with other:
             self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                [*command, str(number), str(self.limits.memory_bytes)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                bufsize=0,
+                pass_fds=[number],
                 env=_environment(),
             )
-            self._expect_ready(self._child)
-        return self._child
-
-    def _expect_ready(self, child: subprocess.Popen[bytes]) -> None:
-        """A child that cannot even start says nothing about any file."""
         try:
-            self._frame(child, _START_S)
-        except (EOFError, TimeoutError):
-            self._stop()
+            self._receive(_START_S)
+        except (EOFError, OSError):  # a child that cannot even start says nothing about any file
             raise StorageError(
-                f"cannot start a process to read files in ({_how(child)}); free some memory, then run the same command"
+                f"cannot start a process to read files in ({self.abort()}); free some memory, then run the same command"
             ) from None
 
-    def abort(self) -> None:
-        """End the request at hand; the next one gets a new child."""
-        self._stop()
-
-    def _stop(self) -> None:
+    def abort(self) -> str:
+        """End the child, and with it the request at hand; how it ended. The next request gets a new one."""
         if self._child is None:
-            return
-        with contextlib.suppress(OSError):
-            self._child.kill()
-        for pipe in (self._child.stdin, self._child.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        self._child.wait()
-        self._child = None
+            return ""
+        self._connection.close()
+        self._child.kill()
+        status, self._child = self._child.wait(), None
+        if status < 0:
+            with contextlib.suppress(ValueError):
+                return f"killed by {signal.Signals(-status).name}"
+        return f"exit status {status}"
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop()
-
-
-def _read(child: subprocess.Popen[bytes], length: int, silence_s: float) -> bytes:
-    """Bytes from the child, which may be silent only so long."""
-    assert child.stdout is not None
-    descriptor = child.stdout.fileno()
-    data = bytearray()
-    while len(data) < length:
-        ready = silence_s > 0 and select.select([descriptor], [], [], silence_s)[0]
-        if not ready:
-            raise TimeoutError
-        part = os.read(descriptor, min(length - len(data), 1 << 20))
-        if not part:
-            raise EOFError
-        data += part
-    return bytes(data)
+    def __exit__(self, *_: object) -> None:
+        self.abort()
 
 
 def _environment() -> dict[str, str]:
@@ -198,12 +164,3 @@ def _environment() -> dict[str, str]:
     search = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
     return {**os.environ, **threads, "PYTHONPATH": search}
-
-
-def _how(child: subprocess.Popen[bytes]) -> str:
-    """How a child ended, in words."""
-    status = child.returncode if child.returncode is not None else child.wait()
-    if status < 0:
-        with contextlib.suppress(ValueError):
-            return f"killed by {signal.Signals(-status).name}"
-    return f"exit status {status}"

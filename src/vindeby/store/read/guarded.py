@@ -1,7 +1,7 @@
-"""What runs inside a guarded child: ``python -m vindeby.store.read.guarded MEMORY_BYTES``.
+"""What runs inside a guarded child: ``python -m vindeby.store.read.guarded DESCRIPTOR MEMORY_BYTES``.
 
-It reads requests, one JSON object per line, and writes frames (``guard``). It may die at any moment; it changes
-nothing on disk but the new file of a merge that asks it to copy what others added (``additions``).
+It gets requests, one JSON object each, over a connection and answers with messages (``guard``). It may die at any
+moment; it changes nothing on disk but the new file of a merge that asks it to copy what others added (``additions``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import resource
 import sys
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from typing import Any
 
 import h5py
@@ -27,60 +28,48 @@ from vindeby.store.format.shard import build_image
 from vindeby.store.read.additions import copy_additions
 from vindeby.store.read.confined import (
     LIBRARY_ERRORS,
-    Budget,
+    Answer,
+    Asked,
+    Send,
     SpentError,
     UnusableError,
     no_more_files,
     plain,
 )
 from vindeby.store.read.gridded_file import read_gridded
-from vindeby.store.read.groups import Asked, GroupReader, only_complete
-from vindeby.store.read.guard import DONE, DOUBTFUL, FAILED, FRAME, PROGRESS, RESULT
+from vindeby.store.read.groups import GroupReader
+from vindeby.store.read.guard import DONE, DOUBTFUL, FAILED, PROGRESS, RESULT
 from vindeby.store.read.inspect import Verdict
-from vindeby.store.read.rows import RowSender, Send, send_shard, send_table
+from vindeby.store.read.rows import send_shard, send_table
 
 _MOST_ATTRIBUTES = 1000
 _ROOT_BYTES = 1 << 24
 
 
 def read_foreign(
-    *, path: str, progress: Callable[[str], None], result: Send, doubtful: Send, **asked: Any
-) -> dict[str, Any]:
-    """Send every usable record as images of shards; the findings about the rest, the root attributes, the additions.
-
-    What is ``asked`` are the fields of ``Asked``.
-    """
-    with h5py.File(path, "r", locking=False) as file, no_more_files():
-        return read_open(file, Asked(**asked), progress, result, doubtful)
-
-
-def read_open(
     file: h5py.File, asked: Asked, progress: Callable[[str], None], result: Send, doubtful: Send
 ) -> dict[str, Any]:
-    """``read_foreign`` for a file that is open."""
-    budget = Budget(asked.result_bytes, asked.most_findings)
-    sender = RowSender(budget, asked.batch_bytes, result, doubtful)
+    """Send every usable record as images of shards; the findings about the rest, the root attributes, the additions."""
+    answer = Answer(asked, result, doubtful)
     progress("")
-    root, inexact = ({}, []) if asked.rooted else _root_attributes(file, budget)
-    reader = GroupReader(asked, sender, root)
+    root, inexact = ({}, []) if asked.rooted else _root_attributes(file, answer)
+    reader = GroupReader(answer, root)
     additions: list[Addition] = reader.additions
     form = _form(file, root, asked.rooted)
     try:
         if form == "shard":
-            send_shard(file, sender)
+            send_shard(file, answer)
         elif form == "table":
-            additions += send_table(file, root, sender)
+            additions += send_table(file, root, answer)
         else:
             for batch in batches(reader.records(file, progress), asked.batch_bytes):
-                complete = only_complete(batch, budget, asked.needed)
-                if complete:
-                    result(build_image(complete).data)
+                result(build_image(batch).data)
     except SpentError:
-        budget.note_spent()
+        answer.note_spent()
     except UnusableError as error:
-        budget.note(error.verdict, error.detail)
+        answer.note(error.verdict, error.detail)
     return {
-        "findings": budget.close(),
+        "findings": answer.close(),
         "root": root,
         "inexact": inexact,
         "additions": [addition.to_json() for addition in additions],
@@ -95,14 +84,14 @@ def _form(file: h5py.File, root: dict[str, Attribute], rooted: str) -> str:
     return "table" if not rooted and "schemas" in root else "groups"
 
 
-def _root_attributes(file: h5py.File, budget: Budget) -> tuple[dict[str, Attribute], list[str]]:
+def _root_attributes(file: h5py.File, answer: Answer) -> tuple[dict[str, Attribute], list[str]]:
     """The root attributes as plain values, and the names of those that are more than these values say."""
     found: dict[str, Attribute] = {}
     inexact: list[str] = []
     left = _ROOT_BYTES
     for number, name in enumerate(file.attrs):
         if number == _MOST_ATTRIBUTES:
-            budget.note(Verdict.IMPLAUSIBLE, f"the root has more than {_MOST_ATTRIBUTES} attributes")
+            answer.note(Verdict.IMPLAUSIBLE, f"the root has more than {_MOST_ATTRIBUTES} attributes")
             break
         try:
             stored = file.attrs[name]
@@ -112,7 +101,7 @@ def _root_attributes(file: h5py.File, budget: Budget) -> tuple[dict[str, Attribu
             continue
         left -= len(name) + (len(value) if isinstance(value, str) else 8)
         if left < 0:
-            budget.note(Verdict.IMPLAUSIBLE, f"the root attributes have more than {_ROOT_BYTES} bytes")
+            answer.note(Verdict.IMPLAUSIBLE, f"the root attributes have more than {_ROOT_BYTES} bytes")
             break
         found[name] = value
         if not (isinstance(stored, str | np.int64 | np.float64 | np.bool_) or name in KNOWN):
@@ -121,42 +110,40 @@ def _root_attributes(file: h5py.File, budget: Budget) -> tuple[dict[str, Attribu
 
 
 def main() -> None:
-    """Answer requests until the pipe closes."""
-    memory = int(sys.argv[1])
+    """Answer requests until the connection closes."""
+    connection, memory = Connection(int(sys.argv[1])), int(sys.argv[2])
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    output = os.dup(1)
-    os.dup2(2, 1)
 
-    def send(kind: bytes, data: bytes) -> None:
-        view = memoryview(FRAME.pack(kind, len(data)) + data)
-        while view:
-            view = view[os.write(output, view) :]
+    def send(kind: bytes) -> Send:
+        return lambda data: connection.send_bytes(kind + data)
+
+    def progress(text: str) -> None:
+        connection.send_bytes(PROGRESS + text.encode(errors="surrogateescape"))
 
     _load_everything()
-    send(PROGRESS, b"ready")
-    answer: dict[str, Any]
-    for line in sys.stdin.buffer:
-        request: dict[str, Any] = json.loads(line)
+    progress("ready")
+    while True:
+        try:
+            request: dict[str, Any] = json.loads(connection.recv_bytes())
+        except (EOFError, OSError):
+            return
         task = request.pop("task")
         try:
             if task == "probe":
-                answer = _probe(request["name"])
+                answer: dict[str, Any] = _probe(request["name"])
             elif task == "gridded":
-                answer = read_gridded(result=lambda data: send(RESULT, data), **request)
+                answer = read_gridded(result=send(RESULT), **request)
             elif task == "carry":
-                answer = copy_additions(progress=lambda text: send(PROGRESS, text.encode()), **request)
+                answer = copy_additions(progress=progress, **request)
             else:
-                answer = read_foreign(
-                    progress=lambda text: send(PROGRESS, text.encode(errors="surrogateescape")),
-                    result=lambda data: send(RESULT, data),
-                    doubtful=lambda data: send(DOUBTFUL, data),
-                    **request,
-                )
-            send(DONE, json.dumps(answer).encode())
+                with h5py.File(request.pop("path"), "r", locking=False) as file, no_more_files():
+                    answer = read_foreign(file, Asked(**request), progress, send(RESULT), send(DOUBTFUL))
+            connection.send_bytes(DONE + json.dumps(answer).encode())
         except (VindebyError, *LIBRARY_ERRORS) as error:
-            send(FAILED, f"{type(error).__name__}: {error}"[:1000].encode(errors="replace"))
+            text = f"{type(error).__name__}: {error}"[:1000]
+            connection.send_bytes(FAILED + text.encode(errors="replace"))
 
 
 def _load_everything() -> None:
@@ -172,9 +159,8 @@ def _load_everything() -> None:
         file["b"].attrs["checksum"] = "none"
     for data in (io.BytesIO(shard), groups):
         with h5py.File(data, "r") as file:
-            read_open(
-                file, Asked(1 << 20, 1 << 20, 1 << 20, 10), lambda _: None, lambda _: None, lambda _: None
-            )
+            asked = Asked(1 << 20, 1 << 20, 1 << 20, 10)
+            read_foreign(file, asked, lambda _: None, lambda _: None, lambda _: None)
 
 
 def _probe(name: str) -> dict[str, str]:

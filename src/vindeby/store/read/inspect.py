@@ -27,39 +27,27 @@ from vindeby.text import parse_json
 
 _MIX = ((0, 2, 4), (1, 0, 6), (2, 1, 8), (0, 2, 16), (1, 0, 19), (2, 1, 4))
 _FINAL = ((2, 1, 14), (0, 2, 11), (1, 0, 25), (2, 1, 16), (0, 2, 4), (1, 0, 14), (2, 1, 24))
+_WORD = 0xFFFFFFFF
 
 
-def _rotate(value: NDArray[np.uint32], bits: int) -> NDArray[np.uint32]:
-    return (value << np.uint32(bits)) | (value >> np.uint32(32 - bits))
-
-
-def lookup3(rows: NDArray[np.uint8]) -> NDArray[np.uint32]:
-    """The checksum of each row."""
-    count, length = rows.shape
-    padded = np.zeros((count, -(-max(length, 1) // 12) * 12), np.uint8)
-    padded[:, :length] = rows
-    words = np.ascontiguousarray(padded.view("<u4").T)
-    start = np.uint32((0xDEADBEEF + length) & 0xFFFFFFFF)
-    state = [np.full(count, start, np.uint32) for _ in range(3)]
-    if length == 0:
-        return state[2]
-    for at in range(0, len(words), 3):
-        for part in range(3):
-            state[part] = state[part] + words[at + part]
-        if at + 3 < len(words):
-            for target, source, bits in _MIX:
-                # a -= c; a ^= rot(c, k); c += b, with the three taking turns
-                third = 3 - target - source
-                state[target] = (state[target] - state[source]) ^ _rotate(state[source], bits)
-                state[source] = state[source] + state[third]
-    for target, source, bits in _FINAL:
-        state[target] = (state[target] ^ state[source]) - _rotate(state[source], bits)
-    return state[2]
+def _rotate(value: int, bits: int) -> int:
+    return (value << bits | value >> 32 - bits) & _WORD
 
 
 def lookup3_bytes(data: bytes) -> int:
-    """The checksum of one string of bytes."""
-    return int(lookup3(np.frombuffer(data, np.uint8).reshape(1, -1))[0])
+    """The checksum of HDF5's metadata: lookup3 of Bob Jenkins."""
+    state = [(0xDEADBEEF + len(data)) & _WORD] * 3
+    words = struct.unpack(f"<{-(-len(data) // 12) * 3}I", data + bytes(-len(data) % 12))
+    for at in range(0, len(words), 3):
+        state = [(one + word) & _WORD for one, word in zip(state, words[at : at + 3], strict=True)]
+        for target, source, bits in _MIX if at + 3 < len(words) else _FINAL:
+            if at + 3 < len(words):
+                # a -= c; a ^= rot(c, k); c += b, with the three taking turns
+                state[target] = (state[target] - state[source] & _WORD) ^ _rotate(state[source], bits)
+                state[source] = state[source] + state[3 - target - source] & _WORD
+            else:
+                state[target] = (state[target] ^ state[source]) - _rotate(state[source], bits) & _WORD
+    return state[2]
 
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"

@@ -6,24 +6,26 @@ A sealed file is verified by hashing and read without HDF5. Anything else is loo
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.root import Addition, own_root
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import SealedFile, SealError, directory_errors
+from vindeby.store.format.seal import SealedFile, SealError, directory_errors, open_sealed
 from vindeby.store.format.shard import read_segments
 from vindeby.store.read.guard import DONE, DOUBTFUL, RESULT, Guard, GuardError
-from vindeby.store.read.inspect import SALVAGED, Finding, Verdict, inspect, origin_of_file
+from vindeby.store.read.inspect import Finding, Verdict, inspect, origin_of_file, origins
 
-_MAXIMUM_CRASHES = 64
-_MAXIMUM_HANGS = 4
+_MOST_CRASHES = 64
+_MOST_HANGS = 4
 _SLACK = 1 << 26
 
 Sink: TypeAlias = Callable[[Segment], None]
@@ -49,20 +51,38 @@ class Reading:
     """Root attributes whose plain value is not all that is stored."""
     form: str = ""
     visited: list[int] = field(default_factory=list)
+    streamed: Path | None = None
+    """The sealed file from which the records are read each time that they are asked for."""
 
-    @property
-    def count(self) -> int:
-        """How many records are usable."""
-        return sum(len(segment) for segment in self.segments)
+    def iterate(self) -> Iterator[Segment]:
+        """The records, whether they are kept in memory or not; each time in the same order.
+
+        Whoever asks compares each with its checksum: those of a file that is not kept are not verified again.
+        """
+        yield from self.segments
+        if self.streamed is None:
+            return
+        with self.noting(self.streamed), open_sealed(self.streamed, verify=False) as file:
+            for segment in iterate_sealed(file):
+                marked = segment.marked()
+                yield segment if marked.all() else segment.take(marked)
 
     def marked(self, segment: Segment) -> Segment:
         """Whatever vouches for its bytes: a record without the success mark is not a result."""
         marked = segment.marked()
         if marked.all():
             return segment
-        keys = segment.rows["key"][~marked].tolist()
-        self.findings += [Finding(Verdict.NOT_MARKED, "", key.decode(errors="replace")) for key in keys]
+        for key in segment.rows["key"][~marked].tolist():
+            self.findings.append(Finding(Verdict.NOT_MARKED, "", key.decode(errors="replace")))
         return segment.take(marked)
+
+    @contextlib.contextmanager
+    def noting(self, path: Path) -> Iterator[None]:
+        """Note where a file that is sealed is not what its directory says."""
+        try:
+            yield
+        except SealError as error:
+            self.findings.append(Finding(Verdict.CHECKSUM, _detail(error, path)))
 
 
 @dataclass(frozen=True)
@@ -75,21 +95,29 @@ class Sinks:
 
 def iterate_sealed(file: SealedFile) -> Iterator[Segment]:
     """Every segment of a sealed shard or database."""
+    for number in range(chunk_count(file)):
+        yield from read_chunk(file, number)
+
+
+def chunk_count(file: SealedFile) -> int:
+    """How many chunks of records a sealed file has."""
     directory = file.seal.directory
-    if directory.get("kind") == "shard":
-        yield from read_segments(file)
-        return
-    file_format = FILE_FORMATS.get(str(directory.get("layout")))
-    if directory.get("kind") != "database" or file_format is None:
-        raise SealError(f"{file.path}: foreign format: it was sealed as {directory.get('kind')!r}")
-    for number in range(file_format.chunk_count(directory)):
-        with directory_errors(file.path):
-            segments = file_format.read_chunk(file, number)
-        yield from segments
+    return 1 if directory["kind"] == "shard" else FILE_FORMATS[directory["layout"]].chunk_count(directory)
 
 
-def read_any(path: Path, guard: Guard) -> Reading:
-    """Everything usable in a file, and what is wrong with it."""
+def read_chunk(file: SealedFile, number: int, fields: Collection[str] | None = None) -> list[Segment]:
+    """One chunk of a sealed shard or database; rows may lack other ``fields`` than those that are named, if any are."""
+    if file.seal.directory["kind"] == "shard":
+        return read_segments(file)
+    with directory_errors(file.path):
+        return FILE_FORMATS[file.seal.directory["layout"]].read_chunk(file, number, fields)
+
+
+def read_any(path: Path, guard: Guard, sink: Sink | None = None) -> Reading:
+    """Everything usable in a file, and what is wrong with it.
+
+    With a ``sink``, which takes each segment, nothing of a sound sealed file is kept in memory.
+    """
     try:
         file = SealedFile.open(path)
     except FileNotFoundError:
@@ -97,79 +125,69 @@ def read_any(path: Path, guard: Guard) -> Reading:
     except SealError as error:
         reading = read_unsealed(path, guard)
         reading.findings.insert(0, Finding(Verdict.CHECKSUM, _detail(error, path)))
-        return reading
     except OSError as error:
         return Reading(findings=[Finding(Verdict.CANNOT_OPEN, error.strerror or str(error))])
-    if file is None:
-        return read_unsealed(path, guard)
-    with file:
-        return read_sealed(file)
+    else:
+        if file is None:
+            reading = read_unsealed(path, guard)
+        else:
+            with file:
+                reading = read_sealed(file, sink=sink)
+    if sink is not None:
+        for segment in reading.segments:
+            sink(segment)
+    return reading
 
 
-def sealed_additions(file: SealedFile) -> list[Addition]:
-    """What others had added to a database before vindeby sealed it."""
-    return [Addition.from_json(entry) for entry in file.seal.directory.get("additions", ())]
+def read_sealed(file: SealedFile, sinks: Sinks | None = None, sink: Sink | None = None) -> Reading:
+    """Everything in a sealed file; when it is damaged, every record whose own checksum still holds.
 
-
-def read_sealed(file: SealedFile, sinks: Sinks | None = None) -> Reading:
-    """Everything in a sealed file; when it is damaged, every record whose own checksum still holds."""
+    A ``sink`` takes the segments of a sound file only, which are then not kept; it compares each with its checksum.
+    """
     directory = file.seal.directory
     reading = Reading(
         root=dict(directory.get("root", {})),
         digest=file.seal.digest,
         published_ns=int(directory.get("published_ns", 0)),
         sealed=True,
-        additions=sealed_additions(file),
+        additions=[Addition.from_json(entry) for entry in directory.get("additions", ())],
     )
+    sinks = sinks or Sinks(reading.segments.append, lambda _: None)
     try:
-        if sinks is None:
-            file.load()
-            reading.segments = _not_empty(reading.marked(segment) for segment in iterate_sealed(file))
-            return reading
-        file.prove_rest()
-        for segment in iterate_sealed(file):
-            sinks.segment(reading.marked(segment))
-        return reading
+        file.verify(once=sink is not None)
     except SealError as error:
-        reading.findings = [Finding(Verdict.CHECKSUM, _detail(error, file.path))]
-    unverified = SealedFile.open(file.path, verify=False)
-    if unverified is None:
+        reading.findings.append(Finding(Verdict.CHECKSUM, _detail(error, file.path)))
+        unverified = SealedFile.open(file.path, verify=False)
+        if unverified is not None:
+            with unverified:
+                _take_intact(unverified, reading, sinks)
         return reading
-    with unverified:
-        _take_intact(unverified, reading, sinks or Sinks(reading.segments.append, lambda _: None))
+    reading.streamed = None if sink is None else file.path
+    with reading.noting(file.path):
+        for segment in iterate_sealed(file):
+            (sink or sinks.segment)(reading.marked(segment))
     return reading
 
 
-def _not_empty(segments: Iterable[Segment]) -> list[Segment]:
-    return [segment for segment in segments if len(segment)]
-
-
 def _take_intact(file: SealedFile, reading: Reading, sinks: Sinks) -> None:
-    for segment in _unverified(file, reading):
-        intact = segment.intact()
-        for key in segment.rows["key"][~intact]:
-            reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
-        if not intact.all():
-            sinks.doubtful(segment.take(~intact))
-        right = reading.marked(segment.take(intact))
-        if len(right):
-            sinks.segment(right)
-
-
-def _unverified(file: SealedFile, reading: Reading) -> Iterator[Segment]:
-    """Every segment that can be made out, right or not; what cannot is a finding."""
-    directory = file.seal.directory
-    shard = directory.get("kind") == "shard"
-    file_format = None if shard else FILE_FORMATS[directory["layout"]]
-    for number in range(1 if file_format is None else file_format.chunk_count(directory)):
+    """Every record that can be made out and meets its checksum; what cannot be is a finding."""
+    for number in range(chunk_count(file)):
         try:
-            with directory_errors(file.path):
-                yield from (
-                    read_segments(file) if file_format is None else file_format.read_chunk(file, number)
-                )
+            segments = read_chunk(file, number)
         except SealError as error:
-            detail = f"chunk {number}: {_detail(error, file.path)}"
-            reading.findings.append(Finding(Verdict.INCOMPLETE, detail))
+            reading.findings.append(
+                Finding(Verdict.INCOMPLETE, f"chunk {number}: {_detail(error, file.path)}")
+            )
+            continue
+        for segment in segments:
+            intact = segment.intact()
+            for key in segment.rows["key"][~intact].tolist():
+                reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
+            if not intact.all():
+                sinks.doubtful(segment.take(~intact))
+            right = reading.marked(segment.take(intact))
+            if len(right):
+                sinks.segment(right)
 
 
 def read_unsealed(path: Path, guard: Guard) -> Reading:
@@ -180,6 +198,7 @@ def read_unsealed(path: Path, guard: Guard) -> Reading:
     reading = read_guarded(path, guard, real_size=path.stat().st_size, origin=origin_of_file(path))
     reading.lost_its_seal = "root_checksum" in reading.root
     _separate_root(reading)
+    _drop_incomplete(reading)
     if not reading.segments and not reading.findings:
         reading.findings.append(Finding(Verdict.NO_RESULTS))
     return reading
@@ -199,124 +218,116 @@ def _separate_root(reading: Reading) -> None:
     reading.root, reading.additions = own, added + reading.additions
 
 
+def usual_names(names: Iterable[tuple[Collection[str], int]]) -> set[str]:
+    """The names that more than half of the records have, given the names of some and how many they are."""
+    counts: Counter[str] = Counter()
+    total = 0
+    for some, count in names:
+        counts.update(dict.fromkeys(some, count))
+        total += count
+    return {name for name, count in counts.items() if 2 * count > total}
+
+
+def _drop_incomplete(reading: Reading) -> None:
+    """A record that nothing proves, and that lacks an array which most records of the file have, is not a result."""
+    usual = usual_names((segment.schema.array_names, len(segment)) for segment in reading.segments)
+    for number, segment in enumerate(reading.segments):
+        lacking = sorted(usual - set(segment.schema.array_names))
+        unproven = origins(segment.rows) != b""
+        if lacking and unproven.any():
+            for key in segment.rows["key"][unproven].tolist():
+                what = f"no dataset {', '.join(lacking)}"
+                reading.findings.append(Finding(Verdict.INCOMPLETE, what, key.decode(errors="replace")))
+            reading.segments[number] = segment.take(~unproven)
+    reading.segments = [segment for segment in reading.segments if len(segment)]
+
+
 def read_guarded(
     path: Path,
     guard: Guard,
     *,
     real_size: int,
-    rooted: str = "",
-    naming: str = "",
-    origin: str = SALVAGED,
-    needed: Sequence[str] = (),
     sinks: Sinks | None = None,
     deadline: float | None = None,
+    **how: Any,
 ) -> Reading:
     """Read through the HDF5 library; a record that kills the child is left out and the rest is read again.
 
-    With ``rooted`` the root group is one record: its key is what ``naming`` spells by its attributes, or ``rooted``.
-    A record without a checksum gets the mark ``origin``, and is complete when it has the arrays that are ``needed``; if
-    none are named, those that most records of the file have. Without ``sinks`` the records are kept in memory, as many
-    bytes of them as the limits allow. It ends at ``deadline`` (of ``time.monotonic``), or when the limits say.
+    ``how`` are further fields of ``Asked``, such as ``rooted``, ``naming``, ``origin`` and ``needed``. Without
+    ``sinks`` the records are kept in memory, as many bytes of them as the limits allow. It ends at ``deadline`` (of
+    ``time.monotonic``), or when the limits say.
     """
-    return _GuardedReading(path, guard, real_size, sinks, needed, deadline).do(rooted, naming, origin)
-
-
-class _GuardedReading:
-    def __init__(
-        self,
-        path: Path,
-        guard: Guard,
-        real_size: int,
-        sinks: Sinks | None,
-        needed: Sequence[str],
-        deadline: float | None,
-    ) -> None:
-        self.path, self.guard, self.real_size, self.needed = path, guard, real_size, list(needed)
-        self.reading = Reading()
-        self.sinks = sinks or Sinks(self.reading.segments.append, lambda _: None)
-        limits = guard.limits
-        self.allowed = limits.result_bytes(real_size)
-        if sinks is None:
-            self.allowed = min(self.allowed, limits.kept_bytes)
-        self.deadline = deadline or time.monotonic() + limits.seconds(real_size)
-        self.received = 0
-        self.skip: list[str] = []
-        self.sent: list[str] = []
-        self.crashes: list[Finding] = []
-
-    def do(self, rooted: str, naming: str, origin: str) -> Reading:
-        while self._attempt(rooted, naming, origin):
-            pass
-        self.reading.findings += self.crashes
-        return self.reading
-
-    def _attempt(self, rooted: str, naming: str, origin: str) -> bool:
-        """Is another attempt worth it, without what the child died of and what it has sent already?"""
-        limits = self.guard.limits
+    reading, limits = Reading(), guard.limits
+    allowed = limits.result_bytes(real_size)
+    if sinks is None:
+        sinks, allowed = Sinks(reading.segments.append, lambda _: None), min(allowed, limits.kept_bytes)
+    request = {
+        "path": str(path),
+        "real_size": real_size,
+        "result_bytes": allowed,
+        "batch_bytes": limits.batch_bytes,
+        "most_findings": limits.most_findings,
+        "deadline": deadline or time.monotonic() + limits.seconds(real_size),
+        **how,
+    }
+    skip: list[str] = []
+    sent: list[str] = []
+    crashes: list[Finding] = []
+    received = 0
+    while True:
         try:
-            frames = self.guard.call(
-                "read",
-                deadline=self.deadline,
-                path=str(self.path),
-                skip=self.skip,
-                sent=self.sent,
-                real_size=self.real_size,
-                rooted=rooted,
-                naming=naming,
-                origin=origin,
-                needed=self.needed,
-                result_bytes=self.allowed,
-                batch_bytes=limits.batch_bytes,
-                most_findings=limits.most_findings,
-            )
-            for kind, data in frames:
-                self._frame(kind, data)
-                if self.received > 2 * self.allowed + _SLACK:
-                    self.guard.abort()
-                    self.crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
-                    return False
+            for kind, data in guard.call("read", skip=skip, sent=sent, **request):
+                received += len(data)
+                if received > 2 * allowed + _SLACK:
+                    crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
+                    break
+                sent += _take_answer(kind, data, path, reading, sinks)
+            break
         except GuardError as error:
-            return self._crashed(error)
+            crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
+            hangs = sum(finding.verdict is Verdict.HUNG for finding in crashes)
+            if (
+                not error.doing
+                or error.doing in skip
+                or len(crashes) >= _MOST_CRASHES
+                or hangs >= _MOST_HANGS
+            ):
+                break
+            skip.append(error.doing)
         except SealError as error:
-            self.guard.abort()
-            self.crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
-        return False
-
-    def _frame(self, kind: bytes, data: bytes) -> None:
-        self.received += len(data)
-        if kind in {RESULT, DOUBTFUL}:
-            image = SealedFile.of_bytes(data, f"{self.path} (guarded)")
-            segments = [] if image is None else read_segments(image)
-            for segment in segments:
-                if kind == DOUBTFUL:
-                    self.sinks.doubtful(segment)
-                    continue
-                self.sent += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
-                right = self.reading.marked(segment)
-                if len(right):
-                    self.sinks.segment(right)
-        elif kind == DONE:
-            answer = json.loads(data)
-            root, inner = answer["root"], {"schemas", "kind"}
-            self.reading.root = {name: root[name] for name in root if name not in inner}
-            self.reading.inexact = [name for name in answer["inexact"] if name not in inner]
-            self.reading.additions = [Addition.from_json(entry) for entry in answer["additions"]]
-            self.reading.findings += [_finding(entry) for entry in answer["findings"]]
-            self.reading.form, self.reading.visited = answer.get("form", ""), answer.get("visited", [])
-        else:
-            self.reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
-
-    def _crashed(self, error: GuardError) -> bool:
-        self.crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
-        hangs = sum(finding.verdict is Verdict.HUNG for finding in self.crashes)
-        if not error.doing or error.doing in self.skip:
-            return False
-        self.skip.append(error.doing)
-        return len(self.crashes) < _MAXIMUM_CRASHES and hangs < _MAXIMUM_HANGS
+            guard.abort()
+            crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
+            break
+    reading.findings += crashes
+    return reading
 
 
-def _finding(entry: dict[str, str]) -> Finding:
-    return Finding(Verdict(entry["verdict"]), entry["detail"], entry["key"])
+def _take_answer(kind: bytes, data: bytes, path: Path, reading: Reading, sinks: Sinks) -> list[str]:
+    """One message of the child; the keys of the records in it that are right."""
+    keys: list[str] = []
+    if kind in {RESULT, DOUBTFUL}:
+        image = SealedFile.of_bytes(data, f"{path} (guarded)")
+        for segment in [] if image is None else read_segments(image):
+            if kind == DOUBTFUL:
+                sinks.doubtful(segment)
+                continue
+            keys += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
+            right = reading.marked(segment)
+            if len(right):
+                sinks.segment(right)
+    elif kind == DONE:
+        answer = json.loads(data)
+        root, inner = answer["root"], {"schemas", "kind"}
+        reading.root = {name: root[name] for name in root if name not in inner}
+        reading.inexact = [name for name in answer["inexact"] if name not in inner]
+        reading.additions = [Addition.from_json(entry) for entry in answer["additions"]]
+        reading.findings += [
+            Finding(Verdict(entry["verdict"]), entry["detail"], entry["key"]) for entry in answer["findings"]
+        ]
+        reading.form, reading.visited = answer["form"], answer["visited"]
+    else:
+        reading.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
+    return keys
 
 
 def _detail(error: SealError, path: Path) -> str:

@@ -7,9 +7,10 @@ reported by key, and handed over as doubtful, never as a result.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import h5py
@@ -18,61 +19,29 @@ from numpy.typing import NDArray
 
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.root import Addition, array_attributes
-from vindeby.store.format.rows import Schema, Segment, pieces
-from vindeby.store.format.shard import build_image_of
-from vindeby.store.format.table import own_columns, runs, table_segment
+from vindeby.store.format.rows import Schema, Segment
+from vindeby.store.format.table import Paths, column_paths, own_columns, runs, table_segment
 from vindeby.store.read.additions import table_additions
-from vindeby.store.read.confined import LIBRARY_ERRORS, Budget, UnusableError, reach, reason
+from vindeby.store.read.confined import LIBRARY_ERRORS, Answer, UnusableError, reach, reason
 from vindeby.store.read.inspect import Verdict
 
 _MOST_ROWS = 1024
 _MOST_SCHEMAS_TRIED = 64
 
-Send = Callable[[bytes], None]
 
-
-class RowSender:
-    """Sends rows: those whose checksum holds as results, others as doubtful."""
-
-    def __init__(self, budget: Budget, batch_bytes: int, result: Send, doubtful: Send) -> None:
-        self.budget = budget
-        self.batch_bytes = batch_bytes
-        self._result, self.send_doubtful = result, doubtful
-
-    def intact(self, segment: Segment) -> None:
-        """Rows whose checksum holds."""
-        for piece in pieces(segment, self.batch_bytes):
-            self.budget.spend(piece.rows.nbytes)
-            self._result(build_image_of([piece]).data)
-
-    def damaged(self, segment: Segment) -> None:
-        """Rows whose checksum does not hold; where even the key is gone, they are only counted."""
-        keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
-        for key in filter(None, keys):
-            self.budget.note(Verdict.CHECKSUM, "", key)
-        empty = keys.count("")
-        if empty:
-            self.budget.note(Verdict.INCOMPLETE, f"{empty} rows without a key")
-        for piece in pieces(segment.take(segment.rows["key"] != b""), self.batch_bytes):
-            self.budget.spend(piece.rows.nbytes)
-            self.send_doubtful(build_image_of([Segment(piece.schema, piece.rows.copy())]).data)
-
-
-def send_shard(file: h5py.File, sender: RowSender) -> None:
+def send_shard(file: h5py.File, answer: Answer) -> None:
     """A shard without its seal."""
     for number in reach(file, "records"):
         try:
             dataset = reach(file, f"records/{number}")
-            sender.budget.spend(dataset.size * dataset.dtype.itemsize // 16)
+            answer.spend(dataset.size * dataset.dtype.itemsize // 16)
             rows = read_rows(dataset, slice(0, len(dataset)))
             segment = Segment(_schema_of(rows.dtype), rows)
-            intact = segment.intact()
-            sender.intact(segment.take(intact))
-            sender.damaged(segment.take(~intact))
+            answer.damaged(segment.take(~answer.intact(segment)))
         except UnusableError as error:
-            sender.budget.note(error.verdict, error.detail)
+            answer.note(error.verdict, error.detail)
         except LIBRARY_ERRORS as error:
-            sender.budget.note(Verdict.INCOMPLETE, f"records/{number}: {reason(error)}")
+            answer.note(Verdict.INCOMPLETE, f"records/{number}: {reason(error)}")
 
 
 def _schema_of(dtype: np.dtype[Any]) -> Schema:
@@ -88,115 +57,50 @@ def _schema_of(dtype: np.dtype[Any]) -> Schema:
     return Schema(tuple(arrays), tuple(attributes))
 
 
-def send_table(file: h5py.File, root: Mapping[str, Attribute], sender: RowSender) -> list[Addition]:
+def send_table(file: h5py.File, root: Mapping[str, Attribute], answer: Answer) -> list[Addition]:
     """A table without its seal, some rows at a time; what others added to it.
 
     Where others added something, the rows keep their order, because a column of theirs may rely on it.
     """
     known = [Schema.from_json(entry) for entry in json.loads(str(root["schemas"]))]
-    columns = _Columns(file)
-    count, width = columns.rows(), columns.row_bytes()
-    if count * width > sender.budget.result_bytes:
+    paths, own = column_paths(known), own_columns(known)
+    datasets = {}
+    for path in sorted(own):
+        with contextlib.suppress(KeyError):  # rows that need a column which is gone are findings
+            datasets[path] = reach(file, path)
+    count, width = len(datasets["key"]), max(1, sum(map(_row_bytes, datasets.values())))
+    if count * width > answer.asked.result_bytes:
         raise UnusableError(
             Verdict.IMPLAUSIBLE, f"{count} rows of {width} bytes are more than the file can hold"
         )
-    additions = table_additions(file, own_columns(known), array_attributes(root))
-    step = max(1, min(_MOST_ROWS, sender.batch_bytes // width))
+    additions = table_additions(file, own, array_attributes(root))
+    step = max(1, min(_MOST_ROWS, answer.asked.batch_bytes // width))
     for start in range(0, count, step):
-        columns.forget()
         rows = slice(start, min(start + step, count))
         try:
-            _send_rows(columns, known, rows, sender, in_order=bool(additions))
+            columns = {path: read_rows(dataset, rows) for path, dataset in datasets.items()}
+            _send_rows(columns, known, paths, answer, in_order=bool(additions))
         except UnusableError as error:
-            sender.budget.note(error.verdict, error.detail)
+            answer.note(error.verdict, error.detail)
         except LIBRARY_ERRORS as error:
-            sender.budget.note(Verdict.INCOMPLETE, f"rows {rows.start} to {rows.stop - 1}: {reason(error)}")
+            answer.note(Verdict.INCOMPLETE, f"rows {rows.start} to {rows.stop - 1}: {reason(error)}")
     return additions
 
 
 def _send_rows(
-    columns: _Columns, known: list[Schema], rows: slice, sender: RowSender, *, in_order: bool
+    columns: Mapping[str, NDArray[Any]], known: list[Schema], paths: Paths, answer: Answer, *, in_order: bool
 ) -> None:
     """Each row by the schema that it names; one that does not hold by it, by any other."""
-    codes = columns["schema"][rows]
+    codes = np.clip(columns["schema"], 0, len(known) - 1)
     left = np.ones(len(codes), bool)
     for code, members in runs(codes, in_order=in_order):
-        if 0 <= code < len(known):
-            left[members] &= ~_send_intact(columns, known, code, rows, members, sender)
-    for code in range(min(len(known), _MOST_SCHEMAS_TRIED)):
+        left[members] = ~answer.intact(table_segment(known[code], paths, columns, members))
+    for schema in known[:_MOST_SCHEMAS_TRIED] if left.any() else ():
         members = np.flatnonzero(left)
-        if not len(members):
-            return
-        try:
-            left[members] &= ~_send_intact(columns, known, code, rows, members, sender)
-        except LIBRARY_ERRORS:
-            continue
-    if left.any():
-        members = np.flatnonzero(left)
-        code = int(np.clip(codes[members[0]], 0, len(known) - 1))
-        sender.damaged(table_segment(columns, known, code, rows, members))
-
-
-def _send_intact(
-    columns: _Columns,
-    known: list[Schema],
-    code: int,
-    rows: slice,
-    members: NDArray[np.intp],
-    sender: RowSender,
-) -> NDArray[np.bool_]:
-    """Send those rows that hold by this schema; which of them did."""
-    segment = table_segment(columns, known, code, rows, members)
-    intact = segment.intact()
-    sender.intact(segment.take(intact))
-    return intact
-
-
-class _Columns:
-    """The columns of a table by name, as ``table_segment`` asks for them; keeps what it read of the rows at hand."""
-
-    def __init__(self, file: h5py.File) -> None:
-        self._file = file
-        self._kept: dict[str, NDArray[Any]] = {}
-
-    def forget(self) -> None:
-        self._kept.clear()
-
-    def rows(self) -> int:
-        return len(reach(self._file, "key"))
-
-    def row_bytes(self) -> int:
-        datasets = [reach(self._file, name) for name in self._names()]
-        return max(1, sum(_row_bytes(one) for one in datasets if isinstance(one, h5py.Dataset)))
-
-    def _names(self) -> Iterator[str]:
-        yield from self._file
-        for part in ("attributes", "arrays"):
-            if part in self._file:
-                yield from (f"{part}/{name}" for name in reach(self._file, part))
-
-    def __contains__(self, path: str) -> bool:
-        try:
-            reach(self._file, path)
-        except KeyError:
-            return False
-        return True
-
-    def __getitem__(self, path: str) -> _Column:
-        return _Column(self, path)
-
-    def read(self, path: str, rows: slice) -> NDArray[Any]:
-        if path not in self._kept:
-            self._kept[path] = read_rows(reach(self._file, path), rows)
-        return self._kept[path]
-
-
-class _Column:
-    def __init__(self, columns: _Columns, path: str) -> None:
-        self._columns, self._path = columns, path
-
-    def __getitem__(self, rows: slice) -> NDArray[Any]:
-        return self._columns.read(self._path, rows)
+        left[members] = ~answer.intact(table_segment(schema, paths, columns, members))
+    members = np.flatnonzero(left)
+    if len(members):
+        answer.damaged(table_segment(known[codes[members[0]]], paths, columns, members))
 
 
 def _row_bytes(dataset: h5py.Dataset) -> int:

@@ -15,7 +15,7 @@ import struct
 import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.read.guard import TOO_LONG, Guard
@@ -23,7 +23,6 @@ from vindeby.store.read.inspect import (
     SIGNATURE,
     SMALLEST,
     Finding,
-    Superblock,
     Verdict,
     inspect,
     lookup3_bytes,
@@ -75,102 +74,87 @@ def rescue(
         saved.findings.append(finding)
     if saved.size < SMALLEST:
         return saved
-    copy = folder / "copy.h5"
-    shutil.copyfile(path, copy)
+    copy = _Copy(saved, folder / "copy.h5", guard, {"real_size": saved.size, "needed": list(needed)})
     try:
-        _try_copy(copy, saved, guard, naming, needed, damaged=finding is not None)
+        damaged, visited = copy.read_by_name(damaged=finding is not None)
+        if damaged:
+            copy.read_orphans(naming, visited)
     finally:
-        copy.unlink(missing_ok=True)
+        copy.path.unlink(missing_ok=True)
     saved.settle()
     if not saved.records and not saved.findings:
         saved.findings.append(Finding(Verdict.NO_RESULTS))
     return saved
 
 
-def _try_copy(
-    copy: Path, saved: Saved, guard: Guard, naming: str, needed: Sequence[str], *, damaged: bool
-) -> None:
-    with copy.open("rb") as file:
-        head = file.read(_HEAD)
-    block = read_superblock(head)
-    means = "as it is"
-    if damaged and block is not None:
-        end = max(block.end, saved.size)
-        if end > _MOST_FILLED:
-            block = None
-        else:
-            _patch(copy, patched_superblock(head, block, end=end), end)
-            filled = block.end > saved.size
-            if filled:
-                _mark_filling(copy, saved.size, end)
-            means = "filled up to its recorded end" if filled else "with its write flags cleared"
-    visited: set[int] = set()
-    if not damaged or block is not None:
-        reading = read_guarded(copy, guard, real_size=saved.size, needed=needed, sinks=saved.sinks(means))
-        saved.note(reading)
+class _Copy:
+    """A copy of the file, whose superblock is changed; ``how`` is what every reading of it is asked."""
+
+    def __init__(self, saved: Saved, path: Path, guard: Guard, how: dict[str, Any]) -> None:
+        self.saved, self.path, self.guard, self.how = saved, path, guard, how
+        shutil.copyfile(saved.path, path)
+        with path.open("rb") as file:
+            self.head = file.read(_HEAD)
+        self.block = read_superblock(self.head)
+        self.end = max(saved.size, self.block.end if self.block is not None else 0)
+        if self.end > _MOST_FILLED:
+            self.block, self.end = None, saved.size
+
+    def read_by_name(self, *, damaged: bool) -> tuple[bool, set[int]]:
+        """The groups that have names; whether there may be others, and where those are that were read."""
+        means = "as it is"
+        if damaged and self.block is None:
+            return True, set()
+        if damaged and self.block is not None:
+            self._patch(patched_superblock(self.head, self.block, end=self.end))
+            means = "with its write flags cleared"
+            if self.end > self.saved.size:
+                means = "filled up to its recorded end"
+                with self.path.open("r+b") as file:
+                    file.seek(self.saved.size)
+                    file.write(b"\xff" * min(_MARKED, self.end - self.saved.size))
+        reading = read_guarded(self.path, self.guard, sinks=self.saved.sinks(means), **self.how)
+        self.saved.note(reading)
         if reading.form in {"shard", "table"}:
-            return  # its records are rows: a group in it is never one
-        visited = set(reading.visited)
-        damaged = damaged or bool(reading.findings)
-    if damaged:
-        _orphans(copy, head, block, saved, guard, naming, needed, visited)
+            return False, set()  # its records are rows: a group in it is never one
+        return damaged or bool(reading.findings), set(reading.visited)
 
+    def read_orphans(self, naming: str, visited: set[int]) -> None:
+        """Each group in the bytes that was not read by its name, as the root group of the copy."""
+        saved, limits = self.saved, self.guard.limits
+        how = {"sinks": saved.sinks("group by group", only_new=True), "naming": naming, **self.how}
+        useless = crashes = 0
+        allowed, deadline = limits.result_bytes(saved.size), time.monotonic() + limits.seconds(saved.size)
+        for address in self._addresses(visited):
+            if self.block is not None:
+                self._patch(patched_superblock(self.head, self.block, end=self.end, root=address))
+            else:
+                self._patch(_plain_superblock(saved.size, address))
+            before = len(saved.records)
+            fallback = f"unnamed_{saved.path.stem}_{address}"
+            reading = read_guarded(self.path, self.guard, rooted=fallback, deadline=deadline, **how)
+            saved.findings += [one for one in reading.findings if one.verdict is Verdict.CHECKSUM]
+            crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in reading.findings)
+            useless = 0 if len(saved.records) > before else useless + 1
+            reasons = {
+                TOO_LONG: time.monotonic() > deadline,
+                f"{useless} groups in a row hold no record": useless > _MOST_USELESS,
+                f"the HDF5 library failed {crashes} times": crashes > _MOST_CRASHES,
+                f"there are more than {allowed} bytes of results": saved.taken_bytes > allowed,
+            }
+            for why in (why for why, holds in reasons.items() if holds):
+                saved.findings.append(Finding(Verdict.INCOMPLETE, f"the search group by group ended: {why}"))
+                return
 
-def _orphans(
-    copy: Path,
-    head: bytes,
-    block: Superblock | None,
-    saved: Saved,
-    guard: Guard,
-    naming: str,
-    needed: Sequence[str],
-    visited: set[int],
-) -> None:
-    """Each group in the bytes that was not read by its name, as the root group of the copy."""
-    sinks = saved.sinks("group by group", only_new=True)
-    useless = crashes = 0
-    deadline = time.monotonic() + guard.limits.seconds(saved.size)
-    for address in _addresses(copy, visited):
-        if block is not None:
-            end = max(block.end, saved.size)
-            _patch(copy, patched_superblock(head, block, end=end, root=address), end)
-        else:
-            _patch(copy, _plain_superblock(saved.size, address), saved.size)
-        before = len(saved.records)
-        fallback = f"unnamed_{saved.path.stem}_{address}"
-        reading = read_guarded(
-            copy,
-            guard,
-            real_size=saved.size,
-            rooted=fallback,
-            naming=naming,
-            needed=needed,
-            sinks=sinks,
-            deadline=deadline,
-        )
-        saved.findings += [one for one in reading.findings if one.verdict is Verdict.CHECKSUM]
-        crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in reading.findings)
-        useless = 0 if len(saved.records) > before else useless + 1
-        why = TOO_LONG if time.monotonic() > deadline else _why_stop(saved, guard, useless, crashes)
-        if why:
-            saved.findings.append(Finding(Verdict.INCOMPLETE, f"the search group by group ended: {why}"))
-            return
+    def _addresses(self, visited: set[int]) -> list[int]:
+        """Where groups seem to be that were not read yet; the file is mapped, not read into memory."""
+        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return group_addresses(data, visited)
 
-
-def _why_stop(saved: Saved, guard: Guard, useless: int, crashes: int) -> str:
-    """Why more groups are not worth reading; empty when they are."""
-    if useless > _MOST_USELESS:
-        return f"{useless} groups in a row hold no record"
-    if crashes > _MOST_CRASHES:
-        return f"the HDF5 library failed {crashes} times"
-    allowed = guard.limits.result_bytes(saved.size)
-    return f"there are more than {allowed} bytes of results" if saved.taken_bytes > allowed else ""
-
-
-def _addresses(copy: Path, visited: set[int]) -> list[int]:
-    """Where groups seem to be that were not read yet; the file is mapped, not read into memory."""
-    with copy.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return group_addresses(data, visited)
+    def _patch(self, head: bytes) -> None:
+        with self.path.open("r+b") as file:
+            file.write(head)
+            file.truncate(self.end)
 
 
 def _plain_superblock(size: int, root: int) -> bytes:
@@ -182,18 +166,6 @@ def _plain_superblock(size: int, root: int) -> bytes:
         + struct.pack("<QQQQ", 0, undefined, size, undefined)
         + struct.pack("<QQIIQQ", 0, root, 0, 0, 0, 0)
     )
-
-
-def _mark_filling(copy: Path, start: int, end: int) -> None:
-    with copy.open("r+b") as file:
-        file.seek(start)
-        file.write(b"\xff" * min(_MARKED, end - start))
-
-
-def _patch(copy: Path, head: bytes, size: int) -> None:
-    with copy.open("r+b") as file:
-        file.write(head)
-        file.truncate(size)
 
 
 Bytes: TypeAlias = bytes | mmap.mmap

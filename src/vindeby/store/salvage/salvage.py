@@ -21,15 +21,17 @@ from vindeby.store.disk.files import check_output, refuse_special, storage_error
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.root import OWN_FIELDS
-from vindeby.store.format.rows import Schema, batches, checksum_of
+from vindeby.store.format.rows import batches, checksum_of
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.audit import Conflict
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.merge.sources import same_result
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.inspect import ORIGIN, Finding, Verdict
+from vindeby.store.read.reading import usual_names
 from vindeby.store.salvage.attempts import rescue
 from vindeby.store.salvage.saved import Saved, Spool, write_doubtful
+from vindeby.text import plural
 
 _SUFFIXES = {".h5", ".hdf5", ".he5", ".nc", ".tmp"}
 
@@ -70,7 +72,8 @@ class SalvageReport:
         }
 
     def __str__(self) -> str:
-        lines = [f"{one_line(str(self.output))}: {self.records} records saved from {len(self.files)} files"]
+        done = f"{plural(self.records, 'record')} saved from {plural(len(self.files), 'file')}"
+        lines = [f"{one_line(str(self.output))}: {done}"]
         for saved in self.files:
             means = ", ".join(f"{count} {how}" for how, count in saved.means.items()) or "nothing"
             lines.append(
@@ -173,27 +176,19 @@ def files_in(paths: Sequence[Path]) -> Iterator[Path]:
 def _drop_incomplete(report: SalvageReport) -> None:
     """A record that lacks an array which most have is not a result; nor, in a damaged file, an attribute."""
     schemas = Counter(saved.records.schema(key) for saved in report.files for key in saved.records)
-    arrays = _usual({schema: {name for name, _, _ in schema.arrays} for schema in schemas}, schemas)
-    attributes = _usual(
-        {schema: {name for name, _ in schema.attributes} - {ORIGIN} for schema in schemas}, schemas
-    )
+    attributes = {schema: {name for name, _ in schema.attributes} - {ORIGIN} for schema in schemas}
+    usual = usual_names((schema.array_names, count) for schema, count in schemas.items())
+    usual_attributes = usual_names((attributes[schema], count) for schema, count in schemas.items())
     for saved in report.files:
+        damaged = saved.damaged
         for key in list(saved.records):
             schema = saved.records.schema(key)
-            lacking = sorted(arrays - {name for name, _, _ in schema.arrays})
-            if saved.damaged:
-                lacking += sorted(attributes - {name for name, _ in schema.attributes})
+            lacking = sorted(usual - set(schema.array_names))
+            if damaged:
+                lacking += sorted(usual_attributes - attributes[schema])
             if lacking:
                 saved.records.drop(key)
                 saved.findings.append(Finding(Verdict.INCOMPLETE, f"no {', '.join(lacking)}", key))
-
-
-def _usual(names: Mapping[Schema, set[str]], schemas: Counter[Schema]) -> set[str]:
-    """The names that more than half of the records have."""
-    counts: Counter[str] = Counter()
-    for schema, count in schemas.items():
-        counts.update(dict.fromkeys(names[schema], count))
-    return {name for name, count in counts.items() if 2 * count > schemas.total()}
 
 
 def _choose(report: SalvageReport) -> dict[str, Saved]:

@@ -1,13 +1,20 @@
 """How the engine's loops are compiled, and where the machine code is kept.
 
-Compiling takes seconds, so compiled code is kept on disk. Numba's own cache does not fit here: it looks only
+**Cache.** Compiling takes seconds, so compiled code is kept on disk. Numba's own cache does not fit here: it looks only
 at the file a function stands in, so a loop would survive a change of the wake model it calls, and it cannot
 recognise a loop that was made for one model by a function (see ``direct``). This cache takes as key a digest
 of *all* code the machine code was made from (``code_digest``), the identity of the wake model, the versions, the
-processor and the argument types; one file per key, written beside and renamed, so any number of processes may
-compile at once. Loading such a file executes it, so the folder and the file must belong to this user or to root, and
-others must not be able to write to them. Whatever is wrong with the folder or a file in it (missing, read-only, full,
-damaged, writable by others), the answer is to compile again, never an error.
+processor and the argument types; one file per key, written beside and renamed. Loading such a file executes it, so the
+folder and the file must belong to this user or to root, and others must not be able to write to them. Whatever is wrong
+with the folder or a file in it (missing, read-only, full, damaged, writable by others), the answer is to compile again,
+never an error.
+
+**Forms.** Numba compiles a function once for its argument types, in the manner of the loop that calls it first, and
+gives that to every loop. But a loop that counts references releases each array that a function returns to it, and a
+function compiled for a loop that does not count has never taken hold of it: memory is freed while it is in use. The
+other way round, arrays are never freed. So a function has a form for each kind of loop, and a call takes the form of
+its caller. What Python needs to call a function is often longer than the function: with it for each of its small
+functions, a loop took up to twice as long to compile. So loops have forms without it, and Python has its own.
 """
 
 from __future__ import annotations
@@ -20,25 +27,18 @@ import platform
 import stat
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import config
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
+from numba.core import config, types
+from numba.core.caching import CompileResultCacheImpl, NullCache
+from numba.core.targetconfig import ConfigStack
 
-from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.forms import (
-    ONLY_FOR_LOOPS,
-    in_two_forms,
-    named,
-    named_by_closure,
-    with_form_for_loops,
-)
+from vindeby.wake.compiling.code_digest import Walk, digest_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,25 +48,27 @@ THIS_PROCESS = "this-process-"
 # Fused multiply-add and the sign of zero are free to the compiler; anything that would let a NaN or an
 # infinity pass unnoticed is not. Division by zero gives infinity, as in NumPy, so that loops have no branch
 # for it.
-_OPTIONS: dict[str, Any] = {"fastmath": {"contract", "nsz"}, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nopython": True, "fastmath": {"contract", "nsz"}, "error_model": "numpy"}
+
+LONGEST_WAIT_S = 120.0
+"""The largest loop takes less than a minute on a free processor; its holder may be stopped for as long as it likes."""
 
 
 def scalar(function: Function) -> Function:
     """Compile a small function that loops call: a wake width, a deficit, an interpolation."""
-    compiled: Function = in_two_forms(named_by_closure(function), **_OPTIONS)
-    return compiled
+    return _in_forms(_named_by_closure(function), {"_nrt": True, **_OPTIONS}, follows_caller=True)
 
 
 def unfused(function: Function) -> Function:
     """Compile a small function that rounds after every operation, as NumPy does."""
-    compiled: Function = in_two_forms(named_by_closure(function), error_model="numpy")
-    return compiled
+    options = {"_nrt": True, **_OPTIONS, "fastmath": False}
+    return _in_forms(_named_by_closure(function), options, follows_caller=True)
 
 
 def inlined(function: Function) -> Function:
     """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
-    compiled: Function = in_two_forms(named_by_closure(function), forceinline=True, **_OPTIONS)
-    return compiled
+    options = {"_nrt": True, "forceinline": True, **_OPTIONS}
+    return _in_forms(_named_by_closure(function), options, follows_caller=True)
 
 
 def uncounted(function: Function) -> Function:
@@ -75,12 +77,7 @@ def uncounted(function: Function) -> Function:
     Every view of an array is counted twice, at its beginning and its end, which can take longer than the work on it.
     The part must neither make nor return an array.
     """
-    named_function = named_by_closure(function)
-    for_loops = numba.njit(_nrt=False, **_OPTIONS, **ONLY_FOR_LOOPS)(named_function)
-    compiled: Function = with_form_for_loops(
-        numba.njit(_nrt=False, **_OPTIONS)(named_function), lambda _: for_loops
-    )
-    return compiled
+    return _in_forms(_named_by_closure(function), {"_nrt": False, **_OPTIONS}, follows_caller=False)
 
 
 def kernel(
@@ -97,13 +94,73 @@ def kernel(
 
     def decorate(function: Function) -> Function:
         options = {**_OPTIONS, "_nrt": counts_references, "forceinline": inline, "no_cfunc_wrapper": True}
-        dispatcher = numba.njit(nogil=True, **options)(named(function, identity))
+        dispatcher: Any = numba.jit(nogil=True, **options)(_named(function, identity))
         if THIS_PROCESS not in identity:
             _keep_on_disk(dispatcher, identity)
         compiled: Function = dispatcher
         return compiled
 
     return decorate
+
+
+def fixed_copy(value: Any, identity: str) -> tuple[Any, tuple[object, ...]]:
+    """Copies of compiled functions, named by ``identity``, and the unknown objects that they refer to."""
+
+    def compile_copy(dispatcher: Any, function: Any) -> Any:
+        options = {**dispatcher.targetoptions, "locals": dict(dispatcher.locals)}
+        return _in_forms(_named(function, identity), options, follows_caller=False)
+
+    walk = Walk(compile_copy)
+    copy = walk.value(value)
+    return copy, walk.digest().unknown
+
+
+def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bool) -> Function:
+    """Compile a function for Python and for loops; those that do not count references have a form of their own."""
+    for_loops = {
+        **options,
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+    }  # a call by Python would crash
+    from_python: Any = numba.jit(**options)(function)
+    counting = numba.jit(**for_loops)(function)
+    uncounting = numba.jit(**{**for_loops, "_nrt": False})(function) if follows_caller else counting
+
+    def form(args: Any) -> Any:
+        # Numba asks while it compiles a caller, whose options are then on top of its stack.
+        caller = ConfigStack.top_or_none()
+        # Numbers have no references, so that one form will do.
+        plain = all(isinstance(kind, types.Number | types.Boolean) for kind in args)
+        return counting if caller is None or caller.nrt or plain else uncounting
+
+    from_python.get_call_template = lambda args, kws: form(args).get_call_template(args, kws)
+    from_python.get_overload = lambda args: form(args).get_overload(args)
+    compiled: Function = from_python
+    return compiled
+
+
+def _named(function: Function, identity: str) -> Function:
+    """Give a function that is made anew for every model a name of its own.
+
+    Numba numbers the functions of a process and makes symbols of name and number. Machine code from disk was
+    numbered by other processes: two models' versions of one function could have the same symbol, and the one loaded
+    first would stand for both.
+    """
+    function.__qualname__ = f"{function.__qualname__}[{identity}]"
+    return function
+
+
+def _named_by_closure(function: Function) -> Function:
+    """Name a function by what it is a closure over; compiled functions go by their names, which hold identities."""
+    if not function.__closure__:
+        return function
+    contents = [cell.cell_contents for cell in function.__closure__]
+    sources = [getattr(content, "py_func", None) for content in contents]
+    words = "|".join(
+        digest_of(content).text if source is None else f"{source.__module__}.{source.__qualname__}"
+        for content, source in zip(contents, sources, strict=True)
+    )
+    return _named(function, hashlib.sha256(words.encode()).hexdigest()[:12])
 
 
 def cache_folder() -> Path | None:
@@ -117,90 +174,44 @@ def cache_folder() -> Path | None:
         return None
 
 
-def _read_trusted(path: Path) -> bytes:
-    """A file that only this user or root can have written; OSError for any other."""
-    _refuse_untrusted(path.parent.stat())
-    with path.open("rb") as stream:
-        _refuse_untrusted(os.fstat(stream.fileno()))
-        return stream.read()
-
-
 def _refuse_untrusted(status: os.stat_result) -> None:
     """Loading a pickle executes it, so nobody else may have written it, nor be able to."""
     if status.st_uid not in {os.geteuid(), 0} or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError("others may write here: machine code is neither read nor kept")
 
 
-LONGEST_WAIT_S = 120.0
-"""The largest loop takes less than a minute on a free processor; its holder may be stopped for as long as it likes."""
+@contextmanager
+def compiling_alone(path: Path) -> Iterator[None]:
+    """Let one process compile what is to be kept in this file, while others that need the same wait for it.
 
-_BETWEEN_LOOKS_S = 0.05
-
-
-class CompilingLock:
-    """The lock of one file of machine code that is to be made: one process compiles it, and others wait for it.
-
-    The workers of a run all begin with the same loops, and without this each of them would compile them. The kernel
-    releases the lock when its holder ends, in whatever way. It saves work and protects nothing: machine code is
-    replaced as a whole. So where there can be no lock, or it is held for very long, a process compiles without it.
+    The kernel releases the lock when its holder ends, in whatever way. It saves work and protects nothing: machine code
+    is replaced as a whole. So where there can be no lock, or it is held for very long, a process compiles without it.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path.with_suffix(".compiling")
-        self._descriptor: int | None = None
-
-    def take(self) -> bool:
-        """Take the lock; True if another process held it before, which may have left the machine code there."""
-        waited = False
-        try:
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-            end = time.monotonic() + LONGEST_WAIT_S
-            while not self._is_ours():
-                waited = True
-                if time.monotonic() >= end:
-                    self._close()
-                    break
-                time.sleep(_BETWEEN_LOOKS_S)
-        except OSError:  # compiling is always right
-            self._close()
-        return waited
-
-    def _is_ours(self) -> bool:
-        assert self._descriptor is not None
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def release(self) -> None:
-        """Let others go on; without effect if there is no lock."""
-        if self._descriptor is None:
-            return
-        # Who still waits for a file that is removed here looks for the machine code next, and so does who comes now.
+    lock, end = path.with_suffix(".compiling"), time.monotonic() + LONGEST_WAIT_S
+    descriptor, is_ours = -1, False
+    with suppress(OSError):
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        while not is_ours and time.monotonic() < end:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_ours = True
+            except BlockingIOError:
+                time.sleep(0.05)
+    try:
+        yield
+    finally:
         with suppress(OSError):
-            self._path.unlink(missing_ok=True)
-        with suppress(OSError):
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)  # a process forked meanwhile holds the same lock
-        self._close()
-
-    def _close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+            if is_ours:
+                lock.unlink(missing_ok=True)
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # a process forked meanwhile holds the same lock
+            os.close(descriptor)
 
 
-def _keep_on_disk(dispatcher: Any, identity: str) -> None:
-    kept = dispatcher._cache = _Cache(dispatcher, identity)  # noqa: SLF001  there is no public way in
-    compile_now = dispatcher.compile
+class _MachineCode(CompileResultCacheImpl):  # type: ignore[misc]
+    """What Numba makes of compiled code for a file, and back."""
 
-    def compile_alone(signature: Any) -> Any:
-        try:
-            return compile_now(signature)
-        finally:
-            kept.let_others_go_on()
-
-    dispatcher.compile = compile_alone
+    def __init__(self) -> None:
+        """Without the place that Numba would choose for it."""
 
 
 class _Cache(NullCache):  # type: ignore[misc]
@@ -209,75 +220,68 @@ class _Cache(NullCache):  # type: ignore[misc]
     def __init__(self, dispatcher: Any, identity: str) -> None:
         self._dispatcher = dispatcher
         self._identity = identity
-        self._lock: CompilingLock | None = None
 
     @cached_property
-    def _made_from(self) -> bytes | None:
-        """A digest of all that the loop is compiled from; None if something in it cannot be described."""
+    def _made_from(self) -> str | None:
+        """All that the loop is compiled from; None if something in it cannot be described."""
         function, found = self._dispatcher.py_func, digest_of(self._dispatcher)
-        if found.unknown:
-            return None
-        digest = hashlib.sha256(found.text.encode())
-        versions = (numba.__version__, platform.python_version())
         names = (self._identity, function.__module__, function.__qualname__)
-        digest.update(repr(versions + names).encode())
-        return digest.digest()
+        return (
+            None if found.unknown else repr((found.text, numba.__version__, platform.python_version(), names))
+        )
 
-    def _path(self, signature: Any, codegen: Any) -> Path | None:
+    def path(self, signature: Any) -> Path | None:
+        """The file for these argument types, in a folder that may be used, which is made if need be; or None."""
         folder = cache_folder()
         if folder is None or self._made_from is None:
             return None
-        digest = hashlib.sha256(self._made_from + repr((str(signature), codegen.magic_tuple())).encode())
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _refuse_untrusted(folder.stat())
+        except OSError:
+            return None
+        processor = self._dispatcher.targetctx.codegen().magic_tuple()
+        digest = hashlib.sha256(repr((self._made_from, str(signature), processor)).encode())
         return folder / f"{self._dispatcher.py_func.__name__}-{digest.hexdigest()[:32]}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Give the machine code for these argument types, or None: then it is compiled."""
         target_context.refresh()
-        path = self._path(sig, target_context.codegen())
+        path = self.path(sig)
         if path is None:
             return None
-        loaded = _loaded(path, target_context)
-        if loaded is None and _is_ready(path.parent):
-            self._lock = CompilingLock(path)
-            loaded = _loaded(path, target_context) if self._lock.take() else None
-        return loaded
-
-    def let_others_go_on(self) -> None:
-        """The machine code is there, or there will be none from here."""
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        try:
+            with path.open("rb") as stream:
+                _refuse_untrusted(os.fstat(stream.fileno()))
+                return _MachineCode().rebuild(target_context, pickle.load(stream))  # noqa: S301
+        except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
+            return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep the machine code, if there is a place that lets us."""
-        path = self._path(sig, cres.codegen)
-        if path is None or cres.library.has_dynamic_globals or not _is_ready(path.parent):
+        path = self.path(sig)
+        if path is None or cres.library.has_dynamic_globals:
             return
-        try:
+        data = pickle.dumps(_MachineCode().reduce(cres))
+        with suppress(OSError):
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as stream:
-                    stream.write(pickle.dumps(cres._reduce()))  # noqa: SLF001
+                    stream.write(data)
                 Path(name).replace(path)
-            except BaseException:
+            finally:
                 Path(name).unlink(missing_ok=True)
-                raise
-        except OSError:
-            return
 
 
-def _loaded(path: Path, target_context: Any) -> Any:
-    try:
-        return CompileResult._rebuild(target_context, *pickle.loads(_read_trusted(path)))  # noqa: S301, SLF001
-    except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
-        return None
+def _keep_on_disk(dispatcher: Any, identity: str) -> None:
+    kept = dispatcher._cache = _Cache(dispatcher, identity)  # noqa: SLF001  there is no public way in
+    compile_now = dispatcher.compile
 
+    def compile_or_load(signature: Any) -> Any:
+        path = kept.path(signature)
+        if path is None or path.exists():
+            return compile_now(signature)
+        with compiling_alone(path):
+            return compile_now(signature)
 
-def _is_ready(folder: Path) -> bool:
-    """Whether machine code may be kept in this folder, which is made if need be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _refuse_untrusted(folder.stat())
-    except OSError:
-        return False
-    return True
+    dispatcher.compile = compile_or_load

@@ -26,7 +26,6 @@ from vindeby.wake.models.self_similar_2020 import (
     induced,
     near_thrust,
     place_factors,
-    place_factors_with_slopes,
 )
 from vindeby.wake.turbines.curves import curves_with_slopes
 
@@ -87,7 +86,7 @@ def _place(machines, turned, zone):
             upwind, aside, rise = _apart(machines, turned, source, target, a, b)
             zone.factor[b, a] = zone.mixed[b, a] = 0.0
             if upwind > 0.0:
-                factor, zone.mixed[b, a] = place_factors(upwind, aside, rise, machines.diameter[source])
+                factor, zone.mixed[b, a] = place_factors(upwind, aside, rise, machines.diameter[source])[:2]
                 zone.factor[b, a] = factor if factor >= UNFELT else 0.0
 
 
@@ -113,19 +112,13 @@ def _block(zone, waked, new):
         for a in range(b + 1, n):
             factor, mixed = zone.factor[b, a], zone.mixed[b, a]
             if factor > 0.0:
-                _add(zone.near[a], zone.far[a], waked.u[a], factor, mixed, new)
+                for k in range(count):
+                    scaled = zone.near[a, k] + mixed * zone.far[a, k]
+                    new[k] += waked.u[a, k] * factor * induced(scaled)[0]
         for k in range(count):
             change = max(change, abs(new[k] - waked.blocked[b, k]))
             waked.blocked[b, k] = new[k]
     return change
-
-
-@inlined
-def _add(near, beyond, u, factor, mixed, new):
-    """Add the deficits (m/s) of one turbine at one place, for all wind speeds."""
-    for k in range(new.size):
-        scaled = near[k] + mixed * beyond[k]
-        new[k] += u[k] * factor * (scaled * (0.2460 + scaled * (0.0586 + scaled * 0.0883)))
 
 
 def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Callable[..., None]:
@@ -190,14 +183,13 @@ def _places_back(machines, turned, zone, waked, adjoints):
     """Add what blockage makes of places to ``adjoints.along`` and ``adjoints.across``."""
     n, count = zone.near.shape
     for b in range(n):
-        j = turned.order[b]
+        target = turned.type_index[turned.order[b]]
         for a in range(b + 1, n):
             if zone.factor[b, a] == 0.0:
                 continue
-            i = turned.order[a]
-            source, target = turned.type_index[i], turned.type_index[j]
+            source = turned.type_index[turned.order[a]]
             upwind, aside, rise = _apart(machines, turned, source, target, a, b)
-            factor, mixed, with_upwind, with_aside, mixed_slope = place_factors_with_slopes(
+            factor, mixed, with_upwind, with_aside, mixed_slope = place_factors(
                 upwind, aside, rise, machines.diameter[source]
             )
             of_upwind = of_aside = 0.0
@@ -207,10 +199,10 @@ def _places_back(machines, turned, zone, waked, adjoints):
                 taken = -adjoints.speed[b, k] * waked.u[a, k]
                 of_upwind += taken * (with_upwind * value + factor * slope * (far - near) * mixed_slope)
                 of_aside += taken * with_aside * value
-            adjoints.along[i] += of_upwind
-            adjoints.along[j] -= of_upwind
-            adjoints.across[j] += of_aside
-            adjoints.across[i] -= of_aside
+            adjoints.along[a] += of_upwind
+            adjoints.along[b] -= of_upwind
+            adjoints.across[b] += of_aside
+            adjoints.across[a] -= of_aside
 
 
 @scalar
@@ -218,6 +210,6 @@ def blockage_at_point(
     upwind: float, aside: float, rise: float, diameter: float, wind: float, thrust: float
 ) -> float:
     """What one turbine takes (m/s) from the wind at a point upwind of it."""
-    factor, mixed = place_factors(upwind, aside, rise, diameter)
+    factor, mixed = place_factors(upwind, aside, rise, diameter)[:2]
     near, far = near_thrust(thrust)[0], far_thrust(thrust)[0]
     return wind * factor * induced(near + mixed * (far - near))[0]

@@ -16,12 +16,13 @@ evaluated. Which path is taken changes results by no more than that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, kernel, scalar
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.loops.frame import add_slopes, make_add_up, make_loop, pair_of
 from vindeby.wake.loops.pair_tables import MOST_TYPES
 from vindeby.wake.loops.superposition import superposition_of_words
 from vindeby.wake.loops.width_steps import (
@@ -29,22 +30,16 @@ from vindeby.wake.loops.width_steps import (
     FAR,
     HEIGHT,
     LARGEST_T,
-    N0,
-    N1,
-    N2,
-    N3,
+    NO_SLOPES,
     OF_THRUST,
     RADIUS,
     ROW,
     ROWS,
-    S0,
-    S1,
-    S2,
-    S3,
     STRENGTH,
     THRUST,
     TURBULENCE,
     VALUE,
+    Facing,
     T,
     begin_walk,
     find_targets,
@@ -53,45 +48,52 @@ from vindeby.wake.loops.width_steps import (
     make_lines,
     make_near,
     make_square,
-    make_square_with_slopes,
     new_facing,
+    numbers_at,
     pass_by,
     place_turbines,
     put_numbers,
+    put_slopes,
+    slopes_at,
     whole_vectors,
     widths_of,
 )
-from vindeby.wake.loops.wind import (
-    BLOCK,
-    DirectionWind,
-    clear,
-    count_up,
-    new_adjoints,
-    turn_back,
-    turn_into_wind,
-)
-from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
+from vindeby.wake.loops.wind import DirectionWind, Waked, clear, new_adjoints, new_waked, no_adjoints
+from vindeby.wake.loops.wind_access import access_of
+from vindeby.wake.models.contract import WakeModel, once_per_model
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
 FloatArray = npt.NDArray[np.float64]
 
-_MOST_BLOCKS = 512
 FEW_STATES = 6
-"""Below so many wind states a direction, ``steps`` is faster than ``states``."""
-_wind_speed = superposition_of_words("squares", "free").wind_speed
+"""Below so many wind states per direction, ``steps`` is faster than ``states``."""
+_TOGETHER = superposition_of_words("squares", "free")
+_wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
+_add_up = make_add_up(access_of("uniform").at)
 
 
 class ByWidthKernels(NamedTuple):
-    """The compiled loops; their arguments are those of ``direct`` with the directions a block after ``data``.
-
-    ``steps`` and ``states`` also keep power and wind speed of every state, in arrays that have room for it, in the
-    column that an array tells for each state.
-    """
+    """The compiled loops; ``frame`` says what their arguments are."""
 
     steps: Callable[..., None]
     states: Callable[..., None]
     gradient: Callable[..., None]
+
+
+class WidthRoom(NamedTuple):
+    """What one direction works with.
+
+    ``room`` holds rows of numbers (``width_steps``). For the gradient, the targets of turbine ``a`` are kept in
+    ``other[first[a]:first[a + 1]]``.
+    """
+
+    facing: Facing
+    waked: Waked
+    adjoints: Any
+    room: FloatArray
+    first: npt.NDArray[np.int64]
+    other: npt.NDArray[np.uint32]
 
 
 def can_use_width_loops(model: WakeModel, types: int, states: WindStates) -> bool:
@@ -103,59 +105,52 @@ def can_use_width_loops(model: WakeModel, types: int, states: WindStates) -> boo
     return needed and low >= model.widths.least_turbulence
 
 
-def directions_per_block(states: WindStates) -> int:
-    """As ``BLOCK``, but more in long time series, so that the sums of all blocks stay small."""
-    return max(BLOCK, -(-len(states.direction) // _MOST_BLOCKS))
-
-
 @once_per_model
 def by_width_kernels(model: WakeModel) -> ByWidthKernels:
     """Compile, or load from disk, the loops for a model."""
-    walk = _make_states_walk(model)
-    return ByWidthKernels(_make_steps(model), _make_states(model, walk), _make_gradient(model, walk))
+    states = _make_states_walk(model)
+    walks = {"steps": (1, _make_step_walk(model)), "states": (ROW, states), "gradient": (ROW, states)}
+    return ByWidthKernels(
+        *(
+            make_loop(
+                f"{model.identity} width {name}",
+                *_make_direction(model, *walk, gradient=name == "gradient"),
+            )
+            for name, walk in walks.items()
+        )
+    )
 
 
-def _make_steps(model: WakeModel) -> Callable[..., None]:
-    walk = _make_step_walk(model)
+def _make_direction(
+    model: WakeModel, most: int, walk: Callable[..., None], *, gradient: bool
+) -> tuple[Callable[..., WidthRoom], Callable[..., None]]:
+    """The room for one direction, and the function that evaluates it, up to ``most`` wind states at a time."""
+    walk_back, adjoints_for = _make_walk_back(model), new_adjoints if gradient else no_adjoints
 
-    @kernel(model.identity)
-    def steps(
-        data, block_size, machines, x, y, type_index, counted, wind, block_from, block_to, out,
-        column, keep_power, keep_speed,
-    ):  # fmt: skip
-        n = x.size
-        facing = new_facing(type_index)
-        power, u, summed, room = np.empty(n), np.empty(n), np.empty(n), np.zeros(ROWS * ROW)
-        for block in range(block_from, block_to):
-            count_up(facing.order)
-            for d in range(block * block_size, min((block + 1) * block_size, wind.cosine.size)):
-                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], facing.order, facing.along, facing.across)
-                strips = place_turbines(machines, facing)
-                end = last_needed(facing, counted)
-                for k in range(wind.first[d], wind.first[d + 1]):
-                    walk(
-                        data,
-                        machines,
-                        facing,
-                        strips,
-                        end,
-                        wind.speed[k],
-                        wind.turbulence[k],
-                        power,
-                        u,
-                        summed,
-                        room,
-                    )
-                    for a in range(end):
-                        i = facing.order[a]
-                        if i < counted:
-                            out[block, i] += wind.weight[k] * power[a]
-                            if keep_power.size > 0:
-                                keep_power[i, column[k]] = power[a]
-                            if keep_speed.size > 0:
-                                keep_speed[i, column[k]] = u[a]
+    @scalar
+    def new_room(wind, type_index):
+        n = type_index.size
+        first = np.zeros(n + 1 if gradient else 0, np.int64)
+        other = np.empty(n * (n - 1) // 2 + 1 if gradient else 0, np.uint32)
+        adjoints = adjoints_for(n, ROW)
+        return WidthRoom(new_facing(n), new_waked(n, most), adjoints, np.zeros(ROWS * ROW), first, other)
 
-    return steps
+    @inlined
+    def one_direction(
+        data, machines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
+    ):
+        strips = place_turbines(machines, turned, room.facing)
+        end = last_needed(turned, counted)
+        for at in range(wind.first[d], wind.first[d + 1], most):
+            here = slice(at, min(at + most, wind.first[d + 1]))
+            states = DirectionWind(wind.speed[here], wind.weight[here], wind.turbulence[here])
+            walk(data, machines, turned, room, strips, end, states)
+            _add_up(turned, end, states, at, counted, room.waked, out, kept)
+            if gradient:
+                walk_back(data, machines, turned, room, end, states, counted)
+                add_slopes(turned, end, wind.cosine[d], wind.sine[d], room.adjoints, out_x, out_y)
+
+    return new_room, one_direction
 
 
 def _make_step_walk(model: WakeModel) -> Callable[..., None]:
@@ -165,30 +160,32 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
 
     @inlined
     def squares(numbers, strength, height, room, count):
-        n0, n1, n2, n3 = numbers
         for j in range(count):
             other = room[HEIGHT + j]
-            room[VALUE + j], room[T + j] = square(
-                n0, n1, n2, n3, strength, room[FAR + j], room[ASIDE + j], other - height, other + height,
+            room[VALUE + j], _, _, _, room[T + j] = square(
+                numbers, NO_SLOPES, strength, 0.0, room[FAR + j], room[ASIDE + j], other - height, other + height,
                 room[RADIUS + j],
             )  # fmt: skip
 
-    def step_walk(data, machines, facing, strips, end, speed, turbulence, power, u, summed, room):
-        along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
-        constants = first_constants(data)
-        clear(summed[:end])
+    @scalar
+    def step_walk(data, machines, turned, whole, strips, end, states):
+        facing, waked, room = whole.facing, whole.waked, whole.room
+        along, across, hub, radius = turned.along, turned.across, facing.hub_height, facing.radius
+        constants, turbulence = first_constants(data), states.turbulence[0]
+        for a in range(end):
+            waked.summed[a, 0] = 0.0
         begin_walk(facing)
         for a in range(end):
             pass_by(facing, a)
-            source = facing.type_index[facing.order[a]]
-            u[a] = _wind_speed(speed, summed[a])
-            power[a], thrust = curves_at(machines, source, u[a])
+            source = turned.type_index[turned.order[a]]
+            waked.u[a, 0] = _wind_speed(states.speed[0], waked.summed[a, 0])
+            waked.power[a, 0], thrust = curves_at(machines, source, waked.u[a, 0])
             if thrust <= 0.0:
                 continue
             diameter, height, place, side = machines.diameter[source], hub[a], along[a], across[a]
             numbers = numbers_of(constants, diameter, thrust, turbulence)
             strength = 0.125 * thrust * diameter * diameter
-            count = find_targets(facing, strips, a, end, lines_of(numbers, diameter))
+            count = find_targets(turned, facing, strips, a, end, lines_of(numbers, diameter))
             for start in range(0, count, ROW):
                 target = facing.target[start : min(start + ROW, count)]
                 for j in range(target.size):
@@ -197,38 +194,24 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
                     room[HEIGHT + j], room[RADIUS + j] = hub[b], radius[b]
                 squares(numbers, strength, height, room, whole_vectors(target.size))
                 for j in range(target.size):
+                    b = target[j]
                     if room[T + j] > LARGEST_T:
-                        other = room[HEIGHT + j]
-                        room[VALUE + j] = near(
-                            data, Pair(room[FAR + j], room[ASIDE + j], other - height, other + height, diameter,
-                            2.0 * room[RADIUS + j], thrust, turbulence),
-                        )  # fmt: skip
-                    summed[target[j]] += room[VALUE + j]
+                        far, aside = room[FAR + j], room[ASIDE + j]
+                        pair = pair_of(machines, turned, a, b, far, aside, thrust, turbulence)
+                        room[VALUE + j] = near(data, pair)
+                    waked.summed[b, 0] += room[VALUE + j]
 
-    return scalar(step_walk)
-
-
-class Winds(NamedTuple):
-    """By turbine, from the first to the last, and wind state: wind speed, power and summed wakes; and rows for one."""
-
-    u: FloatArray
-    power: FloatArray
-    summed: FloatArray
-    room: FloatArray
-
-
-@scalar
-def _new_winds(n):
-    return Winds(np.empty((n, ROW)), np.empty((n, ROW)), np.empty((n, ROW)), np.zeros(ROWS * ROW))
+    return step_walk
 
 
 def _make_settle(model: WakeModel) -> Callable[..., float]:
     numbers_of = widths_of(model).numbers
 
     @scalar
-    def settle(constants, machines, source, states, summed, u, power, room):
+    def settle(constants, machines, source, states, waked, room, a):
         """Wind speed, power, thrust and numbers of a turbine in all wind states; returns the largest thrust."""
         diameter, most = machines.diameter[source], 0.0
+        u, power, summed = waked.u[a], waked.power[a], waked.summed[a]
         for k in range(states.speed.size):
             u[k] = _wind_speed(states.speed[k], summed[k])
         for k in range(states.speed.size):
@@ -236,9 +219,8 @@ def _make_settle(model: WakeModel) -> Callable[..., float]:
             room[TURBULENCE + k] = states.turbulence[k]
             most = max(most, room[THRUST + k])
         for k in range(whole_vectors(states.speed.size)):
-            put_numbers(
-                room, k, numbers_of(constants, diameter, room[THRUST + k], room[TURBULENCE + k]), diameter
-            )
+            numbers = numbers_of(constants, diameter, room[THRUST + k], room[TURBULENCE + k])
+            put_numbers(room, k, numbers, diameter)
         return most
 
     return settle
@@ -248,170 +230,87 @@ def _make_add_wake(model: WakeModel) -> Callable[..., None]:
     square, near = make_square(model), make_near(model)
 
     @scalar
-    def add_wake(data, states, room, far, aside, rise, heights, diameter, radius, summed):
+    def add_wake(data, machines, turned, facing, states, room, a, b, summed):
+        """Add the wake of ``a``, whose numbers are in ``room``, to the sums of ``b``."""
+        far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+        rise = facing.hub_height[b] - facing.hub_height[a]
+        heights, radius = facing.hub_height[b] + facing.hub_height[a], facing.radius[b]
         for k in range(whole_vectors(states.speed.size)):
-            room[VALUE + k], room[T + k] = square(
-                room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k], room[STRENGTH + k], far, aside, rise,
-                heights, radius,
-            )  # fmt: skip
+            room[VALUE + k], _, _, _, room[T + k] = square(
+                numbers_at(room, k), NO_SLOPES, room[STRENGTH + k], 0.0, far, aside, rise, heights, radius
+            )
         for k in range(states.speed.size):
             if room[T + k] > LARGEST_T:
-                room[VALUE + k] = near(
-                    data,
-                    Pair(
-                        far,
-                        aside,
-                        rise,
-                        heights,
-                        diameter,
-                        2.0 * radius,
-                        room[THRUST + k],
-                        states.turbulence[k],
-                    ),
-                )
+                thrust = room[THRUST + k]
+                pair = pair_of(machines, turned, a, b, far, aside, thrust, states.turbulence[k])
+                room[VALUE + k] = near(data, pair)
             summed[k] += room[VALUE + k]
 
     return add_wake
 
 
 def _make_states_walk(model: WakeModel) -> Callable[..., None]:
-    """The walk downwind in one direction, its wind states innermost.
-
-    The targets of ``a`` are also kept in ``other[first[a]:first[a + 1]]`` if there is room for them.
-    """
+    """The walk downwind in one direction, its wind states innermost."""
     numbers_of, lines_of = widths_of(model).numbers, make_lines(model)
     settle, add_wake = _make_settle(model), _make_add_wake(model)
 
-    def states_walk(data, machines, facing, strips, end, states, winds, first, other):
-        along, across, hub, radius = facing.along, facing.across, facing.hub_height, facing.radius
+    @scalar
+    def states_walk(data, machines, turned, whole, strips, end, states):
+        facing, waked, room, first = whole.facing, whole.waked, whole.room, whole.first
         most_turbulence, kept = 0.0, 0
         for k in range(states.speed.size):
             most_turbulence = max(most_turbulence, states.turbulence[k])
         constants = first_constants(data)
         for a in range(end):
-            clear(winds.summed[a, : states.speed.size])
+            clear(waked.summed[a, : states.speed.size])
         begin_walk(facing)
         for a in range(end):
             pass_by(facing, a)
-            source = facing.type_index[facing.order[a]]
-            diameter, height = machines.diameter[source], hub[a]
-            thrust = settle(
-                constants, machines, source, states, winds.summed[a], winds.u[a], winds.power[a], winds.room
-            )
+            source = turned.type_index[turned.order[a]]
+            diameter = machines.diameter[source]
+            thrust = settle(constants, machines, source, states, waked, room, a)
             numbers = numbers_of(constants, diameter, thrust, most_turbulence)
-            count = find_targets(facing, strips, a, end, lines_of(numbers, diameter)) if thrust > 0.0 else 0
+            lines = lines_of(numbers, diameter)
+            count = find_targets(turned, facing, strips, a, end, lines) if thrust > 0.0 else 0
             for j in range(count):
                 b = facing.target[j]
-                add_wake(
-                    data, states, winds.room, along[b] - along[a], across[b] - across[a], hub[b] - height,
-                    hub[b] + height, diameter, radius[b], winds.summed[b],
-                )  # fmt: skip
+                add_wake(data, machines, turned, facing, states, room, a, b, waked.summed[b])
             if first.size > 0:
                 first[a] = kept
                 for j in range(count):
-                    other[kept + j] = facing.target[j]
+                    whole.other[kept + j] = facing.target[j]
                 kept += count
                 first[a + 1] = kept
 
-    return scalar(states_walk)
+    return states_walk
 
 
-@inlined
-def _up_to_a_row(wind, at, end):
-    here = slice(at, min(at + ROW, end))
-    return DirectionWind(wind.speed[here], wind.weight[here], wind.turbulence[here])
-
-
-def _make_states(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
-    @kernel(model.identity)
-    def states(
-        data, block_size, machines, x, y, type_index, counted, wind, block_from, block_to, out,
-        column, keep_power, keep_speed,
-    ):  # fmt: skip
-        facing, winds = new_facing(type_index), _new_winds(x.size)
-        first, other = np.empty(0, np.int64), np.empty(0, np.uint32)
-        for block in range(block_from, block_to):
-            count_up(facing.order)
-            for d in range(block * block_size, min((block + 1) * block_size, wind.cosine.size)):
-                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], facing.order, facing.along, facing.across)
-                strips = place_turbines(machines, facing)
-                end = last_needed(facing, counted)
-                for at in range(wind.first[d], wind.first[d + 1], ROW):
-                    here = _up_to_a_row(wind, at, wind.first[d + 1])
-                    walk(data, machines, facing, strips, end, here, winds, first, other)
-                    for a in range(end):
-                        i = facing.order[a]
-                        for k in range(here.speed.size if i < counted else 0):
-                            out[block, i] += here.weight[k] * winds.power[a, k]
-                            if keep_power.size > 0:
-                                keep_power[i, column[at + k]] = winds.power[a, k]
-                            if keep_speed.size > 0:
-                                keep_speed[i, column[at + k]] = winds.u[a, k]
-
-    return states
-
-
-def _make_gradient(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
-    walk_back = make_walk_back(model)
-
-    @kernel(model.identity)
-    def gradient(
-        data, block_size, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
-    ):  # fmt: skip
-        n = x.size
-        facing, winds, adjoints = new_facing(type_index), _new_winds(n), new_adjoints(n, ROW)
-        first, other = np.zeros(n + 1, np.int64), np.empty(n * (n - 1) // 2 + 1, np.uint32)
-        for block in range(block_from, block_to):
-            count_up(facing.order)
-            for d in range(block * block_size, min((block + 1) * block_size, wind.cosine.size)):
-                cosine, sine = wind.cosine[d], wind.sine[d]
-                turn_into_wind(x, y, cosine, sine, facing.order, facing.along, facing.across)
-                strips = place_turbines(machines, facing)
-                end = last_needed(facing, counted)
-                for at in range(wind.first[d], wind.first[d + 1], ROW):
-                    here = _up_to_a_row(wind, at, wind.first[d + 1])
-                    walk(data, machines, facing, strips, end, here, winds, first, other)
-                    for a in range(end):
-                        i = facing.order[a]
-                        for k in range(here.speed.size if i < counted else 0):
-                            out[block, i] += here.weight[k] * winds.power[a, k]
-                    walk_back(data, machines, facing, end, here, counted, winds, first, other, adjoints)
-                    for a in range(end):
-                        i = facing.order[a]
-                        of_x, of_y = turn_back(cosine, sine, adjoints.along[a], adjoints.across[a])
-                        out_x[block, i] += of_x
-                        out_y[block, i] += of_y
-
-    return gradient
-
-
-_wind_speed_back = superposition_of_words("squares", "free").wind_speed_back
-
-
-def make_walk_back(model: WakeModel) -> Callable[..., None]:
+def _make_walk_back(model: WakeModel) -> Callable[..., None]:
     """The walk upwind in one direction, after the walk downwind; fills ``adjoints.along`` and ``adjoints.across``."""
     prepare, pair_slopes = _make_prepare(model), _make_pair_slopes(model)
 
     @scalar
-    def settle_back(machines, source, states, counts, summed, u, of_thrust, of_summed):
+    def settle_back(machines, source, states, counts, waked, adjoints, a):
+        of_thrust, of_summed = adjoints.thrust[a], adjoints.summed[a]
         for k in range(states.speed.size):
-            slope_power, slope_thrust = curves_with_slopes(machines, source, u[k])[2:]
+            slope_power, slope_thrust = curves_with_slopes(machines, source, waked.u[a, k])[2:]
             of_speed = counts * states.weight[k] * slope_power + of_thrust[k] * slope_thrust
-            of_summed[k] = _wind_speed_back(of_speed, states.speed[k], summed[k])
+            of_summed[k] = _wind_speed_back(of_speed, states.speed[k], waked.summed[a, k])
 
-    def upwind_walk(data, machines, facing, end, states, counted, winds, first, other, adjoints):
-        room = winds.room
+    @scalar
+    def upwind_walk(data, machines, turned, whole, end, states, counted):
+        waked, adjoints, room, first = whole.waked, whole.adjoints, whole.room, whole.first
         clear(adjoints.along)
         clear(adjoints.across)
         for a in range(end - 1, -1, -1):
-            i = facing.order[a]
-            source = facing.type_index[i]
+            i = turned.order[a]
+            source = turned.type_index[i]
             clear(adjoints.thrust[a, : states.speed.size])
             if first[a + 1] > first[a]:
-                prepare(data, machines, source, states, winds.u[a], room)
+                prepare(data, machines, source, states, waked.u[a], room)
             for p in range(first[a], first[a + 1]):
-                b = other[p]
-                pair_slopes(data, machines, facing, source, a, b, states, room)
+                b = np.int64(whole.other[p])
+                pair_slopes(data, machines, turned, whole.facing, a, b, states, room)
                 of_summed, of_thrust, of_far, of_aside = adjoints.summed[b], adjoints.thrust[a], 0.0, 0.0
                 for k in range(states.speed.size):
                     of_thrust[k] += of_summed[k] * room[OF_THRUST + k]
@@ -421,19 +320,9 @@ def make_walk_back(model: WakeModel) -> Callable[..., None]:
                 adjoints.across[b] += of_aside
                 adjoints.along[a] -= of_far
                 adjoints.across[a] -= of_aside
-            counts = 1.0 if i < counted else 0.0
-            settle_back(
-                machines,
-                source,
-                states,
-                counts,
-                winds.summed[a],
-                winds.u[a],
-                adjoints.thrust[a],
-                adjoints.summed[a],
-            )
+            settle_back(machines, source, states, 1.0 if i < counted else 0.0, waked, adjoints, a)
 
-    return scalar(upwind_walk)
+    return upwind_walk
 
 
 def _make_prepare(model: WakeModel) -> Callable[..., None]:
@@ -446,44 +335,32 @@ def _make_prepare(model: WakeModel) -> Callable[..., None]:
         for k in range(states.speed.size):
             thrust = room[THRUST + k] = curves_at(machines, source, u[k])[1]
             put_numbers(room, k, numbers_of(constants, diameter, thrust, states.turbulence[k]), diameter)
-            s0, s1, s2, s3 = slopes_of(constants, diameter, thrust, states.turbulence[k])
-            room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k] = s0, s1, s2, s3
+            put_slopes(room, k, slopes_of(constants, diameter, thrust, states.turbulence[k]))
 
     return prepare
 
 
 def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
-    square_with_slopes, near_slopes = make_square_with_slopes(model), model.deficit_with_slopes
+    square, near_slopes = make_square(model), model.deficit_with_slopes
 
     @scalar
-    def pair_slopes(data, machines, facing, source, a, b, states, room):
+    def pair_slopes(data, machines, turned, facing, a, b, states, room):
         """The slopes of the square of the deficit of ``a`` at ``b``, into the rows for them."""
-        far, aside = facing.along[b] - facing.along[a], facing.across[b] - facing.across[a]
+        far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         rise = facing.hub_height[b] - facing.hub_height[a]
-        heights = facing.hub_height[b] + facing.hub_height[a]
-        radius, diameter, count = facing.radius[b], machines.diameter[source], states.speed.size
+        heights, radius = facing.hub_height[b] + facing.hub_height[a], facing.radius[b]
+        diameter = 2.0 * facing.radius[a]
         per_thrust = 0.125 * diameter * diameter
-        for k in range(whole_vectors(count)):
-            numbers = (room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k])
-            slopes = (room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k])
-            room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k] = square_with_slopes(
+        for k in range(whole_vectors(states.speed.size)):
+            numbers, slopes = numbers_at(room, k), slopes_at(room, k)
+            _, room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k] = square(
                 numbers, slopes, room[STRENGTH + k], per_thrust, far, aside, rise, heights, radius
             )
-        for k in range(count):
+        for k in range(states.speed.size):
             if room[T + k] > LARGEST_T:
-                value, of_far, of_aside, of_thrust, _ = near_slopes(
-                    data,
-                    Pair(
-                        far,
-                        aside,
-                        rise,
-                        heights,
-                        diameter,
-                        2.0 * radius,
-                        room[THRUST + k],
-                        states.turbulence[k],
-                    ),
-                )
+                thrust = room[THRUST + k]
+                pair = pair_of(machines, turned, a, b, far, aside, thrust, states.turbulence[k])
+                value, of_far, of_aside, of_thrust, _ = near_slopes(data, pair)
                 room[FAR + k], room[ASIDE + k] = 2.0 * value * of_far, 2.0 * value * of_aside
                 room[OF_THRUST + k] = 2.0 * value * of_thrust
 

@@ -23,20 +23,19 @@ from math import exp, sqrt
 import numpy as np
 
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.loops.superposition import turbulence_in_wakes
 from vindeby.wake.loops.wind import clear
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.models.cumulative_curl import amplitude, profile_exponent, shape_factors, width_start
-from vindeby.wake.turbines.curves import curves_at
 
 _FELT = 80.0
 """Squares of distances above this many S count as 0: exp(-40) is 4e-18."""
 
 
-def make_cumulative_walk(model: WakeModel) -> Callable[..., None]:
-    """The walk for a model; its arguments are those of ``direct``'s."""
-    reach, blocks = model.reach, model.blockage is not None
+def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, float]]) -> Callable[..., None]:
+    """The walk for a model; its arguments are those of ``direct``'s, and so is ``settle``."""
+    reach = model.reach
 
+    @scalar
     def downwind_walk(data, machines, turned, states, waked):
         n, count = turned.order.size, states.speed.size
         growth, start = np.empty((n, count)), np.empty((n, count))
@@ -48,17 +47,10 @@ def make_cumulative_walk(model: WakeModel) -> Callable[..., None]:
             clear(waked.extra[a])
         for a in range(n):
             source = turned.type_index[turned.order[a]]
-            most_thrust = most_turbulence = 0.0
+            most_thrust, most_turbulence = settle(machines, source, states, waked, a)
             for k in range(count):
-                waked.u[a, k] = states.speed[k] - waked.summed[a, k]
-                if blocks:
-                    waked.u[a, k] -= waked.blocked[a, k]
-                waked.ct[a, k] = curves_at(machines, source, waked.u[a, k])[1]
-                waked.ti[a, k] = turbulence_in_wakes(states.turbulence[k], waked.extra[a, k])
                 growth[a, k] = data.constants[0] * waked.ti[a, k] + data.constants[1]
                 start[a, k] = width_start(data, waked.ct[a, k])
-                most_thrust = max(most_thrust, waked.ct[a, k])
-                most_turbulence = max(most_turbulence, waked.ti[a, k])
             aligned = _aligned_before(machines, turned, growth, start, a, before)
             diameter = machines.diameter[source]
             for b in range(a + 1, n):
@@ -82,7 +74,7 @@ def make_cumulative_walk(model: WakeModel) -> Callable[..., None]:
                     for k in range(count):
                         depth[slot[a], b, k] = in_the_way[k]
 
-    return scalar(downwind_walk)
+    return downwind_walk
 
 
 @scalar

@@ -14,37 +14,88 @@ deficit, thrust and place. It costs about as much as twice the power, however ma
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from vindeby.wake.compiling.compiled import kernel, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.blockage import blockage_at_point, with_blockage, with_blockage_back
 from vindeby.wake.loops.cumulative import make_cumulative_walk
+from vindeby.wake.loops.frame import add_slopes, make_add_up, make_loop, pair_of
 from vindeby.wake.loops.local_wind import LocalRows
 from vindeby.wake.loops.superposition import turbulence_in_wakes
-from vindeby.wake.loops.wind import (
-    BLOCK,
-    Adjoints,
-    clear,
-    count_up,
-    new_adjoints,
-    new_turned,
-    new_waked,
-    turn,
-    turn_back,
-    turn_into_wind,
-)
+from vindeby.wake.loops.wind import Adjoints, Waked, clear, new_adjoints, new_waked, no_adjoints, turn
 from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, superposition_for
 from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
-FloatArray = npt.NDArray[np.float64]
+
+class DirectKernels(NamedTuple):
+    """The compiled loops of one model; ``frame`` says what the arguments of the first two are."""
+
+    power: Callable[..., None]
+    gradient: Callable[..., None]
+    field: Callable[..., None]
+
+
+class DirectRoom(NamedTuple):
+    """What one direction works with: ``rows`` is room for the free wind of every turbine, where it has its own."""
+
+    waked: Waked
+    adjoints: Any
+    rows: Any
+
+
+@once_per_model
+def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKernels:
+    """Compile, or load from disk, the loops for a model."""
+    walk, identity = _make_walk(model, locality), identity_of(model, locality)
+    return DirectKernels(
+        make_loop(f"{identity} power", *_make_direction(model, locality, walk, gradient=False)),
+        make_loop(f"{identity} gradient", *_make_direction(model, locality, walk, gradient=True)),
+        _make_field(model, locality),
+    )
+
+
+def _make_direction(
+    model: WakeModel, locality: Locality, walk: Callable[..., None], *, gradient: bool
+) -> tuple[Callable[..., DirectRoom], Callable[..., None]]:
+    """The room for one direction, and the function that evaluates it."""
+    walk_back, access, is_local = _make_walk_back(model, locality), access_of(locality), locality != "uniform"
+    rows_for, states_of, add_up = access.room, access.states, make_add_up(access.at)
+    adjoints_for = new_adjoints if gradient else no_adjoints
+
+    @scalar
+    def new_room(wind, type_index):
+        n = type_index.size
+        return DirectRoom(new_waked(n, wind.most), adjoints_for(n, wind.most), rows_for(wind, n))
+
+    @inlined
+    def one_direction(
+        data, machines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
+    ):
+        n, waked, adjoints, rows = x.size, room.waked, room.adjoints, room.rows
+        states = states_of(wind, d, rows, x, y, turned.type_index)
+        walk(data, machines, turned, states, waked)
+        add_up(turned, n, states, wind.first[d], counted, waked, out, kept)
+        if gradient:
+            if is_local:
+                for a in range(n):
+                    i = turned.order[a]
+                    for k in range(states.speed.size if i < counted else 0):
+                        out_x[i] += rows.weight_x[i, k] * waked.power[a, k]
+                        out_y[i] += rows.weight_y[i, k] * waked.power[a, k]
+            walk_back(data, machines, turned, states, counted, waked, adjoints)
+            add_slopes(turned, n, wind.cosine[d], wind.sine[d], adjoints, out_x, out_y)
+            if is_local:
+                for i in range(n):
+                    of_x, of_y = _of_own_place(rows, adjoints, i)
+                    out_x[i] += of_x
+                    out_y[i] += of_y
+
+    return new_room, one_direction
 
 
 @scalar
-def of_own_place(rows: LocalRows, adjoints: Adjoints, i: int) -> tuple[float, float]:
+def _of_own_place(rows: LocalRows, adjoints: Adjoints, i: int) -> tuple[float, float]:
     """The slopes of the total with x and y of turbine ``i`` through its own free wind."""
     s, ti, turn = adjoints.speedup[i], adjoints.turbulence[i], adjoints.turning[i]
     return (
@@ -53,7 +104,79 @@ def of_own_place(rows: LocalRows, adjoints: Adjoints, i: int) -> tuple[float, fl
     )
 
 
-def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable[..., None]:
+def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
+    """The walk downwind in one direction."""
+    settle = _make_settle(model, locality)
+    is_cumulative = model.superposition == "cumulative"
+    walk = make_cumulative_walk(model, settle) if is_cumulative else _make_pair_walk(model, locality, settle)
+    return with_blockage(model, walk) if model.blockage is not None else walk
+
+
+def _make_settle(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
+    adds, blocks = model.adds_turbulence, model.blockage is not None
+    wind_speed = superposition_for(model, locality).wind_speed
+
+    @scalar
+    def settle(machines, type_index, states, waked, a):
+        """Wind, power, thrusts and turbulence of the turbine at ``a``; returns the largest of the last two."""
+        most_thrust = most_turbulence = 0.0
+        for k in range(states.speed.size):
+            waked.u[a, k] = wind_speed(states.speed[k], waked.summed[a, k])
+            if blocks:
+                waked.u[a, k] -= waked.blocked[a, k]
+            waked.power[a, k], waked.ct[a, k] = curves_at(machines, type_index, waked.u[a, k])
+            waked.ti[a, k] = states.turbulence[k]
+            if adds:
+                waked.ti[a, k] = turbulence_in_wakes(states.turbulence[k], waked.extra[a, k])
+            most_thrust = max(most_thrust, waked.ct[a, k])
+            most_turbulence = max(most_turbulence, waked.ti[a, k])
+        return most_thrust, most_turbulence
+
+    return settle
+
+
+def _make_pair_walk(
+    model: WakeModel, locality: Locality, settle: Callable[..., tuple[float, float]]
+) -> Callable[..., None]:
+    deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
+    together, access, adds = superposition_for(model, locality), access_of(locality), model.adds_turbulence
+    scale, term = together.scale, together.term
+    at, rotate_to_local_wind, turned_wakes = access.at, access.rotate_to_local_wind, locality == "turned"
+
+    @scalar
+    def downwind_walk(data, machines, turned, states, waked):
+        n = turned.order.size
+        u, ct, ti = waked.u, waked.ct, waked.ti
+        for a in range(n):
+            clear(waked.summed[a])
+            clear(waked.extra[a])
+        for a in range(n):
+            source, own = turned.type_index[turned.order[a]], at(states, turned.order[a])
+            most_thrust, most_turbulence = settle(machines, source, own, waked, a)
+            diameter = machines.diameter[source]
+            for b in range(a + 1, n):
+                rotor = machines.diameter[turned.type_index[turned.order[b]]]
+                far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+                far, aside = rotate_to_local_wind(own, far, aside)
+                if (turned_wakes and far <= 0.0) or abs(aside) >= reach(
+                    data, far, diameter, rotor, most_thrust, most_turbulence
+                ):
+                    continue
+                thrust = local = -1.0
+                value = 0.0
+                for k in range(own.speed.size):
+                    if ct[a, k] != thrust or ti[a, k] != local:
+                        thrust, local = ct[a, k], ti[a, k]
+                        value = deficit(data, pair_of(machines, turned, a, b, far, aside, thrust, local))
+                    waked.summed[b, k] += term(value * scale(u[a, k], own.speed[k]))
+                    if adds:
+                        pair = pair_of(machines, turned, a, b, far, aside, thrust, local)
+                        waked.extra[b, k] = max(waked.extra[b, k], added(data, pair, own.turbulence[k]))
+
+    return downwind_walk
+
+
+def _make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """The walk upwind in one direction, after the walk downwind; fills ``adjoints.along`` and ``adjoints.across``."""
     reach, pair_back = model.reach, _make_pair_back(model, locality)
     settle_back, access = _make_settle_back(model, locality), access_of(locality)
@@ -61,6 +184,7 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
     is_local, turned_wakes = locality != "uniform", locality == "turned"
     blocks = model.blockage is not None
 
+    @scalar
     def upwind_walk(data, machines, turned, states, counted, waked, adjoints):
         n, count = turned.order.size, states.speed.size
         clear(adjoints.along)
@@ -80,26 +204,23 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
             diameter = machines.diameter[source]
             of_place = of_side = of_turning = 0.0
             for b in range(a + 1, n):
-                j = turned.order[b]
-                rotor = machines.diameter[turned.type_index[j]]
+                rotor = machines.diameter[turned.type_index[turned.order[b]]]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
                 far, aside = rotate_to_local_wind(own, far, aside)
                 if turned_wakes and far <= 0.0:
                     continue
                 if abs(aside) >= reach(data, far, diameter, rotor, most_thrust, most_turbulence):
                     continue
-                of_far, of_aside = pair_back(
-                    data, machines, source, turned.type_index[j], far, aside, own, waked, adjoints, a, b
-                )  # fmt: skip
+                of_far, of_aside = pair_back(data, machines, turned, far, aside, own, waked, adjoints, a, b)
                 if turned_wakes:
                     of_turning += of_aside * far - of_far * aside
                 of_far, of_aside = rotate_back(own, of_far, of_aside)
-                adjoints.along[j] += of_far
-                adjoints.across[j] += of_aside
+                adjoints.along[b] += of_far
+                adjoints.across[b] += of_aside
                 of_place -= of_far
                 of_side -= of_aside
-            adjoints.along[i] += of_place
-            adjoints.across[i] += of_side
+            adjoints.along[a] += of_place
+            adjoints.across[a] += of_side
             settle_back(machines, source, own, 1.0 if i < counted else 0.0, waked, adjoints, a)
             if is_local:
                 adjoints.speedup[i] = adjoints.turbulence[i] = 0.0
@@ -108,24 +229,20 @@ def make_walk_back(model: WakeModel, locality: Locality = "uniform") -> Callable
                     adjoints.turbulence[i] += adjoints.free_ti[k]
                 adjoints.turning[i] = of_turning
 
-    walk_back = scalar(upwind_walk)
-    return with_blockage_back(model, walk_back) if blocks else walk_back
+    return with_blockage_back(model, upwind_walk) if blocks else upwind_walk
 
 
 def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
     """The wake of ``a`` on ``b``: adds to the adjoints of ``a``, returns those of both distances."""
     slopes, added_slopes = model.deficit_with_slopes, model.turbulence_functions[1]
-    adds, of_source = model.added_turbulence is not None, model.reference == "source"
+    adds, of_source = model.adds_turbulence, model.reference == "source"
     together, is_local = superposition_for(model, locality), locality != "uniform"
     free_slope = model.free_turbulence_slope
     scale, scale_slope, term_back = together.scale, together.scale_slope, together.term_back
     scale_slope_free = together.scale_slope_free
 
     @scalar
-    def pair_back(data, machines, source, target, far, aside, states, waked, adjoints, a, b):
-        diameter, rotor = machines.diameter[source], machines.diameter[target]
-        rise = machines.hub_height[target] - machines.hub_height[source]
-        heights = machines.hub_height[target] + machines.hub_height[source]
+    def pair_back(data, machines, turned, far, aside, states, waked, adjoints, a, b):
         u, ct, ti, free = waked.u, waked.ct, waked.ti, states.speed
         of_far = of_aside = 0.0
         thrust = local = -1.0
@@ -133,9 +250,8 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
         for k in range(free.size):
             if ct[a, k] != thrust or ti[a, k] != local:
                 thrust, local = ct[a, k], ti[a, k]
-                value, d_far, d_aside, d_ct, d_ti = slopes(
-                    data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local)
-                )
+                pair = pair_of(machines, turned, a, b, far, aside, thrust, local)
+                value, d_far, d_aside, d_ct, d_ti = slopes(data, pair)
             factor = scale(u[a, k], free[k])
             of_scaled = term_back(adjoints.summed[b, k], value * factor)
             of_value = of_scaled * factor
@@ -149,23 +265,18 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
             if adds or is_local:
                 adjoints.ti[k] += of_value * d_ti
             if adds and adjoints.extra[b, k] != 0.0:
-                plus, p_far, p_aside, p_ct, p_ti = added_slopes(
-                    data, Pair(far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k]), states.turbulence[k]
-                )  # fmt: skip
+                pair = pair_of(machines, turned, a, b, far, aside, thrust, local)
+                plus, p_far, p_aside, p_ct, p_ti = added_slopes(data, pair, states.turbulence[k])
                 if plus == waked.extra[b, k] and plus > 0.0:
                     of_plus = adjoints.extra[b, k]
-                    adjoints.extra[b, k] = (
-                        0.0  # one source has the largest, and only the first of equals counts
-                    )
+                    # One source has the largest, and only the first of equals counts.
+                    adjoints.extra[b, k] = 0.0
                     of_far += of_plus * p_far
                     of_aside += of_plus * p_aside
                     adjoints.thrust[a, k] += of_plus * p_ct
                     adjoints.ti[k] += of_plus * p_ti
                     if is_local:
-                        adjoints.free_ti[k] += of_plus * free_slope(
-                            data, Pair(far, aside, rise, heights, diameter, rotor, ct[a, k], ti[a, k]),
-                            states.turbulence[k],
-                        )  # fmt: skip
+                        adjoints.free_ti[k] += of_plus * free_slope(data, pair, states.turbulence[k])
         return of_far, of_aside
 
     return pair_back
@@ -173,7 +284,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
 
 def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """From the adjoints of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
-    adds, blocks = model.added_turbulence is not None, model.blockage is not None
+    adds, blocks = model.adds_turbulence, model.blockage is not None
     together, is_local = superposition_for(model, locality), locality != "uniform"
     wind_speed_back, slope_free = together.wind_speed_back, together.wind_speed_slope_free
 
@@ -200,224 +311,34 @@ def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., Non
     return settle_back
 
 
-class DirectKernels(NamedTuple):
-    """The compiled loops of one model; ``farm`` says what their arguments are.
-
-    ``power`` also keeps power, wind speed, thrust and turbulence of every state, in arrays that have room for it.
-    """
-
-    power: Callable[..., None]
-    gradient: Callable[..., None]
-    field: Callable[..., None]
-
-
-@once_per_model
-def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKernels:
-    """Compile, or load from disk, the loops for a model."""
-    is_cumulative = model.superposition == "cumulative"
-    walk = make_cumulative_walk(model) if is_cumulative else _make_walk(model, locality)
-    if model.blockage is not None:
-        walk = with_blockage(model, walk)
-    return DirectKernels(
-        _make_power(model, locality, walk),
-        _make_gradient(model, locality, walk),
-        _make_field(model) if locality == "uniform" else make_local_field(model, locality),
-    )
-
-
-def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:  # noqa: C901  two loops side by side
-    """The walk downwind in one direction."""
-    deficit, reach, added = model.deficit, model.reach, model.turbulence_functions[0]
-    adds, blocks = model.added_turbulence is not None, model.blockage is not None
-    together, access = superposition_for(model, locality), access_of(locality)
-    scale, term, wind_speed = together.scale, together.term, together.wind_speed
-    at, rotate_to_local_wind, turned_wakes = access.at, access.rotate_to_local_wind, locality == "turned"
-
-    @scalar
-    def settle(machines, type_index, states, waked, a):
-        """Wind speeds, thrusts and turbulence of the turbine at ``a``; returns the largest of the last two."""
-        most_thrust = most_turbulence = 0.0
-        for k in range(states.speed.size):
-            waked.u[a, k] = wind_speed(states.speed[k], waked.summed[a, k])
-            if blocks:
-                waked.u[a, k] -= waked.blocked[a, k]
-            waked.ct[a, k] = curves_at(machines, type_index, waked.u[a, k])[1]
-            waked.ti[a, k] = states.turbulence[k]
-            if adds:
-                waked.ti[a, k] = turbulence_in_wakes(states.turbulence[k], waked.extra[a, k])
-            most_thrust = max(most_thrust, waked.ct[a, k])
-            most_turbulence = max(most_turbulence, waked.ti[a, k])
-        return most_thrust, most_turbulence
-
-    def downwind_walk(data, machines, turned, states, waked):
-        n = turned.order.size
-        u, ct, ti = waked.u, waked.ct, waked.ti
-        for a in range(n):
-            clear(waked.summed[a])
-            clear(waked.extra[a])
-        for a in range(n):
-            source, own = turned.type_index[turned.order[a]], at(states, turned.order[a])
-            free, free_turbulence = own.speed, own.turbulence
-            most_thrust, most_turbulence = settle(machines, source, own, waked, a)
-            diameter, height = machines.diameter[source], machines.hub_height[source]
-            for b in range(a + 1, n):
-                target = turned.type_index[turned.order[b]]
-                rotor = machines.diameter[target]
-                far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-                far, aside = rotate_to_local_wind(own, far, aside)
-                if (turned_wakes and far <= 0.0) or abs(aside) >= reach(
-                    data, far, diameter, rotor, most_thrust, most_turbulence
-                ):
-                    continue
-                rise = machines.hub_height[target] - height
-                heights = machines.hub_height[target] + height
-                thrust = local = -1.0
-                value = 0.0
-                for k in range(free.size):
-                    if ct[a, k] != thrust or ti[a, k] != local:
-                        thrust, local = ct[a, k], ti[a, k]
-                        value = deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local))
-                    waked.summed[b, k] += term(value * scale(u[a, k], free[k]))
-                    if adds:
-                        plus = added(
-                            data, Pair(far, aside, rise, heights, diameter, rotor, thrust, local), free_turbulence[k]
-                        )  # fmt: skip
-                        waked.extra[b, k] = max(waked.extra[b, k], plus)
-
-    return scalar(downwind_walk)
-
-
-def _make_power(model: WakeModel, locality: Locality, walk: Callable[..., None]) -> Callable[..., None]:
-    access = access_of(locality)
-    new_room, states_of, at = access.room, access.states, access.at
-
-    @kernel(identity_of(model, locality))
-    def power(
-        data, machines, x, y, type_index, counted, wind, block_from, block_to, out,
-        keep_power, keep_speed, keep_ct, keep_ti,
-    ):  # fmt: skip
-        turned, waked = new_turned(type_index), new_waked(x.size, wind.most)
-        room = new_room(wind, x.size)
-        for block in range(block_from, block_to):
-            count_up(turned.order)
-            for d in range(block * BLOCK, min((block + 1) * BLOCK, wind.cosine.size)):
-                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], turned.order, turned.along, turned.across)
-                states, first = states_of(wind, d, room, x, y, type_index), wind.first[d]
-                walk(data, machines, turned, states, waked)
-                for a in range(x.size):
-                    i = turned.order[a]
-                    weight = at(states, i).weight
-                    for k in range(states.speed.size if i < counted else 0):
-                        watts = curves_at(machines, type_index[i], waked.u[a, k])[0]
-                        out[block, i] += weight[k] * watts
-                        if keep_power.size > 0:
-                            keep_power[i, first + k] = watts
-                            keep_speed[i, first + k] = waked.u[a, k]
-                            keep_ct[i, first + k] = waked.ct[a, k]
-                            keep_ti[i, first + k] = waked.ti[a, k]
-
-    return power
-
-
-def _make_gradient(model: WakeModel, locality: Locality, walk: Callable[..., None]) -> Callable[..., None]:
-    walk_back, access, is_local = make_walk_back(model, locality), access_of(locality), locality != "uniform"
-    new_room, states_of, at = access.room, access.states_with_slopes, access.at
-
-    @kernel(identity_of(model, locality))
-    def gradient(
-        data, machines, x, y, type_index, counted, wind, block_from, block_to, out, out_x, out_y
-    ):  # fmt: skip
-        n = x.size
-        turned, waked, adjoints = new_turned(type_index), new_waked(n, wind.most), new_adjoints(n, wind.most)
-        room = new_room(wind, n)
-        for block in range(block_from, block_to):
-            count_up(turned.order)
-            for d in range(block * BLOCK, min((block + 1) * BLOCK, wind.cosine.size)):
-                cosine, sine = wind.cosine[d], wind.sine[d]
-                turn_into_wind(x, y, cosine, sine, turned.order, turned.along, turned.across)
-                states = states_of(wind, d, room, x, y, type_index)
-                walk(data, machines, turned, states, waked)
-                for a in range(n):
-                    i = turned.order[a]
-                    weight = at(states, i).weight
-                    for k in range(states.speed.size if i < counted else 0):
-                        watts = curves_at(machines, type_index[i], waked.u[a, k])[0]
-                        out[block, i] += weight[k] * watts
-                        if is_local:
-                            out_x[block, i] += room.weight_x[i, k] * watts
-                            out_y[block, i] += room.weight_y[i, k] * watts
-                walk_back(data, machines, turned, states, counted, waked, adjoints)
-                for i in range(n):
-                    of_x, of_y = turn_back(cosine, sine, adjoints.along[i], adjoints.across[i])
-                    out_x[block, i] += of_x
-                    out_y[block, i] += of_y
-                    if is_local:
-                        own_x, own_y = of_own_place(room, adjoints, i)
-                        out_x[block, i] += own_x
-                        out_y[block, i] += own_y
-
-    return gradient
-
-
-def _make_field(model: WakeModel) -> Callable[..., None]:
-    deficit, blocks = model.deficit, model.blockage is not None
-    together = superposition_for(model, "uniform")
-    scale, term, wind_speed = together.scale, together.term, together.wind_speed
-
-    @kernel(model.identity)
-    def field(
-        data, machines, x, y, type_index, cosine, sine, free, u, ct, ti, point_x, point_y, height, out
-    ):  # fmt: skip
-        for p in range(point_x.size):
-            summed = blocked = 0.0
-            for i in range(x.size):
-                far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
-                hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
-                if blocks and far < 0.0:
-                    blocked += blockage_at_point(-far, aside, height - hub, diameter, u[i], ct[i])
-                if far <= 0.0:
-                    continue
-                value = deficit(
-                    data, Pair(far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i])
-                )  # fmt: skip
-                summed += term(value * scale(u[i], free))
-            out[p] = wind_speed(free, summed) - blocked
-
-    return field
-
-
-def make_local_field(model: WakeModel, locality: Locality) -> Callable[..., None]:
+def _make_field(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """Make the loop over the points of a map; ``out`` holds the free wind at the points and becomes that in wakes.
 
     ``wind`` has one direction and one wind speed; ``u``, ``ct`` and ``ti`` are those of the turbines in it. Positions
     are in the frame of the wind's grid.
     """
-    deficit, access, together = model.deficit, access_of(locality), superposition_for(model, locality)
-    new_room, states_of, at, rotate_to_local_wind = (
-        access.room,
-        access.states,
-        access.at,
-        access.rotate_to_local_wind,
-    )
+    deficit, blocks = model.deficit, model.blockage is not None
+    access, together = access_of(locality), superposition_for(model, locality)
+    rows_for, states_of, at = access.room, access.states, access.at
+    rotate_to_local_wind = access.rotate_to_local_wind
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
     @kernel(identity_of(model, locality))
-    def local_field(data, machines, x, y, type_index, wind, u, ct, ti, point_x, point_y, height, out):
+    def field(data, machines, wind, x, y, type_index, u, ct, ti, point_x, point_y, height, out):
         cosine, sine = wind.cosine[0], wind.sine[0]
-        states = states_of(wind, 0, new_room(wind, x.size), x, y, type_index)
+        states = states_of(wind, 0, rows_for(wind, x.size), x, y, type_index)
         for p in range(point_x.size):
-            summed = 0.0
+            summed = blocked = 0.0
             for i in range(x.size):
                 own = at(states, i)
                 far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
                 far, aside = rotate_to_local_wind(own, far, aside)
-                if far <= 0.0:
-                    continue
                 hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
-                value = deficit(
-                    data, Pair(far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i])
-                )  # fmt: skip
-                summed += term(value * scale(u[i], own.speed[0]))
-            out[p] = wind_speed(out[p], summed)
+                if blocks and far < 0.0:
+                    blocked += blockage_at_point(-far, aside, height - hub, diameter, u[i], ct[i])
+                if far > 0.0:
+                    pair = Pair(far, aside, height - hub, height + hub, diameter, 0.0, ct[i], ti[i])
+                    summed += term(deficit(data, pair) * scale(u[i], own.speed[0]))
+            out[p] = wind_speed(out[p], summed) - blocked
 
-    return local_field
+    return field

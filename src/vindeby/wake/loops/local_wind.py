@@ -2,25 +2,24 @@
 
 ``LocalWind`` is ``wind.Wind`` with a grid. For each turbine type the quantities are kept at its hub height, so that
 a place has four points of the grid around it and a direction one or two sectors.
-``make_fill_row`` gives the function that works out the free wind of one turbine in all wind speeds of a direction; with
-slopes, also how it changes with x and y: that of a multilinear function, exact within each cell of the grid.
+``fill_row`` works out the free wind of one turbine in all wind speeds of a direction, and how it changes with x and y:
+the slopes of a multilinear function, exact within each cell of the grid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from math import cos, exp, log, pi, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.loops.wind import wind_of
+from vindeby.wake.loops.wind import Wind, wind_of
 from vindeby.wake.sites.gridded_site import GriddedSite, WindGrid
-from vindeby.wake.sites.site import Interpolation, WindStates, _direction_bin, _speed_edges
+from vindeby.wake.sites.site import Interpolation, WindStates, around, direction_bin, speed_edges
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -68,13 +67,13 @@ def local_wind_of(site: GriddedSite, states: WindStates, heights: Sequence[float
     """Pack the wind for the loops; ``heights`` (m) are the hub heights of the turbine types."""
     grid, wind = site.grid, wind_of(states)
     sectors = 1 if grid.direction is None else len(grid.direction)
-    sector, share = _around(states.direction, sectors, site.interpolation)
-    linear_sector, linear_share = _around(states.direction, sectors, "linear")
+    sector, share = around(states.direction, sectors, site.interpolation)
+    linear_sector, linear_share = around(states.direction, sectors, "linear")
 
-    def packed(name: str) -> FloatArray:
+    def packed(name: str, how: Interpolation = site.position_interpolation) -> FloatArray:
         if getattr(grid, name) is None:
             return np.empty((0, 0, 0, 0))
-        return _at_heights(grid, name, heights, site.position_interpolation, sectors)
+        return _at_heights(grid, name, heights, how, sectors)
 
     turning = packed("turning")
     packed_grid = LocalGrid(
@@ -90,29 +89,19 @@ def local_wind_of(site: GriddedSite, states: WindStates, heights: Sequence[float
         weibull_a=packed("weibull_a"),
         weibull_k=packed("weibull_k"),
         frequency=packed("sector_frequency"),
-        turbulence=_at_heights(grid, "turbulence_intensity", heights, "linear", sectors)
-        if grid.turbulence_intensity is not None
-        else np.empty((0, 0, 0, 0)),
-        edges=_speed_edges(states.speed[: states.shape[1]]) if grid.has_weibull else np.empty(0),
-        frequency_share=sectors / 360.0 * _direction_bin(states.direction),
+        turbulence=packed("turbulence_intensity", "linear"),
+        edges=speed_edges(states.speed[: states.shape[1]]) if grid.has_weibull else np.empty(0),
+        frequency_share=sectors / 360.0 * direction_bin(states.direction),
     )
     return LocalWind(*wind, packed_grid)
 
 
-def moved_grid(wind: LocalWind, origin: Sequence[float] | FloatArray) -> LocalWind:
+def wind_near(wind: Wind | LocalWind, origin: Sequence[float] | FloatArray) -> Wind | LocalWind:
     """The same wind for places that are given relative to this origin."""
+    if isinstance(wind, Wind):
+        return wind
     grid = wind.grid
     return wind._replace(grid=grid._replace(x=grid.x - origin[0], y=grid.y - origin[1]))
-
-
-def _around(directions: FloatArray, sectors: int, how: Interpolation) -> tuple[IntArray, FloatArray]:
-    """By direction, the sectors before and after it and the share of the latter."""
-    place = np.mod(directions, 360.0) / (360.0 / sectors)
-    if how == "nearest":
-        place = np.floor(place + 0.5)
-    before = np.floor(place)
-    pair = np.stack([before, before + 1.0], axis=1).astype(np.int64) % sectors
-    return pair, np.asarray(place - before, np.float64)
 
 
 def _at_heights(
@@ -234,7 +223,7 @@ def _below(edge, a, k):
 
 
 @scalar
-def _fill_weights(grid, d, t, place, weight, weight_x, weight_y, slopes):
+def _fill_weights(grid, d, t, place, weight, weight_x, weight_y):
     """The probabilities of a place in all wind speeds of a direction, and their slopes with x and y."""
     sector, share = grid.sector[d], grid.share[d]
     a, a_x, a_y = _interpolated(grid.weibull_a[t], sector, share, place)
@@ -245,10 +234,9 @@ def _fill_weights(grid, d, t, place, weight, weight_x, weight_y, slopes):
     for n in range(weight.size):
         high, high_a, high_k = _below(grid.edges[n + 1], a, k)
         weight[n] = f * (high - low)
-        if slopes:
-            of_a, of_k = f * (high_a - low_a), f * (high_k - low_k)
-            weight_x[n] = f_x * (high - low) + of_a * a_x + of_k * k_x
-            weight_y[n] = f_y * (high - low) + of_a * a_y + of_k * k_y
+        of_a, of_k = f * (high_a - low_a), f * (high_k - low_k)
+        weight_x[n] = f_x * (high - low) + of_a * a_x + of_k * k_x
+        weight_y[n] = f_y * (high - low) + of_a * a_y + of_k * k_y
         low, low_a, low_k = high, high_a, high_k
 
 
@@ -271,36 +259,29 @@ def _fill_turbulence(grid, d, t, x, y, turbulence, slopes):
         turbulence[k] = value
 
 
-@cache
-def make_fill_row(with_slopes: bool) -> Callable[..., Any]:
-    """Make the function that works out the free wind of turbine ``i`` in direction ``d``, with slopes or without."""
-
-    @scalar
-    def fill_row(wind, d, t, x, y, rows, i):
-        grid, first = wind.grid, wind.first[d]
-        count = wind.first[d + 1] - first
-        place, sector, share = _place(grid, x, y, grid.nearest), grid.sector[d], grid.share[d]
-        speedup, angle = 1.0, 0.0
-        for slopes in (rows.speedup_xy[i], rows.turbulence_xy[i], rows.turning_xy[i]):
-            slopes[0] = slopes[1] = 0.0
-        if grid.speedup.size > 0:
-            speedup, rows.speedup_xy[i, 0], rows.speedup_xy[i, 1] = _interpolated(
-                grid.speedup[t], sector, share, place
-            )
-        for k in range(count):
-            rows.speed[i, k] = speedup * wind.speed[first + k]
-            rows.weight[i, k] = wind.weight[first + k]
-            rows.turbulence[i, k] = wind.turbulence[first + k]
-            if with_slopes:
-                rows.weight_x[i, k] = rows.weight_y[i, k] = 0.0
-        if grid.frequency.size > 0:
-            weight = rows.weight[i, :count]
-            _fill_weights(grid, d, t, place, weight, rows.weight_x[i], rows.weight_y[i], with_slopes)
-        if grid.turbulence.size > 0:
-            _fill_turbulence(grid, d, t, x, y, rows.turbulence[i, :count], rows.turbulence_xy[i])
-        if grid.turning.size > 0:
-            angle, of_x, of_y = _interpolated(grid.turning[t], sector, share, place)
-            rows.turning_xy[i, 0], rows.turning_xy[i, 1] = of_x * (pi / 180.0), of_y * (pi / 180.0)
-        rows.cosine[i], rows.sine[i] = cos(angle * (pi / 180.0)), sin(angle * (pi / 180.0))
-
-    return fill_row
+@scalar
+def fill_row(wind, d, t, x, y, rows, i):
+    """Work out the free wind of turbine ``i``, of type ``t``, in direction ``d``."""
+    grid, first = wind.grid, wind.first[d]
+    count = wind.first[d + 1] - first
+    place, sector, share = _place(grid, x, y, grid.nearest), grid.sector[d], grid.share[d]
+    speedup, angle = 1.0, 0.0
+    for slopes in (rows.speedup_xy[i], rows.turbulence_xy[i], rows.turning_xy[i]):
+        slopes[0] = slopes[1] = 0.0
+    if grid.speedup.size > 0:
+        speedup, rows.speedup_xy[i, 0], rows.speedup_xy[i, 1] = _interpolated(
+            grid.speedup[t], sector, share, place
+        )
+    for k in range(count):
+        rows.speed[i, k] = speedup * wind.speed[first + k]
+        rows.weight[i, k] = wind.weight[first + k]
+        rows.turbulence[i, k] = wind.turbulence[first + k]
+        rows.weight_x[i, k] = rows.weight_y[i, k] = 0.0
+    if grid.frequency.size > 0:
+        _fill_weights(grid, d, t, place, rows.weight[i, :count], rows.weight_x[i], rows.weight_y[i])
+    if grid.turbulence.size > 0:
+        _fill_turbulence(grid, d, t, x, y, rows.turbulence[i, :count], rows.turbulence_xy[i])
+    if grid.turning.size > 0:
+        angle, of_x, of_y = _interpolated(grid.turning[t], sector, share, place)
+        rows.turning_xy[i, 0], rows.turning_xy[i, 1] = of_x * (pi / 180.0), of_y * (pi / 180.0)
+    rows.cosine[i], rows.sine[i] = cos(angle * (pi / 180.0)), sin(angle * (pi / 180.0))

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, kernel
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.superposition import superposition_of_words
-from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
+from vindeby.wake.models.contract import ModelData, Pair, WakeModel, once_per_model
 from vindeby.wake.models.overlap import coefficients, slope_weights, weights
 from vindeby.wake.turbines.curves import COLUMNS, thrust_variable
 from vindeby.wake.turbines.turbine import Turbine
@@ -44,8 +44,9 @@ MOST_TYPES = 3
 
 
 class PairTables(NamedTuple):
-    """Tables of all pairs of types; row ``source * types + target``, or one value a source type."""
+    """Tables of all pairs of types; row ``source * types + target``, or one value per source type."""
 
+    data: ModelData
     table: FloatArray
     reach: FloatArray
     reach_slope: FloatArray
@@ -89,19 +90,10 @@ def _fill_kernel(model: WakeModel) -> Callable[..., tuple[float, float]]:
             edge = constant + slope * downwind[i]
             for j in range(beside.size):
                 for k in range(thrust.size):
-                    out[i, j, k] = deficit(
-                        data,
-                        Pair(
-                            downwind[i],
-                            beside[j] * edge,
-                            rise,
-                            heights,
-                            diameter,
-                            rotor,
-                            thrust[k],
-                            turbulence,
-                        ),
+                    pair = Pair(
+                        downwind[i], beside[j] * edge, rise, heights, diameter, rotor, thrust[k], turbulence
                     )
+                    out[i, j, k] = deficit(data, pair)
         return constant, slope
 
     return fill
@@ -143,6 +135,7 @@ def pair_tables(model: WakeModel, turbines: Sequence[Turbine], turbulence: float
     first, last = NEAREST / (NEAREST + MIDDLE), FARTHEST / (FARTHEST + MIDDLE)
     first_t, last_t = thrust_variable(thrusts[0]), thrust_variable(thrusts[1])
     return PairTables(
+        data=model.data,
         table=np.concatenate([m[0].ravel() for m in made]),
         reach=np.array([m[1] for m in made]),
         reach_slope=np.array([m[2] for m in made]),
@@ -164,11 +157,36 @@ _term, _term_back = _TOGETHER.term, _TOGETHER.term_back
 _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
 
 
+class PairRoom(NamedTuple):
+    """What a direction works with, by turbine from the first to the last, and wind speed.
+
+    The pairs of turbine ``a`` are those with ``other[first[a]:first[a + 1]]``, all after it. ``summed`` and ``u``: sums
+    of wakes and wind speeds; ``node`` and ``share``: the places on the thrust axis, and the four weights there.
+    """
+
+    first: npt.NDArray[np.int64]
+    other: npt.NDArray[np.uint32]
+    summed: FloatArray
+    u: FloatArray
+    node: npt.NDArray[np.uint32]
+    share: FloatArray
+    adjoints: Any
+
+
+@scalar
+def new_pair_room(n: int, most: int, adjoints: Any) -> PairRoom:
+    """Room for ``n`` turbines and up to ``most`` wind speeds."""
+    return PairRoom(
+        np.empty(n + 1, np.int64), np.empty(n * (n - 1) // 2 + 1, np.uint32), np.empty((n, most)), np.empty((n, most)),
+        np.empty((n, most), np.uint32), np.empty((n, 4, most)), adjoints,
+    )  # fmt: skip
+
+
 @inlined
-def find_pairs(tables, farm):
-    """List the pairs that see each other: those of ``a`` are ``other[first[a]:first[a + 1]]``, all after it."""
-    type_index, order, along, across = farm.type_index, farm.order, farm.along, farm.across
-    first, other = farm.first, farm.other
+def find_pairs(tables, turned, room):
+    """List the pairs that see each other; returns how many they are."""
+    type_index, order, along, across = turned.type_index, turned.order, turned.along, turned.across
+    first, other = room.first, room.other
     n = order.size
     count = 0
     for a in range(n):
@@ -197,13 +215,13 @@ def outside(tables, source, far):
 
 
 @inlined
-def read(tables, farm, a, b, row):
+def read(tables, turned, a, b, row):
     """The pair's coefficients along the thrust axis, for all wind speeds."""
-    source = farm.type_index[farm.order[a]]
-    far, aside = farm.along[b] - farm.along[a], abs(farm.across[b] - farm.across[a])
+    source = turned.type_index[turned.order[a]]
+    far, aside = turned.along[b] - turned.along[a], abs(turned.across[b] - turned.across[a])
     if outside(tables, source, far):
         return
-    pair = source * tables.types + farm.type_index[farm.order[b]]
+    pair = source * tables.types + turned.type_index[turned.order[b]]
     u = (far / (far + tables.middle[source]) - tables.first_downwind) * tables.per_downwind
     v = aside / (tables.reach[pair] + tables.reach_slope[pair] * far) * tables.per_crosswind
     i, j = np.uint32(u), np.uint32(v)
@@ -226,13 +244,13 @@ def read(tables, farm, a, b, row):
 
 
 @inlined
-def read_with_slopes(tables, farm, a, b, rows):
+def read_with_slopes(tables, turned, a, b, rows):
     """The same, then the slopes with downwind and with crosswind distance: three rows, one after another."""
-    source = farm.type_index[farm.order[a]]
-    far, aside = farm.along[b] - farm.along[a], abs(farm.across[b] - farm.across[a])
+    source = turned.type_index[turned.order[a]]
+    far, aside = turned.along[b] - turned.along[a], abs(turned.across[b] - turned.across[a])
     if outside(tables, source, far):
         return
-    pair = source * tables.types + farm.type_index[farm.order[b]]
+    pair = source * tables.types + turned.type_index[turned.order[b]]
     total = far + tables.middle[source]
     u = (far / total - tables.first_downwind) * tables.per_downwind
     edge = tables.reach[pair] + tables.reach_slope[pair] * far
@@ -247,16 +265,10 @@ def read_with_slopes(tables, farm, a, b, rows):
     for m in range(3 * NODES):
         rows[m] = 0.0
     for e in range(4):
-        line = e * LINE
-        here, rise, run = p[e], dp[e] * u_far, p[e] * v_far
-        out = p[e] * v_aside
+        here, rise, run, out = p[e], dp[e] * u_far, p[e] * v_far, p[e] * v_aside
         for m in range(NODES):
-            t0, t1, t2, t3 = (
-                t[line + m],
-                t[line + NODES + m],
-                t[line + 2 * NODES + m],
-                t[line + 3 * NODES + m],
-            )
+            at = e * LINE + m
+            t0, t1, t2, t3 = t[at], t[at + NODES], t[at + 2 * NODES], t[at + 3 * NODES]
             value = q[0] * t0 + q[1] * t1 + (q[2] * t2 + q[3] * t3)
             slope = dq[0] * t0 + dq[1] * t1 + (dq[2] * t2 + dq[3] * t3)
             rows[m] += here * value
@@ -265,11 +277,12 @@ def read_with_slopes(tables, farm, a, b, rows):
 
 
 @inlined
-def settle(machines, tables, type_index, states, summed, u, node, share):
+def settle(machines, tables, type_index, states, room, a):
     """A turbine's wind speed and place on the thrust axis, once its wakes are summed; returns its mean power.
 
     ``share`` holds the first weight of all wind speeds, then the second, third and fourth.
     """
+    summed, u, node, share = room.summed[a], room.u[a], room.node[a], room.share[a]
     per_speed, last = machines.per_speed[type_index], machines.bucket_count[type_index] - 1
     bucket, piece = machines.bucket[machines.bucket_first[type_index] :], machines.piece
     speed, weight = states.speed, states.weight
@@ -296,17 +309,6 @@ def settle(machines, tables, type_index, states, summed, u, node, share):
 
 
 @inlined
-def settle_like(farm, other, a, count):
-    """Give a turbine that stands in no wake what another such turbine has made of the same wind."""
-    for k in range(count):
-        farm.u[a, k], farm.node[a, k] = farm.u[other, k], farm.node[other, k]
-    for m in range(4):
-        mine, its = farm.share[a, m], farm.share[other, m]
-        for k in range(count):
-            mine[k] = its[k]
-
-
-@inlined
 def add_wake(row, node, share, summed):
     """Add one wake to the sums of squares of all wind speeds."""
     s0, s1, s2, s3 = share[0], share[1], share[2], share[3]
@@ -326,8 +328,9 @@ def slopes_of_shares(share, slope):
 
 
 @inlined
-def settle_back(machines, tables, type_index, states, counts, summed, u, of_t, of_summed):
+def settle_back(machines, tables, type_index, states, counts, room, a):
     """The slope of the total with a turbine's sum of squares, from those with its power and its thrust."""
+    summed, u, of_t, of_summed = room.summed[a], room.u[a], room.adjoints.thrust[a], room.adjoints.summed[a]
     per_speed, last = machines.per_speed[type_index], machines.bucket_count[type_index] - 1
     bucket, piece = machines.bucket[machines.bucket_first[type_index] :], machines.piece
     speed, weight = states.speed, states.weight
@@ -346,8 +349,10 @@ def settle_back(machines, tables, type_index, states, counts, summed, u, of_t, o
 
 
 @inlined
-def wake_back(rows, node, share, slope, of_summed, of_t):
+def wake_back(rows, room, source, target, count):
     """One wake on the way back: adds to the source's thrust, returns the shares of both distances."""
+    node, share, slope = room.node[source, :count], room.share[source], room.adjoints.weight_slope[source]
+    of_summed, of_t = room.adjoints.summed[target], room.adjoints.thrust[source]
     s0, s1, s2, s3 = share[0], share[1], share[2], share[3]
     d0, d1, d2, d3 = slope[0], slope[1], slope[2], slope[3]
     of_far = of_aside = 0.0

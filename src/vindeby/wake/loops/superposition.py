@@ -2,19 +2,7 @@
 
 A source's deficits are multiplied by a ``scale``; these products, or their squares, are the ``term`` that is added to
 the sum of the rotor downwind; ``wind_speed`` turns the free wind and that sum into the wind at the rotor. With f for
-deficits, U for the free wind and u for the wind in the wakes:
-
-    squares, of the free wind       u = U (1 - sqrt(sum f^2))
-    squares, of that at the source  u = U (1 - sqrt(sum (f u_source / U)^2))
-    linear, of the free wind        u = U - sum U f
-    linear, of that at the source   u = U - sum u_source f
-
-``scale`` knows nothing but the source and ``wind_speed`` nothing but the target, so that a sum can gather sources in
-any order, and a difference between two wakes of one source can be passed on.
-
-A free wind that differs from place to place (``local_superposition_of``) keeps to this: its value at the source, U_i,
-goes into ``scale``, that at the target, U_j, into ``wind_speed``. Fractions of the free wind are those of the source
-or of the target, as the model says (``free_wind_of``):
+deficits, U_i and U_j for the free wind at the source and at the target and u for the wind in the wakes:
 
     squares, of the free wind of the target  u_j = U_j (1 - sqrt(sum f^2))
     squares, of the free wind of the source  u_j = U_j - sqrt(sum (U_i f)^2)
@@ -22,6 +10,11 @@ or of the target, as the model says (``free_wind_of``):
     linear, of the free wind of the target   u_j = U_j (1 - sum f)
     linear, of the free wind of the source   u_j = U_j - sum U_i f
     linear, of the wind at the source        u_j = U_j - sum u_i f
+
+Where the free wind is the same everywhere, the first formula is used for squares and the fifth for linear sums of its
+fractions; where it differs from place to place, the model says whose it is (``free_wind_of``). ``scale`` knows nothing
+but the source and ``wind_speed`` nothing but the target, so that a sum can gather sources in any order, and a
+difference between two wakes of one source can be passed on.
 
 The functions that end in ``back`` go the other way, for gradients: from the share that a result has in the total to
 the share of what it was made of.
@@ -62,26 +55,31 @@ class Superposition(NamedTuple):
 
 
 def superposition_of(model: WakeModel) -> Superposition:
-    """The functions for a model."""
+    """The functions for a model where the free wind is the same everywhere."""
     return superposition_of_words(model.superposition, model.reference)
 
 
 @cache
-def superposition_of_words(superposition: str, reference: str) -> Superposition:
-    """The functions for what a model says in its fields of these names."""
+def superposition_of_words(
+    superposition: str, reference: str, free_wind_of: str | None = None
+) -> Superposition:
+    """The functions for what a model says in its fields of these names; None where the wind is the same everywhere."""
     squares, of_free = superposition == "squares", reference == "free"
+    of_target = of_free and (squares if free_wind_of is None else free_wind_of == "target")
 
     @inlined
     def scale(source_wind: float, free: float) -> float:
-        if squares:
-            return 1.0 if of_free else source_wind / free
+        if of_target:
+            return 1.0
         return free if of_free else source_wind
 
     @inlined
     def scale_slope(free: float) -> float:
-        if of_free:
-            return 0.0
-        return 1.0 / free if squares else 1.0
+        return 0.0 if of_free else 1.0
+
+    @inlined
+    def scale_slope_free(free: float) -> float:
+        return 1.0 if of_free and not of_target else 0.0
 
     @inlined
     def term(scaled: float) -> float:
@@ -97,74 +95,24 @@ def superposition_of_words(superposition: str, reference: str) -> Superposition:
 
     @inlined
     def wind_speed(free: float, summed: float) -> float:
-        return free * (1.0 - sqrt(summed)) if squares else free - summed
+        return free * (1.0 - taken(summed)) if of_target else free - taken(summed)
+
+    @inlined
+    def wind_speed_slope_free(summed: float) -> float:
+        return 1.0 - taken(summed) if of_target else 1.0
 
     @inlined
     def wind_speed_back(of_speed: float, free: float, summed: float) -> float:
-        if squares:
-            # Without a wake the root is 0, and so is its slope with places.
-            root = sqrt(summed)
-            return -0.5 * free * of_speed / root if root > 0.0 else 0.0
-        return -of_speed
-
-    return Superposition(
-        scale, scale_slope, term, term_back, taken, wind_speed, wind_speed_back, _nothing, _nothing
-    )
-
-
-@inlined
-def _nothing(value: float) -> float:
-    return 0.0
-
-
-def local_superposition_of(model: WakeModel) -> Superposition:
-    """The functions for a model where the free wind differs from place to place."""
-    return local_superposition_of_words(model.superposition, model.reference, model.free_wind_of)
-
-
-@cache
-def local_superposition_of_words(superposition: str, reference: str, free_wind_of: str) -> Superposition:
-    """The functions for what a model says in its fields of these names."""
-    squares, of_free = superposition == "squares", reference == "free"
-    of_target = of_free and free_wind_of == "target"
-
-    @inlined
-    def local_scale(source_wind: float, free: float) -> float:
-        if of_target:
-            return 1.0
-        return free if of_free else source_wind
-
-    @inlined
-    def local_scale_slope(free: float) -> float:
-        return 0.0 if of_free else 1.0
-
-    @inlined
-    def local_scale_slope_free(free: float) -> float:
-        return 1.0 if of_free and not of_target else 0.0
-
-    @inlined
-    def local_wind_speed(free: float, summed: float) -> float:
-        lost = sqrt(summed) if squares else summed
-        return free * (1.0 - lost) if of_target else free - lost
-
-    @inlined
-    def local_wind_speed_slope_free(summed: float) -> float:
-        if of_target:
-            return 1.0 - sqrt(summed) if squares else 1.0 - summed
-        return 1.0
-
-    @inlined
-    def local_wind_speed_back(of_speed: float, free: float, summed: float) -> float:
         whole = -free * of_speed if of_target else -of_speed
         if squares:
+            # Without a wake the root is 0, and so is its slope with places.
             root = sqrt(summed)
             return 0.5 * whole / root if root > 0.0 else 0.0
         return whole
 
-    same = superposition_of_words(superposition, reference)
     return Superposition(
-        local_scale, local_scale_slope, same.term, same.term_back, same.taken, local_wind_speed,
-        local_wind_speed_back, local_scale_slope_free, local_wind_speed_slope_free,
+        scale, scale_slope, term, term_back, taken, wind_speed, wind_speed_back, scale_slope_free,
+        wind_speed_slope_free,
     )  # fmt: skip
 
 

@@ -6,8 +6,7 @@ for its wakes, the node on the thrust axis and its four weights, is worked out o
 Opposite directions have the same pairs with the same distances, only the other way round: they are found and
 looked up once (with one turbine type; with several the table of the pair differs). Walking ahead, a turbine adds
 its wakes to those after it; walking behind, it gathers them from those after it; both read the pairs in the same
-order. Turbines in no wake, a fifth of all, are alike in the wind of a direction: with one turbine type, the first
-is settled and the others are given the same.
+order.
 
 For the gradient each pair's coefficients are kept with their slopes with both distances, so that the way back
 reads no table.
@@ -23,355 +22,193 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import inlined, kernel, scalar, uncounted
+from vindeby.wake.compiling.compiled import inlined, scalar, uncounted
+from vindeby.wake.loops.frame import add_slopes, make_loop, pair_of
 from vindeby.wake.loops.pair_tables import (
     NODES,
+    PairRoom,
     add_wake,
     find_pairs,
+    new_pair_room,
     outside,
     read,
     read_with_slopes,
     settle,
     settle_back,
-    settle_like,
     slopes_of_shares,
     wake_back,
 )
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import BLOCK, clear, count_up, new_adjoints, turn_back, turn_into_wind, wind_from
-from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
+from vindeby.wake.loops.wind import clear, new_adjoints, no_adjoints, wind_from
+from vindeby.wake.models.contract import WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
-FloatArray = npt.NDArray[np.float64]
-WIDE = 3 * NODES
-"""A pair's coefficients: the values, and the slopes with both distances."""
+
+class TabulatedKernels(NamedTuple):
+    """The compiled loops; their ``data`` are ``PairTables``."""
+
+    power: Callable[..., None]
+    gradient: Callable[..., None]
 
 
-def make_walks_back(model: WakeModel) -> tuple[Callable[..., None], Callable[..., None]]:
-    """The ways back of the walks ahead and behind."""
-    pair_back = _make_pair_back(model)
+@once_per_model
+def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
+    """Compile, or load from disk, the loops for a model."""
+    return TabulatedKernels(
+        make_loop(f"{model.identity} tabulated power", *_make_direction(model, gradient=False)),
+        make_loop(f"{model.identity} tabulated gradient", *_make_direction(model, gradient=True)),
+    )
+
+
+def _make_direction(
+    model: WakeModel, *, gradient: bool
+) -> tuple[Callable[..., PairRoom], Callable[..., None]]:
+    """The room for a direction and its opposite, and the function that evaluates them."""
+    adjoints_for = new_adjoints if gradient else no_adjoints
+    wide = 3 * NODES if gradient else NODES  # the values, and the slopes with both distances
+    ahead, behind = (_make_walk(model, wide, is_ahead=is_ahead) for is_ahead in (True, False))
+    ahead_back, behind_back = (_make_walk_back(model, is_ahead=is_ahead) for is_ahead in (True, False))
+
+    @uncounted
+    def both_directions(tables, machines, turned, room, rows, wind, d, opposite, counted, out):
+        for a in range(turned.order.size):
+            for p in range(room.first[a], room.first[a + 1]):
+                if gradient:
+                    read_with_slopes(tables, turned, a, room.other[p], rows[p * wide : (p + 1) * wide])
+                else:
+                    read(tables, turned, a, room.other[p], rows[p * wide : (p + 1) * wide])
+        states = wind_from(wind, d)
+        ahead(tables, machines, turned, room, rows, states, counted, out)
+        if gradient:
+            clear(room.adjoints.along)
+            clear(room.adjoints.across)
+            ahead_back(tables, machines, turned, room, rows, states, counted)
+        if opposite >= 0:
+            states = wind_from(wind, opposite)
+            behind(tables, machines, turned, room, rows, states, counted, out)
+            if gradient:
+                behind_back(tables, machines, turned, room, rows, states, counted)
+
+    @scalar
+    def new_room(wind, type_index):
+        n = type_index.size
+        return new_pair_room(n, wind.most, adjoints_for(n, wind.most))
 
     @inlined
-    def pairs_back(data, tables, machines, farm, rows, states, adjoints, a, is_source):
-        """All pairs of ``a``, which is the source of their wakes, or else the target."""
-        for p in range(farm.first[a], farm.first[a + 1]):
-            b = farm.other[p]
-            source, target = (a, b) if is_source else (b, a)
-            of_far, of_aside = pair_back(
-                data, tables, machines, farm, rows, states, adjoints, p, a, b, source, target
-            )
+    def one_direction(
+        tables, machines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
+    ):
+        rows = np.empty(find_pairs(tables, turned, room) * wide)
+        both_directions(tables, machines, turned, room, rows, wind, d, opposite, counted, out)
+        if gradient:
+            add_slopes(turned, x.size, wind.cosine[d], wind.sine[d], room.adjoints, out_x, out_y)
+
+    return new_room, one_direction
+
+
+def _make_walk(model: WakeModel, wide: int, *, is_ahead: bool) -> Callable[..., None]:
+    """The walk ahead or behind, for pairs whose coefficients are ``wide`` numbers apart."""
+    deficit, term = model.deficit, superposition_of(model).term
+
+    @scalar
+    def add_outside(data, machines, turned, room, states, far, aside, source, target):
+        """Add a wake that the table does not hold."""
+        u, summed = room.u[source], room.summed[target]
+        type_index = turned.type_index[turned.order[source]]
+        for k in range(states.speed.size):
+            thrust = curves_at(machines, type_index, u[k])[1]
+            pair = pair_of(machines, turned, source, target, far, aside, thrust, states.turbulence[k])
+            summed[k] += term(deficit(data, pair))
+
+    @inlined
+    def add_wakes(tables, machines, turned, room, rows, states, a):
+        """The wakes of all pairs of ``a``: its own on the others, or theirs on it."""
+        count, type_index = states.speed.size, turned.type_index[turned.order[a]]
+        for p in range(room.first[a], room.first[a + 1]):
+            b = np.int64(room.other[p])
+            source, target = (a, b) if is_ahead else (b, a)
+            far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+            if outside(tables, type_index, far):
+                add_outside(tables.data, machines, turned, room, states, far, aside, source, target)
+            else:
+                row = rows[p * wide : p * wide + NODES]
+                add_wake(row, room.node[source, :count], room.share[source], room.summed[target])
+
+    @inlined
+    def walk(tables, machines, turned, room, rows, states, counted, out):
+        n = turned.order.size
+        for a in range(n):
+            clear(room.summed[a])
+        for step in range(n):
+            a = step if is_ahead else n - 1 - step
+            i = turned.order[a]
+            if not is_ahead:
+                add_wakes(tables, machines, turned, room, rows, states, a)
+            mean = settle(machines, tables, turned.type_index[i], states, room, a)
+            if i < counted:
+                out[i] += mean
+            if is_ahead:
+                add_wakes(tables, machines, turned, room, rows, states, a)
+
+    return walk
+
+
+def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
+    """The way back of a walk."""
+    slopes_of, term_back = model.deficit_with_slopes, superposition_of(model).term_back
+
+    @scalar
+    def outside_back(tables, machines, turned, room, states, far, aside, source, target):
+        """A pair that the table does not hold: ``wake_back`` with the model itself."""
+        type_index = turned.type_index[turned.order[source]]
+        of_far = of_aside = 0.0
+        for k in range(states.speed.size):
+            thrust = min(max(curves_at(machines, type_index, room.u[source, k])[1], 1e-12), 1.0 - 1e-12)
+            pair = pair_of(machines, turned, source, target, far, aside, thrust, states.turbulence[k])
+            value, d_far, d_aside, d_thrust, _ = slopes_of(tables.data, pair)
+            of_value = term_back(room.adjoints.summed[target, k], value)
+            of_far += of_value * d_far
+            of_aside += of_value * d_aside
+            t = sqrt(thrust) / (1.0 + sqrt(1.0 - thrust))
+            per_t = 4.0 * sqrt(thrust * (1.0 - thrust)) / ((1.0 + t * t) * tables.per_thrust)
+            room.adjoints.thrust[source, k] += of_value * d_thrust * per_t
+        return of_far, of_aside
+
+    @inlined
+    def pairs_back(tables, machines, turned, room, rows, states, a):
+        adjoints, type_index = room.adjoints, turned.type_index[turned.order[a]]
+        for p in range(room.first[a], room.first[a + 1]):
+            b = np.int64(room.other[p])
+            source, target = (a, b) if is_ahead else (b, a)
+            far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+            if outside(tables, type_index, far):
+                of_far, of_aside = outside_back(
+                    tables, machines, turned, room, states, far, aside, source, target
+                )
+            else:
+                pair_rows = rows[p * 3 * NODES : (p + 1) * 3 * NODES]
+                of_far, of_aside = wake_back(pair_rows, room, source, target, states.speed.size)
+                of_aside = of_aside if aside >= 0.0 else -of_aside
             adjoints.along[a] -= of_far
             adjoints.along[b] += of_far
             adjoints.across[a] -= of_aside
             adjoints.across[b] += of_aside
 
     @inlined
-    def ahead_back(data, tables, machines, farm, rows, states, counted, adjoints):
-        for a in range(farm.order.size - 1, -1, -1):
-            clear(adjoints.thrust[a])
-            slopes_of_shares(farm.share[a, :, : states.speed.size], adjoints.weight_slope[a])
-            pairs_back(data, tables, machines, farm, rows, states, adjoints, a, True)
-            _turbine_back(machines, tables, farm, states, counted, adjoints, a)
-
-    @inlined
-    def behind_back(data, tables, machines, farm, rows, states, counted, adjoints):
-        n = farm.order.size
+    def walk_back(tables, machines, turned, room, rows, states, counted):
+        n = turned.order.size
         for a in range(n):
-            clear(adjoints.thrust[a])
-            slopes_of_shares(farm.share[a, :, : states.speed.size], adjoints.weight_slope[a])
-        for a in range(n):
-            _turbine_back(machines, tables, farm, states, counted, adjoints, a)
-            pairs_back(data, tables, machines, farm, rows, states, adjoints, a, False)
+            clear(room.adjoints.thrust[a])
+            slopes_of_shares(room.share[a, :, : states.speed.size], room.adjoints.weight_slope[a])
+        for step in range(n):
+            a = n - 1 - step if is_ahead else step
+            i = turned.order[a]
+            if is_ahead:
+                pairs_back(tables, machines, turned, room, rows, states, a)
+            counts = 1.0 if i < counted else 0.0
+            settle_back(machines, tables, turned.type_index[i], states, counts, room, a)
+            if not is_ahead:
+                pairs_back(tables, machines, turned, room, rows, states, a)
 
-    return ahead_back, behind_back
-
-
-@inlined
-def _turbine_back(machines, tables, farm, states, counted, adjoints, a):
-    i = farm.order[a]
-    counts = 1.0 if i < counted else 0.0
-    settle_back(
-        machines, tables, farm.type_index[i], states, counts, farm.summed[a], farm.u[a],
-        adjoints.thrust[a], adjoints.summed[a],
-    )  # fmt: skip
-
-
-def _make_pair_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
-    slopes_of, term_back = model.deficit_with_slopes, superposition_of(model).term_back
-
-    @scalar
-    def outside_back(data, tables, machines, source, target, far, aside, turbulence, u, of_summed, of_t):
-        """A pair that the table does not hold: ``wake_back`` with the model itself."""
-        rise = machines.hub_height[target] - machines.hub_height[source]
-        heights = machines.hub_height[target] + machines.hub_height[source]
-        diameter, rotor = machines.diameter[source], machines.diameter[target]
-        of_far = of_aside = 0.0
-        for k in range(turbulence.size):
-            thrust = min(max(curves_at(machines, source, u[k])[1], 1e-12), 1.0 - 1e-12)
-            value, d_far, d_aside, d_thrust, _ = slopes_of(
-                data, Pair(far, aside, rise, heights, diameter, rotor, thrust, turbulence[k])
-            )
-            of_value = term_back(of_summed[k], value)
-            of_far += of_value * d_far
-            of_aside += of_value * d_aside
-            t = sqrt(thrust) / (1.0 + sqrt(1.0 - thrust))
-            per_t = 4.0 * sqrt(thrust * (1.0 - thrust)) / ((1.0 + t * t) * tables.per_thrust)
-            of_t[k] += of_value * d_thrust * per_t
-        return of_far, of_aside
-
-    @inlined
-    def pair_back(data, tables, machines, farm, rows, states, adjoints, p, a, b, source, target):
-        """The pair ``p`` of ``a`` and ``b``: the wake of ``source`` (one of the two) on ``target``."""
-        count = states.speed.size
-        far, aside = farm.along[b] - farm.along[a], farm.across[b] - farm.across[a]
-        source_type, target_type = farm.type_index[farm.order[source]], farm.type_index[farm.order[target]]
-        if outside(tables, source_type, far):
-            return outside_back(
-                data, tables, machines, source_type, target_type, far, aside, states.turbulence,
-                farm.u[source], adjoints.summed[target], adjoints.thrust[source],
-            )  # fmt: skip
-        of_far, of_aside = wake_back(
-            rows[p * WIDE : (p + 1) * WIDE], farm.node[source, :count], farm.share[source],
-            adjoints.weight_slope[source], adjoints.summed[target], adjoints.thrust[source],
-        )  # fmt: skip
-        return of_far, of_aside if aside >= 0.0 else -of_aside
-
-    return pair_back
-
-
-class TabulatedKernels(NamedTuple):
-    """The compiled loops; their arguments are those of ``direct`` with tables and ``DirectionPairs`` after ``data``."""
-
-    power: Callable[..., None]
-    gradient: Callable[..., None]
-
-
-class Farm(NamedTuple):
-    """A farm turned into the wind: turbines from first to last, the pairs of each, and what they stand in."""
-
-    type_index: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int64]
-    along: FloatArray
-    across: FloatArray
-    first: npt.NDArray[np.int64]
-    other: npt.NDArray[np.uint32]
-    waked: npt.NDArray[np.bool_]
-    summed: FloatArray
-    u: FloatArray
-    node: npt.NDArray[np.uint32]
-    share: FloatArray
-
-
-@scalar
-def _room(type_index, most):
-    n = type_index.size
-    return Farm(
-        type_index,
-        np.empty(n, np.int64),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n + 1, np.int64),
-        np.empty(n * (n - 1) // 2 + 1, np.uint32),
-        np.empty(n, np.bool_),
-        np.empty((n, most)),
-        np.empty((n, most)),
-        np.empty((n, most), np.uint32),
-        np.empty((n, 4, most)),
-    )
-
-
-@once_per_model
-def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
-    """Compile, or load from disk, the loops for a model."""
-    return TabulatedKernels(_make_power(model), _make_gradient(model))
-
-
-def _make_walks(model: WakeModel, wide: int) -> tuple[Callable[..., None], Callable[..., None]]:
-    """The walks ahead and behind, for pairs whose coefficients are ``wide`` numbers apart."""
-    add_outside = _make_add_outside(model)
-    return _make_ahead(add_outside, wide), _make_behind(add_outside, wide)
-
-
-def _make_ahead(add_outside: Callable[..., None], wide: int) -> Callable[..., None]:
-    def ahead(data, tables, machines, farm, rows, states, counted, out):
-        n, count, one_type = farm.order.size, states.speed.size, tables.types == 1
-        for a in range(n):
-            clear(farm.summed[a])
-            farm.waked[a] = False
-        unwaked, free_mean = -1, 0.0
-        for a in range(n):
-            i = farm.order[a]
-            source, share, node = farm.type_index[i], farm.share[a], farm.node[a, :count]
-            mean = free_mean
-            if unwaked >= 0 and not farm.waked[a]:
-                settle_like(farm, unwaked, a, count)
-            else:
-                mean = settle(machines, tables, source, states, farm.summed[a], farm.u[a], node, share)
-                if one_type and not farm.waked[a]:
-                    unwaked, free_mean = a, mean
-            if i < counted:
-                out[i] += mean
-            for p in range(farm.first[a], farm.first[a + 1]):
-                b = farm.other[p]
-                farm.waked[b] = True
-                if outside(tables, source, farm.along[b] - farm.along[a]):
-                    add_outside(data, machines, farm, states, a, b, a, b)
-                else:
-                    add_wake(rows[p * wide : p * wide + NODES], node, share, farm.summed[b])
-
-    return inlined(ahead)
-
-
-def _make_behind(add_outside: Callable[..., None], wide: int) -> Callable[..., None]:
-    def behind(data, tables, machines, farm, rows, states, counted, out):
-        n, count, one_type = farm.order.size, states.speed.size, tables.types == 1
-        unwaked, free_mean = -1, 0.0
-        for a in range(n - 1, -1, -1):
-            i = farm.order[a]
-            target, share, node = farm.type_index[i], farm.share[a], farm.node[a, :count]
-            clear(farm.summed[a])
-            waked, mean = farm.first[a + 1] > farm.first[a], free_mean
-            for p in range(farm.first[a], farm.first[a + 1]):
-                b = farm.other[p]
-                if outside(tables, target, farm.along[b] - farm.along[a]):
-                    add_outside(data, machines, farm, states, a, b, b, a)
-                else:
-                    row = rows[p * wide : p * wide + NODES]
-                    add_wake(row, farm.node[b, :count], farm.share[b], farm.summed[a])
-            if unwaked >= 0 and not waked:
-                settle_like(farm, unwaked, a, count)
-            else:
-                mean = settle(machines, tables, target, states, farm.summed[a], farm.u[a], node, share)
-                if one_type and not waked:
-                    unwaked, free_mean = a, mean
-            if i < counted:
-                out[i] += mean
-
-    return inlined(behind)
-
-
-def _make_add_outside(model: WakeModel) -> Callable[..., None]:
-    deficit, term = model.deficit, superposition_of(model).term
-
-    @scalar
-    def add_outside(data, machines, farm, states, a, b, source_at, target_at):
-        """Add the wake of a pair that the table does not hold: that of ``source_at``, either ``a`` or ``b``."""
-        far, aside = farm.along[b] - farm.along[a], farm.across[b] - farm.across[a]
-        source, target = farm.type_index[farm.order[source_at]], farm.type_index[farm.order[target_at]]
-        rise = machines.hub_height[target] - machines.hub_height[source]
-        heights = machines.hub_height[target] + machines.hub_height[source]
-        diameter, rotor = machines.diameter[source], machines.diameter[target]
-        turbulence, u, summed = states.turbulence, farm.u[source_at], farm.summed[target_at]
-        for k in range(turbulence.size):
-            thrust = curves_at(machines, source, u[k])[1]
-            value = deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust, turbulence[k]))
-            summed[k] += term(value)
-
-    return add_outside
-
-
-def _make_power(model: WakeModel) -> Callable[..., None]:
-    ahead, behind = _make_walks(model, NODES)
-
-    @uncounted
-    def both_power(data, tables, machines, farm, rows, wind, d, opposite, counted, out):
-        for a in range(farm.order.size):
-            for p in range(farm.first[a], farm.first[a + 1]):
-                read(tables, farm, a, farm.other[p], rows[p * NODES : (p + 1) * NODES])
-        ahead(data, tables, machines, farm, rows, wind_from(wind, d), counted, out)
-        if opposite >= 0:
-            behind(data, tables, machines, farm, rows, wind_from(wind, opposite), counted, out)
-
-    @kernel(model.identity)
-    def power(
-        data, tables, direction_pairs, machines, x, y, type_index, counted, wind, block_from, block_to, out
-    ):
-        farm, rows = _room(type_index, wind.most), np.empty(NODES)
-        for block in range(block_from, block_to):
-            count_up(farm.order)
-            for p in range(block * BLOCK, min((block + 1) * BLOCK, direction_pairs.ahead.size)):
-                d = direction_pairs.ahead[p]
-                turn_into_wind(x, y, wind.cosine[d], wind.sine[d], farm.order, farm.along, farm.across)
-                count = find_pairs(tables, farm)
-                if rows.size < count * NODES:
-                    rows = np.empty((count + count // 4) * NODES)
-                both_power(
-                    data,
-                    tables,
-                    machines,
-                    farm,
-                    rows,
-                    wind,
-                    d,
-                    direction_pairs.behind[p],
-                    counted,
-                    out[block],
-                )
-
-    return power
-
-
-def _make_gradient(model: WakeModel) -> Callable[..., None]:
-    both_gradient = _make_both_gradient(model)
-
-    @kernel(model.identity)
-    def gradient(
-        data, tables, direction_pairs, machines, x, y, type_index, counted, wind, block_from, block_to, out,
-        out_x, out_y,
-    ):  # fmt: skip
-        n = type_index.size
-        farm, rows, adjoints = _room(type_index, wind.most), np.empty(WIDE), new_adjoints(n, wind.most)
-        for block in range(block_from, block_to):
-            count_up(farm.order)
-            for p in range(block * BLOCK, min((block + 1) * BLOCK, direction_pairs.ahead.size)):
-                d = direction_pairs.ahead[p]
-                cosine, sine = wind.cosine[d], wind.sine[d]
-                turn_into_wind(x, y, cosine, sine, farm.order, farm.along, farm.across)
-                count = find_pairs(tables, farm)
-                if rows.size < count * WIDE:
-                    rows = np.empty((count + count // 4) * WIDE)
-                both_gradient(
-                    data,
-                    tables,
-                    machines,
-                    farm,
-                    rows,
-                    wind,
-                    d,
-                    direction_pairs.behind[p],
-                    counted,
-                    adjoints,
-                    out[block],
-                )
-                for a in range(n):
-                    i = farm.order[a]
-                    of_x, of_y = turn_back(cosine, sine, adjoints.along[a], adjoints.across[a])
-                    out_x[block, i] += of_x
-                    out_y[block, i] += of_y
-
-    return gradient
-
-
-def _make_both_gradient(model: WakeModel) -> Callable[..., None]:
-    """A direction and its opposite: mean powers, and the adjoints of all places in ``adjoints``."""
-    ahead, behind = _make_walks(model, WIDE)
-    ahead_back, behind_back = make_walks_back(model)
-
-    @uncounted
-    def both_gradient(data, tables, machines, farm, rows, wind, d, opposite, counted, adjoints, out):
-        for a in range(farm.order.size):
-            for p in range(farm.first[a], farm.first[a + 1]):
-                read_with_slopes(tables, farm, a, farm.other[p], rows[p * WIDE : (p + 1) * WIDE])
-        clear(adjoints.along)
-        clear(adjoints.across)
-        states = wind_from(wind, d)
-        ahead(data, tables, machines, farm, rows, states, counted, out)
-        ahead_back(data, tables, machines, farm, rows, states, counted, adjoints)
-        if opposite >= 0:
-            states = wind_from(wind, opposite)
-            behind(data, tables, machines, farm, rows, states, counted, out)
-            behind_back(data, tables, machines, farm, rows, states, counted, adjoints)
-
-    return both_gradient
+    return walk_back

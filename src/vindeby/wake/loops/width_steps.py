@@ -66,39 +66,7 @@ def _after_last(t: float) -> float:
 
 
 @inlined
-def means(z: float, mirror_z: float, t: float) -> tuple[float, float]:
-    """The means of the wake and of its mirror image."""
-    z = z if z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136  a comparison vectorises, min does not
-    mirror_z = mirror_z if mirror_z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
-    e = _exp_of_minus(t)
-    x, y = z * t, mirror_z * t
-    h = e * _TOP * _after_last(t)
-    a = b = h
-    h = 10.0 * t * h + e * _C10
-    a, b = a * x + h, b * y + h
-    h = 9.0 * t * h + e * _C9
-    a, b = a * x + h, b * y + h
-    h = 8.0 * t * h + e * _C8
-    a, b = a * x + h, b * y + h
-    h = 7.0 * t * h + e * _C7
-    a, b = a * x + h, b * y + h
-    h = 6.0 * t * h + e * _C6
-    a, b = a * x + h, b * y + h
-    h = 5.0 * t * h + e * _C5
-    a, b = a * x + h, b * y + h
-    h = 4.0 * t * h + e * _C4
-    a, b = a * x + h, b * y + h
-    h = 3.0 * t * h + e * _C3
-    a, b = a * x + h, b * y + h
-    h = 2.0 * t * h + e * _C2
-    a, b = a * x + h, b * y + h
-    h = t * h + e * _C1
-    a, b = a * x + h, b * y + h
-    return a * _exp_of_minus(z), b * _exp_of_minus(mirror_z)
-
-
-@inlined
-def means_with_slopes(z: float, mirror_z: float, t: float) -> tuple[float, float, float, float, float, float]:
+def means(z: float, mirror_z: float, t: float) -> tuple[float, float, float, float, float, float]:
     """The means, their slopes with their z, and those with log(1/sigma), on which z and t depend as squares."""
     z = z if z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
     mirror_z = mirror_z if mirror_z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
@@ -178,6 +146,24 @@ def put_numbers(room: Any, k: int, numbers: Any, diameter: float) -> None:
 
 
 @inlined
+def put_slopes(room: Any, k: int, slopes: Any) -> None:
+    """Keep the slopes of these numbers with thrust."""
+    room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k] = slopes
+
+
+@inlined
+def numbers_at(room: Any, k: int) -> Any:
+    """The numbers of a source's width in one wind state."""
+    return room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k]
+
+
+@inlined
+def slopes_at(room: Any, k: int) -> Any:
+    """The slopes of these numbers with thrust."""
+    return room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k]
+
+
+@inlined
 def whole_vectors(count: int) -> int:
     """The count rounded up to whole vectors: results of leftover entries are not read, one by one they cost as much."""
     return (count + 7) // 8 * 8
@@ -216,18 +202,13 @@ def first_constants(data):
 
 
 class Facing(NamedTuple):
-    """A farm turned into the wind: turbines from the first to the last, and room for those that a wake reaches.
+    """Turbines that face the wind, from the first to the last, and room for those that a wake reaches.
 
-    ``type_index`` is by turbine as given, the next five go downwind. ``strip`` tells in which of equal strips along the
-    wind a turbine stands. ``member`` lists the turbines by strip, and from the first to the last in each; those of
-    strip ``s`` that are still downwind of a walk stand from ``head[s]`` up to ``tail[s]``. ``target`` lists those
-    reached.
+    ``strip`` tells in which of equal strips along the wind a turbine stands. ``member`` lists the turbines by strip,
+    and from the first to the last in each; those of strip ``s`` that are still downwind of a walk stand from
+    ``head[s]`` up to ``tail[s]``. ``target`` lists those reached.
     """
 
-    type_index: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int64]
-    along: FloatArray
-    across: FloatArray
     hub_height: FloatArray
     radius: FloatArray
     strip: npt.NDArray[np.uint32]
@@ -238,46 +219,36 @@ class Facing(NamedTuple):
 
 
 @scalar
-def new_facing(type_index: npt.NDArray[np.int64]) -> Facing:
-    """Room for these turbines."""
-    n = type_index.size
+def new_facing(n: int) -> Facing:
+    """Room for ``n`` turbines."""
     strips = min(1 + n // _TURBINES_PER_STRIP, _MOST_STRIPS)
     return Facing(
-        type_index,
-        np.empty(n, np.int64),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n, np.uint32),
-        np.empty(n, np.uint32),
-        np.empty(strips, np.int64),
-        np.empty(strips, np.int64),
-        np.empty(n + 1, np.uint32),
-    )
+        np.empty(n), np.empty(n), np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(strips, np.int64),
+        np.empty(strips, np.int64), np.empty(n + 1, np.uint32),
+    )  # fmt: skip
 
 
 @scalar
-def place_turbines(machines, facing):
+def place_turbines(machines, turned, facing):
     """Sizes in the order of the turbines, and their strips, once they have been turned into the wind."""
-    low, high = np.inf, -np.inf
-    for a in range(facing.order.size):
-        kind = facing.type_index[facing.order[a]]
+    low, high, n = np.inf, -np.inf, turned.order.size
+    for a in range(n):
+        kind = turned.type_index[turned.order[a]]
         facing.hub_height[a] = machines.hub_height[kind]
         facing.radius[a] = 0.5 * machines.diameter[kind]
-        low, high = min(low, facing.across[a]), max(high, facing.across[a])
+        low, high = min(low, turned.across[a]), max(high, turned.across[a])
     strips = facing.tail.size
     per_metre = strips / (high - low + 1.0)
     for s in range(strips):
         facing.tail[s] = 0
-    for a in range(facing.order.size):
-        facing.strip[a] = np.uint32((facing.across[a] - low) * per_metre)
+    for a in range(n):
+        facing.strip[a] = np.uint32((turned.across[a] - low) * per_metre)
         facing.tail[facing.strip[a]] += 1
     count = 0
     for s in range(strips):
         count += facing.tail[s]
         facing.tail[s] = count - facing.tail[s]
-    for a in range(facing.order.size):
+    for a in range(n):
         s = facing.strip[a]
         facing.member[facing.tail[s]] = a
         facing.tail[s] += 1
@@ -294,10 +265,10 @@ def begin_walk(facing):
 
 
 @scalar
-def last_needed(facing, counted):
+def last_needed(turned, counted):
     """How many turbines from the first on matter: those behind the last counted one cast no wake on any of these."""
-    a = facing.order.size
-    while a > 0 and facing.order[a - 1] >= counted:
+    a = turned.order.size
+    while a > 0 and turned.order[a - 1] >= counted:
         a -= 1
     return a
 
@@ -311,16 +282,19 @@ class Lines(NamedTuple):
     far_slope: float
 
 
+NO_SLOPES = (0.0, 0.0, 0.0, 0.0)
+"""Of the numbers of a width with thrust, where those are not needed."""
+
+
 def make_lines(model: WakeModel) -> Callable[..., Lines]:
     """Tangents to the width, which is concave: the lower one is above it everywhere."""
-    width = widths_of(model).width_with_slopes
+    width = widths_of(model).width
 
     @inlined
     def lines(numbers, diameter):
         here, there = _NEAR * diameter, _FAR * diameter
-        none = (0.0, 0.0, 0.0, 0.0)
-        near, near_slope, _ = width(numbers, none, here)
-        far, far_slope, _ = width(numbers, none, there)
+        near, near_slope, _ = width(numbers, NO_SLOPES, here)
+        far, far_slope, _ = width(numbers, NO_SLOPES, there)
         return Lines(
             SIGMAS_BESIDE * (near - near_slope * here),
             SIGMAS_BESIDE * near_slope,
@@ -332,19 +306,14 @@ def make_lines(model: WakeModel) -> Callable[..., Lines]:
 
 
 @inlined
-def find_targets(facing, strips, a, end, lines):
+def find_targets(turned, facing, strips, a, end, lines):
     """List the turbines between ``a`` and ``end`` within the lines of the wake of ``a``; returns how many.
 
     Only strips that the wake touches before ``end`` are looked at. ``strips`` is what ``place_turbines`` returned;
     turbines must be asked for in their order, after ``pass_by``.
     """
-    along, across, radius, member, target = (
-        facing.along,
-        facing.across,
-        facing.radius,
-        facing.member,
-        facing.target,
-    )
+    along, across = turned.along, turned.across
+    radius, member, target = facing.radius, facing.member, facing.target
     place, side, count = along[a], across[a], 0
     low, per_metre = strips
     far = along[end - 1] - place
@@ -368,60 +337,35 @@ def pass_by(facing, a):
     facing.head[facing.strip[a]] += 1
 
 
-@inlined
-def _centre(strength, per):
-    """The deficit at the centre of a wake, from ct D^2/8 and 1/sigma^2, and the root in it."""
-    left = 1.0 - strength * per
-    root = sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises
-    return 1.0 - root, root
+def make_square(model: WakeModel) -> Callable[..., tuple[float, float, float, float, float]]:
+    """The square of the deficit, its slopes with downwind and crosswind distance and with thrust, and t of ``means``.
 
-
-def make_square(model: WakeModel) -> Callable[..., tuple[float, float]]:
-    """The square of the deficit, and t of ``means``: above ``LARGEST_T`` the square is not exact enough."""
+    If t is above ``LARGEST_T``, they are not exact enough. What is not used vanishes when a loop is compiled.
+    """
     width = widths_of(model).width
 
     @inlined
-    def square(n0, n1, n2, n3, strength, far, aside, rise, heights, radius):
-        sigma = width(n0, n1, n2, n3, far)
-        per = 1.0 / (sigma * sigma)
-        centre, _ = _centre(strength, per)
-        half, beside = 0.5 * per, aside * aside
-        t = half * (radius * radius)
-        real, mirror = means(half * (beside + rise * rise), half * (beside + heights * heights), t)
-        return centre * centre * (real * real + mirror * mirror), t
-
-    return square
-
-
-def make_square_with_slopes(model: WakeModel) -> Callable[..., tuple[float, float, float, float]]:
-    """The slopes of the square with downwind and crosswind distance and with thrust, and t."""
-    width = widths_of(model).width_with_slopes
-
-    @inlined
-    def square_with_slopes(numbers, slopes, strength, per_thrust, far, aside, rise, heights, radius):
+    def square(numbers, slopes, strength, per_thrust, far, aside, rise, heights, radius):
         sigma, sigma_far, sigma_thrust = width(numbers, slopes, far)
-        per_sigma = 1.0 / sigma
-        per = per_sigma * per_sigma
-        centre, root = _centre(strength, per)
+        per = 1.0 / (sigma * sigma)
+        left = 1.0 - strength * per
+        root = sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises
+        centre = 1.0 - root
         half, beside = 0.5 * per, aside * aside
         t = half * (radius * radius)
-        real, mirror, real_z, mirror_z, real_log, mirror_log = means_with_slopes(
+        real, mirror, real_z, mirror_z, real_log, mirror_log = means(
             half * (beside + rise * rise), half * (beside + heights * heights), t
         )
         both = real * real + mirror * mirror
         per_root = 1.0 / root
         # Of log(1/sigma): the centre's slope is ct D^2/(8 sigma^2) over the root.
-        with_log = (
-            2.0
-            * centre
-            * (strength * per * per_root * both + centre * (real * real_log + mirror * mirror_log))
-        )
-        with_sigma = -with_log * per_sigma
+        with_log = strength * per * per_root * both + centre * (real * real_log + mirror * mirror_log)
+        with_sigma = -2.0 * centre * with_log / sigma
         with_thrust = with_sigma * sigma_thrust + centre * per_thrust * per * per_root * both
         with_aside = 2.0 * centre * centre * (real * real_z + mirror * mirror_z) * (per * aside)
-        return with_sigma * sigma_far, with_aside, with_thrust, t
+        return centre * centre * both, with_sigma * sigma_far, with_aside, with_thrust, t
 
-    return square_with_slopes
+    return square
 
 
 def make_near(model: WakeModel) -> Callable[..., float]:

@@ -90,10 +90,6 @@ def turn_into_wind(
         crosswind[a] = turn(cosine, sine, x[i], y[i])[1]
 
 
-BLOCK = 12
-"""Directions summed up together, always the same ones, so that the number of threads changes nothing."""
-
-
 class Wind(NamedTuple):
     """Wind states by direction: those of direction ``d`` are ``first[d]`` up to ``first[d + 1]``."""
 
@@ -141,11 +137,12 @@ def wind_from(wind: Wind, d: int) -> DirectionWind:
 class Waked(NamedTuple):
     """By turbine, from upwind to downwind, and wind speed: what wakes make of the wind.
 
-    Wind speed, thrust coefficient, summed wakes, turbulence intensity, the largest turbulence that a wake adds, and
-    what blockage takes from the wind (m/s; used only for models with blockage).
+    Wind speed, power, thrust coefficient, summed wakes, turbulence intensity, the largest turbulence that a wake adds,
+    and what blockage takes from the wind (m/s; used only for models with blockage).
     """
 
     u: FloatArray
+    power: FloatArray
     ct: FloatArray
     summed: FloatArray
     ti: FloatArray
@@ -158,7 +155,7 @@ def new_waked(n: int, most: int) -> Waked:
     """Room for ``n`` turbines and up to ``most`` wind speeds."""
     return Waked(
         np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most)),
-        np.empty((n, most)),
+        np.empty((n, most)), np.empty((n, most)),
     )  # fmt: skip
 
 
@@ -168,7 +165,7 @@ class Adjoints(NamedTuple):
     By turbine (downwind order) and wind speed: ``summed`` and ``extra``, with sums of wakes and added turbulence;
     ``thrust``, with thrust coefficients or, in ``tabulated``, with places on the thrust axis. ``u`` and ``ti``: with
     wind speed and turbulence of the turbine whose turn it is, by wind speed. ``along`` and ``across``: with the places,
-    by turbine, as given in ``direct`` and in downwind order elsewhere. ``speed`` and ``blocked``, only for models with
+    by turbine. ``speed`` and ``blocked``, only for models with
     blockage: with all wind speeds, and what each has through the blockage of its turbine (``blockage``).
     ``weight_slope``, only in ``tabulated``: the slopes of the weights that a turbine's place on the thrust axis gives.
 
@@ -204,6 +201,12 @@ def new_adjoints(n: int, most: int) -> Adjoints:
     )  # fmt: skip
 
 
+@inlined
+def no_adjoints(n: int, most: int) -> int:
+    """Nothing, for loops without a gradient."""
+    return 0
+
+
 class DirectionPairs(NamedTuple):
     """Directions to be worked off together: each and, if there is one (else -1), its opposite."""
 
@@ -214,7 +217,9 @@ class DirectionPairs(NamedTuple):
 def direction_pairs_of(states: WindStates, *, opposites: bool) -> DirectionPairs:
     """Pair every direction with the opposite one, which has the same pairs of turbines in its wakes."""
     direction = np.mod(states.direction, 360.0)
-    free = dict(zip(direction.tolist(), range(len(direction)), strict=True)) if opposites else {}
+    if not opposites:
+        return DirectionPairs(np.arange(len(direction)), np.full(len(direction), -1))
+    free = dict(zip(direction.tolist(), range(len(direction)), strict=True))
     ahead, behind = [], []
     used: set[int] = set()
     for d, angle in enumerate(direction.tolist()):

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.loops.local_wind import LocalRows, LocalWind, local_wind_of, make_fill_row, new_rows
-from vindeby.wake.loops.superposition import Superposition, local_superposition_of, superposition_of
+from vindeby.wake.loops.local_wind import LocalRows, LocalWind, fill_row, local_wind_of, new_rows
+from vindeby.wake.loops.superposition import Superposition, superposition_of_words
 from vindeby.wake.loops.wind import DirectionWind, Wind, wind_from, wind_of
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.sites.gridded_site import GriddedSite
@@ -51,14 +51,13 @@ class WindAccess(NamedTuple):
     """Compiled functions.
 
     ``room(wind, n)``: room for the wind of ``n`` turbines; ``states(wind, d, room, x, y, type_index)``: the wind of a
-    direction, ``states_with_slopes`` the same with slopes; ``at(states, i)``: that of turbine ``i``.
+    direction; ``at(states, i)``: that of turbine ``i``.
     ``rotate_to_local_wind(own, far, aside)``: the distances from a source with this wind, in its own direction, given
     those in the site's; ``rotate_back``: the slopes with the latter, of those with the former.
     """
 
     room: Callable[..., Any]
     states: Callable[..., Any]
-    states_with_slopes: Callable[..., Any]
     at: Callable[..., Any]
     rotate_to_local_wind: Callable[..., tuple[float, float]]
     rotate_back: Callable[..., tuple[float, float]]
@@ -89,17 +88,11 @@ def _room_for_rows(wind, n):
     return new_rows(n, wind.most)
 
 
-def _make_local_states(slopes: bool) -> Callable[..., LocalStates]:
-    fill_row = make_fill_row(slopes)
-
-    @scalar
-    def local_states(wind, d, room, x, y, type_index):
-        for i in range(x.size):
-            fill_row(wind, d, type_index[i], x[i], y[i], room, i)
-        return LocalStates(wind.speed[wind.first[d] : wind.first[d + 1]], room)
-
-    compiled: Callable[..., LocalStates] = local_states
-    return compiled
+@scalar
+def _local_states(wind, d, room, x, y, type_index):
+    for i in range(x.size):
+        fill_row(wind, d, type_index[i], x[i], y[i], room, i)
+    return LocalStates(wind.speed[wind.first[d] : wind.first[d + 1]], room)
 
 
 @inlined
@@ -120,10 +113,8 @@ def _rotated_back(own: OwnWind, of_far: float, of_aside: float) -> tuple[float, 
     return own.cosine * of_far + own.sine * of_aside, own.cosine * of_aside - own.sine * of_far
 
 
-_UNIFORM = WindAccess(_no_room, _same_states, _same_states, _same_everywhere, _straight, _straight)
-_LOCAL = WindAccess(
-    _room_for_rows, _make_local_states(False), _make_local_states(True), _own_wind, _straight, _straight
-)
+_UNIFORM = WindAccess(_no_room, _same_states, _same_everywhere, _straight, _straight)
+_LOCAL = WindAccess(_room_for_rows, _local_states, _own_wind, _straight, _straight)
 _ACCESS = {
     "uniform": _UNIFORM,
     "local": _LOCAL,
@@ -138,7 +129,8 @@ def access_of(locality: Locality) -> WindAccess:
 
 def superposition_for(model: WakeModel, locality: Locality) -> Superposition:
     """How wakes combine in a kind of wind."""
-    return superposition_of(model) if locality == "uniform" else local_superposition_of(model)
+    of = None if locality == "uniform" else model.free_wind_of
+    return superposition_of_words(model.superposition, model.reference, of)
 
 
 def identity_of(model: WakeModel, locality: Locality) -> str:
@@ -222,16 +214,13 @@ def map_wind(
     return out
 
 
-_FILL_ROW = make_fill_row(False)
-
-
 @kernel("free wind")
 def _at_all(wind, x, y, type_index, speed, turned, turbulence, weight):
     """Fill in the wind of all turbines in all states; ``turned`` is in radians."""
     rows = new_rows(1, wind.most)
     for i in range(x.size):
         for d in range(wind.cosine.size):
-            _FILL_ROW(wind, d, type_index[i], x[i], y[i], rows, 0)
+            fill_row(wind, d, type_index[i], x[i], y[i], rows, 0)
             first = wind.first[d]
             for k in range(wind.first[d + 1] - first):
                 speed[i, first + k] = rows.speed[0, k]

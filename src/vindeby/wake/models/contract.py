@@ -35,8 +35,7 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.compiled import THIS_PROCESS, scalar
-from vindeby.wake.compiling.forms import Copies
+from vindeby.wake.compiling.compiled import THIS_PROCESS, fixed_copy, scalar
 from vindeby.wake.models.overlap import overlap_table
 
 FloatArray = npt.NDArray[np.float64]
@@ -86,16 +85,14 @@ class Widths(NamedTuple):
 
     ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends on,
     from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the same
-    arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in metres, which must grow with
-    thrust and turbulence and be concave downwind. ``width_with_slopes(numbers, number_slopes, downwind)``: sigma and
-    its slopes with downwind distance and thrust. ``least_turbulence``: below this turbulence intensity the functions
-    are not exact enough.
+    arguments: their slopes with thrust. ``width(numbers, number_slopes, downwind)``: sigma in metres, which must grow
+    with thrust and turbulence and be concave downwind, and its slopes with downwind distance and thrust.
+    ``least_turbulence``: below this turbulence intensity the functions are not exact enough.
     """
 
     numbers: Callable[..., tuple[float, float, float, float]]
     number_slopes: Callable[..., tuple[float, float, float, float]]
-    width: Callable[..., float]
-    width_with_slopes: Callable[..., tuple[float, float, float]]
+    width: Callable[..., tuple[float, float, float]]
     least_turbulence: float = 0.0
 
 
@@ -125,10 +122,11 @@ def without_slopes(
 ) -> Callable[..., float]:
     """The deficit alone, for a model that computes it no faster than with its slopes."""
 
+    @scalar
     def deficit(data: ModelData, pair: Pair) -> float:
         return deficit_with_slopes(data, pair)[0]
 
-    return scalar(deficit)
+    return deficit
 
 
 @dataclass(frozen=True)
@@ -181,8 +179,13 @@ class WakeModel:
                 f"wake model {self.name!r}: added_turbulence and added_turbulence_with_slopes belong together; "
                 "give both or neither"
             )
-        if self.tabulate:
-            self._require_that_tables_hold()
+        adds = self.added_turbulence is not None or self.blockage is not None
+        if self.tabulate and (self.superposition != "squares" or self.reference != "free" or adds):
+            raise ArgumentError(
+                f"wake model {self.name!r}: tabulate=True needs superposition='squares', reference='free', "
+                "added_turbulence=None and blockage=None: tables hold squares of deficits that are fractions of the "
+                "free wind speed and depend on thrust and place alone; set tabulate=False"
+            )
         for index in self.growth_constants:
             if index not in range(len(self.constants)):
                 raise ArgumentError(
@@ -242,13 +245,16 @@ class WakeModel:
             return self
         identity = self.identity
         if identity not in _FIXED:
-            copies = Copies(identity)
-            functions = {name: copies.of(getattr(self, name)) for name in _FUNCTIONS}
             # Unknown objects are kept: another one at the same address would have the same identity.
-            _FIXED[identity] = functions, digest_of(self._what_code_is_made_of()).unknown
-        fixed = replace(self, **_FIXED[identity][0])
+            _FIXED[identity] = fixed_copy(self._what_code_is_made_of(), identity)
+        fixed = replace(self, **dict(_FIXED[identity][0]))
         fixed.__dict__["_identity"] = identity
         return fixed
+
+    @property
+    def adds_turbulence(self) -> bool:
+        """Whether the turbulence of the free wind is not that at every turbine."""
+        return self.added_turbulence is not None or self.superposition == "cumulative"
 
     @property
     def turbulence_functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -268,21 +274,6 @@ class WakeModel:
 
     def _what_code_is_made_of(self) -> tuple[tuple[str, Any], ...]:
         return tuple((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "constants")
-
-    def _require_that_tables_hold(self) -> None:
-        adds = self.added_turbulence is not None
-        for field, value, wrong, needed in (
-            ("superposition", self.superposition, self.superposition != "squares", "'squares'"),
-            ("reference", self.reference, self.reference != "free", "'free'"),
-            ("added_turbulence", "a function", adds, "None"),
-            ("blockage", self.blockage, self.blockage is not None, "None"),
-        ):
-            if wrong:
-                raise ArgumentError(
-                    f"wake model {self.name!r}: tabulate=True needs {field}={needed}, not {value!r}: tables hold "
-                    "squares of deficits that are fractions of the free wind speed and depend on thrust and place "
-                    "alone; set tabulate=False"
-                )
 
 
 _SLOPES = ("downwind", "crosswind", "thrust", "turbulence")
@@ -327,19 +318,8 @@ def wrong_slope(model: WakeModel) -> str:
     return ""
 
 
-_FUNCTIONS = (
-    "deficit",
-    "deficit_with_slopes",
-    "reach",
-    "added_turbulence",
-    "added_turbulence_with_slopes",
-    "added_turbulence_free_slope",
-    "widths",
-    "pair_squares",
-)
-
-_FIXED: dict[str, tuple[dict[str, Any], tuple[object, ...]]] = {}
-"""By identity: the copies of a model's functions, and the unknown objects they refer to."""
+_FIXED: dict[str, tuple[Any, tuple[object, ...]]] = {}
+"""By identity: the fields of a model with copies of its functions, and the unknown objects they refer to."""
 
 
 def _require_one_of(model: str, field: str, value: object, known: tuple[str, ...]) -> None:

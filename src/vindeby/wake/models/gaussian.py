@@ -29,6 +29,7 @@ from vindeby.wake.models.contract import (
     WakeModel,
     without_slopes,
 )
+from vindeby.wake.models.overlap import overlap
 
 LARGEST_Z = 60.0
 """Up to here the polynomial of ``exp_of_minus`` holds; exp(-60) is 9e-27."""
@@ -93,34 +94,82 @@ def make_gaussian(width: Callable[..., tuple[float, float, float, float]]) -> Ca
     return deficit_with_slopes
 
 
+def make_rotor_average(
+    width: Callable[..., tuple[float, float, float, float]], *, mirrored: bool
+) -> Callable[..., Slopes]:
+    """The deficit averaged over the rotor, and its slopes; ``width`` as in ``make_gaussian``.
+
+    With ``mirrored``, a mirror image of the wake stands for the ground; both add as squares.
+    """
+
+    @scalar
+    def deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
+        sigma, sigma_downwind, sigma_thrust, sigma_turbulence = width(
+            data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
+        )
+        centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
+        per_sigma = 1.0 / sigma
+        rho = 0.5 * pair.rotor * per_sigma
+        off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
+        real, real_rho, real_kappa = overlap(data.overlap, rho, off * per_sigma)
+        off_mirror = mirror = mirror_rho = mirror_kappa = 0.0
+        if mirrored:
+            off_mirror = sqrt(pair.crosswind * pair.crosswind + pair.heights * pair.heights)
+            mirror, mirror_rho, mirror_kappa = overlap(data.overlap, rho, off_mirror * per_sigma)
+        both = sqrt(real * real + mirror * mirror)
+        if both == 0.0:
+            return 0.0, 0.0, 0.0, 0.0, 0.0
+        real_sigma = -(rho * real_rho + off * per_sigma * real_kappa) * per_sigma
+        mirror_sigma = -(rho * mirror_rho + off_mirror * per_sigma * mirror_kappa) * per_sigma
+        both_sigma = (real * real_sigma + mirror * mirror_sigma) / both
+        both_crosswind = 0.0
+        if off > 0.0:
+            both_crosswind += real * real_kappa * pair.crosswind / off
+        if off_mirror > 0.0:
+            both_crosswind += mirror * mirror_kappa * pair.crosswind / off_mirror
+        with_sigma = centre_sigma * both + centre * both_sigma
+        return (
+            centre * both,
+            with_sigma * sigma_downwind,
+            centre * both_crosswind * per_sigma / both,
+            with_sigma * sigma_thrust + centre_thrust * both,
+            with_sigma * sigma_turbulence,
+        )
+
+    return deficit_with_slopes
+
+
 @scalar
-def _bastankhah_slopes(data: ModelData, pair: Pair) -> Slopes:
+def _bastankhah_width(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
     growth = data.constants[0]
-    eps, eps_slope = initial_width(data.constants[1], data.constants[2], pair.thrust)
-    sigma = growth * pair.downwind + eps * pair.diameter
-    off_square = pair.crosswind * pair.crosswind + pair.rise * pair.rise
-    profile = exp(-0.5 * off_square / (sigma * sigma))
-    centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
-    deficit = centre * profile
-    with_sigma = centre_sigma * profile + deficit * off_square / (sigma * sigma * sigma)
-    return (
-        deficit,
-        with_sigma * growth,
-        -deficit * pair.crosswind / (sigma * sigma),
-        with_sigma * eps_slope * pair.diameter + centre_thrust * profile,
-        0.0,
-    )
-
-
-_bastankhah_deficit = without_slopes(_bastankhah_slopes)
+    eps, eps_slope = initial_width(data.constants[1], data.constants[2], thrust)
+    return growth * downwind + eps * diameter, growth, eps_slope * diameter, 0.0
 
 
 @scalar
-def _bastankhah_reach(
-    data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
-) -> float:
-    eps = initial_width(data.constants[1], data.constants[2], thrust)[0]
-    return SIGMAS * (data.constants[0] * downwind + eps * diameter)
+def _iea37_width(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    k = data.constants[0]
+    return k * downwind + diameter / sqrt(8.0), k, 0.0, 0.0
+
+
+def _make_reach(width: Callable[..., tuple[float, float, float, float]]) -> Callable[..., float]:
+    @scalar
+    def reach(
+        data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
+    ) -> float:
+        return SIGMAS * width(data, downwind, diameter, thrust, turbulence)[0]
+
+    return reach
+
+
+_bastankhah_slopes, _bastankhah_reach = make_gaussian(_bastankhah_width), _make_reach(_bastankhah_width)
+_bastankhah_deficit = without_slopes(_bastankhah_slopes)
+_iea37_slopes, _iea37_reach = make_gaussian(_iea37_width), _make_reach(_iea37_width)
+_iea37_deficit = without_slopes(_iea37_slopes)
 
 
 def bastankhah_2014(k: float = Bastankhah2014.k) -> WakeModel:
@@ -135,25 +184,6 @@ def bastankhah_2014(k: float = Bastankhah2014.k) -> WakeModel:
         reference="source",
         growth_constants=(0,),
     )
-
-
-@scalar
-def _iea37_width(
-    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
-) -> tuple[float, float, float, float]:
-    k = data.constants[0]
-    return k * downwind + diameter / sqrt(8.0), k, 0.0, 0.0
-
-
-@scalar
-def _iea37_reach(
-    data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
-) -> float:
-    return SIGMAS * _iea37_width(data, downwind, diameter, thrust, turbulence)[0]
-
-
-_iea37_slopes = make_gaussian(_iea37_width)
-_iea37_deficit = without_slopes(_iea37_slopes)
 
 
 @inlined

@@ -106,33 +106,9 @@ def overlap_exact(rho: float, kappa: float) -> float:
     return total / half_rho
 
 
-@scalar
-def overlap(table: FloatArray, rho: float, kappa: float) -> float:
-    """Mean of the Gaussian over the disc, from the table."""
-    if rho >= LARGEST_RHO:
-        return overlap_exact(rho, kappa)
-    if kappa >= LARGEST_KAPPA:
-        return 0.0
-    a = rho * PER_SIGMA
-    b = kappa * PER_SIGMA
-    i = int(a)
-    j = int(b)
-    p = weights(a - i)
-    q = weights(b - j)
-    value = 0.0
-    for m in range(4):
-        value += p[m] * (
-            q[0] * table[i + m, j]
-            + q[1] * table[i + m, j + 1]
-            + q[2] * table[i + m, j + 2]
-            + q[3] * table[i + m, j + 3]
-        )
-    return value
-
-
-@scalar
-def overlap_with_slopes(table: FloatArray, rho: float, kappa: float) -> tuple[float, float, float]:
-    """The mean, and its slopes with ``rho`` and ``kappa``."""
+@inlined
+def overlap(table: FloatArray, rho: float, kappa: float) -> tuple[float, float, float]:
+    """The mean by the table, and its slopes with ``rho`` and ``kappa``."""
     if rho >= LARGEST_RHO:
         h = 1e-5
         value = overlap_exact(rho, kappa)

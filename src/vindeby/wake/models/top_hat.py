@@ -26,24 +26,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import sqrt
-from typing import NamedTuple, get_args
+from typing import Any, get_args
 
 from vindeby.errors import ArgumentError
 from vindeby.parameters import Induction, Jensen, Rotor, Turbopark2020
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, without_slopes
-from vindeby.wake.models.nygaard_2022 import width, width_by_turbulence
+from vindeby.wake.models.nygaard_2022 import width
 from vindeby.wake.models.overlap import covered_share
-
-
-@scalar
-def madsen(thrust: float) -> tuple[float, float]:
-    """Induction a = 0.0883 ct^3 + 0.0586 ct^2 + 0.2460 ct, and its slope with ct.
-
-    H. A. Madsen et al., Wind Energ. Sci. 5 (2020) 1-27.
-    """
-    induction = thrust * (0.2460 + thrust * (0.0586 + thrust * 0.0883))
-    return induction, 0.2460 + thrust * (2.0 * 0.0586 + thrust * (3.0 * 0.0883))
+from vindeby.wake.models.self_similar_2020 import induced
 
 
 @scalar
@@ -58,22 +49,14 @@ def momentum(thrust: float) -> tuple[float, float]:
     return 0.5 * (1.0 - root), 0.25 / root
 
 
-_INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": madsen, "momentum": momentum}
-
-
-class TopHat(NamedTuple):
-    """The functions of a wake model (see ``contract``)."""
-
-    deficit: Callable[..., float]
-    deficit_with_slopes: Callable[..., Slopes]
-    reach: Callable[..., float]
+_INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": induced, "momentum": momentum}
 
 
 @cache
 def make_top_hat(
     radius_of: Callable[..., tuple[float, float, float, float]], induction: Induction, rotor: Rotor
-) -> TopHat:
-    """The functions of a top hat.
+) -> dict[str, Any]:
+    """The functions of a top hat, by the names that ``WakeModel`` has for them.
 
     ``radius_of(data, downwind, diameter, thrust, turbulence)``: the wake's radius, and its slopes with downwind
     distance, thrust and turbulence.
@@ -118,7 +101,11 @@ def make_top_hat(
         wake_radius = radius_of(data, downwind, diameter, thrust, turbulence)[0]
         return wake_radius + (0.5 * rotor if of_area else 0.0)
 
-    return TopHat(without_slopes(deficit_with_slopes), deficit_with_slopes, reach)
+    return {
+        "deficit": without_slopes(deficit_with_slopes),
+        "deficit_with_slopes": deficit_with_slopes,
+        "reach": reach,
+    }
 
 
 @scalar
@@ -136,13 +123,10 @@ def jensen(
 
     ``induction``: of Madsen or of momentum theory. ``rotor``: the share of its area in the wake, or its centre alone.
     """
-    functions = make_top_hat(_linear_radius, induction, rotor)
     return WakeModel(
+        **make_top_hat(_linear_radius, induction, rotor),
         name="jensen",
         constants=(k,),
-        deficit=functions.deficit,
-        deficit_with_slopes=functions.deficit_with_slopes,
-        reach=functions.reach,
         superposition="squares",
         reference="free",
         growth_constants=(0,),
@@ -154,9 +138,8 @@ def _turbulent_radius(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
     # The constants make the initial part of this width 0, and it is one of diameters.
-    grown, grown_downwind, grown_thrust = width(data, downwind, diameter, thrust, turbulence)
-    grown_turbulence = width_by_turbulence(data, downwind, diameter, thrust, turbulence)
-    return 0.5 * (diameter + grown), 0.5 * grown_downwind, 0.5 * grown_thrust, 0.5 * grown_turbulence
+    grown, with_downwind, with_thrust, with_turbulence = width(data, downwind, diameter, thrust, turbulence)
+    return 0.5 * (diameter + grown), 0.5 * with_downwind, 0.5 * with_thrust, 0.5 * with_turbulence
 
 
 def turbopark_2020(
@@ -165,13 +148,10 @@ def turbopark_2020(
     rotor: Rotor = Turbopark2020.rotor,
 ) -> WakeModel:
     """The model of 2020; ``a`` is A, the wake expansion, ``induction`` and ``rotor`` are those of ``jensen``."""
-    functions = make_top_hat(_turbulent_radius, induction, rotor)
     return WakeModel(
+        **make_top_hat(_turbulent_radius, induction, rotor),
         name="turbopark-2020",
         constants=(a, 1.5, 0.8, 0.0, 0.96),
-        deficit=functions.deficit,
-        deficit_with_slopes=functions.deficit_with_slopes,
-        reach=functions.reach,
         superposition="squares",
         reference="free",
         needs_turbulence=True,

@@ -7,16 +7,16 @@ Heights are those of the hubs. ``loops.local_wind`` is what the compiled loops r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.units import TOLERANCE_M
-from vindeby.wake.sites.site import Interpolation, Site, WeibullSite, WindStates
+from vindeby.wake.sites.site import Interpolation, Site, WeibullSite, WindStates, checked
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -33,7 +33,7 @@ QUANTITIES = MappingProxyType(
 """What a grid may hold, with the smallest and the largest value that makes sense."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class WindGrid:
     """Local wind over x, y and, if it differs with them, height and direction.
 
@@ -47,55 +47,35 @@ class WindGrid:
     frequency belong together: give all three or none.
     """
 
-    x: FloatArray
-    y: FloatArray
-    height: FloatArray | None
-    direction: FloatArray | None
-    speedup: FloatArray | None
-    turning: FloatArray | None
-    weibull_a: FloatArray | None
-    weibull_k: FloatArray | None
-    sector_frequency: FloatArray | None
-    turbulence_intensity: FloatArray | None
+    x: Any
+    y: Any
+    _: KW_ONLY
+    height: Any = None
+    direction: Any = None
+    speedup: Any = None
+    turning: Any = None
+    weibull_a: Any = None
+    weibull_k: Any = None
+    sector_frequency: Any = None
+    turbulence_intensity: Any = None
 
-    def __init__(
-        self,
-        x: npt.ArrayLike,
-        y: npt.ArrayLike,
-        *,
-        height: npt.ArrayLike | None = None,
-        direction: npt.ArrayLike | None = None,
-        speedup: npt.ArrayLike | None = None,
-        turning: npt.ArrayLike | None = None,
-        weibull_a: npt.ArrayLike | None = None,
-        weibull_k: npt.ArrayLike | None = None,
-        sector_frequency: npt.ArrayLike | None = None,
-        turbulence_intensity: npt.ArrayLike | None = None,
-    ) -> None:
-        given = {
-            "speedup": speedup,
-            "turning": turning,
-            "weibull_a": weibull_a,
-            "weibull_k": weibull_k,
-            "sector_frequency": sector_frequency,
-            "turbulence_intensity": turbulence_intensity,
-        }
-        sectors, repeats = (None, False) if direction is None else _sectors(direction)
+    def __post_init__(self) -> None:
+        """Check what was given, and replace it by arrays."""
+        sectors, repeats = (None, False) if self.direction is None else _sectors(self.direction)
         axes = {
-            "x": _axis("x", x, least=2),
-            "y": _axis("y", y, least=2),
-            "height": None if height is None else _axis("height", height, least=1),
+            "x": _axis("x", self.x, least=2),
+            "y": _axis("y", self.y, least=2),
+            "height": None if self.height is None else _axis("height", self.height, least=1),
             "direction": sectors,
         }
-        for name, axis in axes.items():
-            object.__setattr__(self, name, axis)
-        for name, values in given.items():
-            array = None if values is None else _quantity(name, values, axes, repeats)
+        given = [name for name in QUANTITIES if getattr(self, name) is not None]
+        arrays = {name: _quantity(name, getattr(self, name), axes, repeats) for name in given}
+        for name, array in (axes | arrays).items():
             object.__setattr__(self, name, array)
-        if all(values is None for values in given.values()):
+        if not given:
             raise ArgumentError(f"a wind grid needs at least one quantity: {', '.join(QUANTITIES)}")
         weibull = ("weibull_a", "weibull_k", "sector_frequency")
-        missing = [name for name in weibull if given[name] is None]
+        missing = [name for name in weibull if name not in given]
         if 0 < len(missing) < len(weibull):
             raise ArgumentError(
                 f"weibull_a, weibull_k and sector_frequency belong together; {' and '.join(missing)} "
@@ -140,19 +120,8 @@ class WindGrid:
         return array
 
 
-def _numbers(name: str, values: npt.ArrayLike) -> FloatArray:
-    try:
-        array = np.array(values, np.float64)
-    except (TypeError, ValueError) as problem:
-        raise ArgumentError(f"{name} must be numbers: {problem}") from None
-    if not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ArgumentError(f"{name}{list(place)} is {array[place]}; it must be a finite number")
-    return array
-
-
 def _axis(name: str, values: npt.ArrayLike, *, least: int) -> FloatArray:
-    array = _numbers(name, values)
+    array = checked(name, values)
     if array.ndim != 1 or len(array) < least:
         raise ArgumentError(f"{name} must be a list of at least {least} numbers, not of shape {array.shape}")
     falls = np.flatnonzero(np.diff(array) <= 0)
@@ -179,16 +148,12 @@ def _quantity(
     name: str, values: npt.ArrayLike, axes: dict[str, FloatArray | None], repeats: bool
 ) -> FloatArray:
     """Check a quantity and give it all four axes."""
-    array = _numbers(name, values)
+    low, high = QUANTITIES[name]
+    array = checked(name, values, low=low, high=high)
     lengths = {
         axis: len(at) + (repeats and axis == "direction") for axis, at in axes.items() if at is not None
     }
     own = _axes_of(name, array, lengths)
-    low, high = QUANTITIES[name]
-    bad = (array < low) | (array > high)
-    if bad.any():
-        place = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ArgumentError(f"{name}{list(place)} is {array[place]:g}; it must be in [{low:g}, {high:g}]")
     if repeats and "direction" in own:
         if not np.array_equal(array[..., -1], array[..., 0]):
             raise ArgumentError(f"{name} differs between the directions 0 and 360, which are the same")

@@ -59,10 +59,7 @@ class TurbulenceTable:
         return _along(table, speed_points, speeds)
 
     def _checked(self) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
-        try:
-            values = np.array(self.values, np.float64)
-        except (TypeError, ValueError) as problem:
-            raise ArgumentError(f"turbulence values must be numbers: {problem}") from None
+        values = checked("turbulence values", self.values, low=0, high=5)
         directions = _axis("wind_directions", self.wind_directions, 360.0)
         speeds = _axis("wind_speeds", self.wind_speeds, 200.0)
         shape = tuple(len(axis) for axis in (directions, speeds) if axis is not None)
@@ -70,20 +67,14 @@ class TurbulenceTable:
             raise ArgumentError("a turbulence table needs wind_directions, wind_speeds or both")
         if values.shape != shape:
             raise ArgumentError(f"turbulence values must have the shape {shape}, not {values.shape}")
-        if not np.all((values >= 0) & (values <= 5)):
-            raise ArgumentError("turbulence values must be fractions from 0 to 5")
         return values, directions, speeds
 
 
 def _axis(name: str, points: npt.ArrayLike | None, end: float) -> FloatArray | None:
     if points is None:
         return None
-    try:
-        axis = np.atleast_1d(np.array(points, np.float64))
-    except (TypeError, ValueError) as problem:
-        raise ArgumentError(f"{name} of a turbulence table must be numbers: {problem}") from None
-    inside = np.all((axis >= 0) & (axis < end))
-    if axis.ndim != 1 or not len(axis) or not inside or np.any(np.diff(axis) <= 0):
+    axis = np.atleast_1d(checked(f"{name} of a turbulence table", points, low=0, high=end))
+    if axis.ndim != 1 or not len(axis) or axis[-1] == end or np.any(np.diff(axis) <= 0):
         raise ArgumentError(f"{name} of a turbulence table must increase, from 0 to below {end:g}")
     return axis
 
@@ -146,7 +137,8 @@ class Site(Protocol):
         ...
 
 
-def _checked(name: str, values: npt.ArrayLike, *, low: float = -np.inf, high: float = np.inf) -> FloatArray:
+def checked(name: str, values: npt.ArrayLike, *, low: float = -np.inf, high: float = np.inf) -> FloatArray:
+    """Numbers from ``low`` to ``high``; ArgumentError for anything else."""
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError) as problem:
@@ -185,14 +177,15 @@ def _centres(sectors: int) -> FloatArray:
     return np.asarray(np.arange(sectors) * (360.0 / sectors), np.float64)
 
 
-def _direction_bin(directions: FloatArray) -> float:
+def direction_bin(directions: FloatArray) -> float:
+    """The width of the bins of these directions in degrees."""
     steps = np.diff(directions)
     if len(directions) > 1 and np.all(steps == steps[0]):
         return float(steps[0])
     return 360.0 / len(directions)
 
 
-def _speed_edges(speeds: FloatArray) -> FloatArray:
+def speed_edges(speeds: FloatArray) -> FloatArray:
     """Bin edges: half-way between speeds, the outer bins symmetric, never below 0."""
     if len(speeds) == 1:
         return np.array([speeds[0] - 0.5, speeds[0] + 0.5])
@@ -205,11 +198,9 @@ def _bins(
     directions: npt.ArrayLike | None, speeds: npt.ArrayLike | None, own: tuple[FloatArray, FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
     direction = (
-        own[0]
-        if directions is None
-        else np.atleast_1d(_checked("directions", directions, low=-360, high=720))
+        own[0] if directions is None else np.atleast_1d(checked("directions", directions, low=-360, high=720))
     )
-    speed = own[1] if speeds is None else np.atleast_1d(_checked("speeds", speeds, low=0, high=200))
+    speed = own[1] if speeds is None else np.atleast_1d(checked("speeds", speeds, low=0, high=200))
     if direction.ndim != 1 or speed.ndim != 1 or len(direction) == 0 or len(speed) == 0:
         raise ArgumentError("directions and speeds must be non-empty lists of numbers")
     if np.any(np.diff(speed) <= 0):
@@ -235,13 +226,21 @@ def _over_directions(sectors: FloatArray, directions: FloatArray, how: Interpola
     """Interpolate values of equal sectors, the first centred on north, along their first axis."""
     if how not in get_args(Interpolation):
         raise ArgumentError(f"interpolation must be 'linear' or 'nearest', not {how!r}")
-    count = len(sectors)
-    place = np.mod(directions, 360.0) / (360.0 / count)
+    pair, part = around(directions, len(sectors), how)
+    share = part.reshape((-1,) + (1,) * (sectors.ndim - 1))
+    return np.asarray(sectors[pair[:, 0]] * (1 - share) + sectors[pair[:, 1]] * share)
+
+
+def around(
+    directions: FloatArray, sectors: int, how: Interpolation
+) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """By direction, the sectors before and after it and the share of the latter."""
+    place = np.mod(directions, 360.0) / (360.0 / sectors)
     if how == "nearest":
-        return np.asarray(sectors[np.floor(place + 0.5).astype(int) % count])
-    left = np.floor(place).astype(int)
-    share = (place - left).reshape((-1,) + (1,) * (sectors.ndim - 1))
-    return np.asarray(sectors[left % count] * (1 - share) + sectors[(left + 1) % count] * share)
+        place = np.floor(place + 0.5)
+    before = np.floor(place)
+    pair = np.stack([before, before + 1.0], axis=1).astype(np.int64) % sectors
+    return pair, np.asarray(place - before, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,9 +269,9 @@ class WeibullSite:
         """The wind states for these bins; default 0, 1, ... 359 degrees and 3, 4, ... 25 m/s."""
         own = _bins(self.default_directions, self.default_speeds, (DEFAULT_DIRECTIONS, DEFAULT_SPEEDS))
         direction, speed = _bins(directions, speeds, own)
-        frequency = np.atleast_1d(_checked("frequency", self.frequency, low=0, high=1))
-        scale = np.atleast_1d(_checked("weibull_a", self.weibull_a, low=1e-6, high=1e3))
-        shape = np.atleast_1d(_checked("weibull_k", self.weibull_k, low=1e-3, high=1e3))
+        frequency = np.atleast_1d(checked("frequency", self.frequency, low=0, high=1))
+        scale = np.atleast_1d(checked("weibull_a", self.weibull_a, low=1e-6, high=1e3))
+        shape = np.atleast_1d(checked("weibull_k", self.weibull_k, low=1e-3, high=1e3))
         if not (frequency.shape == scale.shape == shape.shape) or frequency.ndim != 1:
             raise ArgumentError(
                 "frequency, weibull_a and weibull_k must have one value per sector, "
@@ -280,10 +279,10 @@ class WeibullSite:
             )
         how = self.interpolation
         in_direction = _over_directions(frequency, direction, how) * (
-            len(frequency) / 360.0 * _direction_bin(direction)
+            len(frequency) / 360.0 * direction_bin(direction)
         )
         a, k = (_over_directions(v, direction, how)[:, None] for v in (scale, shape))
-        below = 1.0 - np.exp(-((_speed_edges(speed)[None, :] / a) ** k))
+        below = 1.0 - np.exp(-((speed_edges(speed)[None, :] / a) ** k))
         turbulence = _turbulence(self.turbulence_intensity, direction, speed)
         return _grid(direction, speed, in_direction[:, None] * np.diff(below, axis=1), turbulence)
 
@@ -305,8 +304,8 @@ class TableSite:
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
         """The wind states; by default one a cell of the table. Speeds other than the table's are refused."""
-        table = _checked("probability", self.probability, low=0, high=1)
-        table_speed = np.atleast_1d(_checked("wind_speed", self.wind_speed, low=0, high=200))
+        table = checked("probability", self.probability, low=0, high=1)
+        table_speed = np.atleast_1d(checked("wind_speed", self.wind_speed, low=0, high=200))
         if table.ndim != 2 or table_speed.ndim != 1 or table.shape[1] != len(table_speed) or len(table) == 0:
             raise ArgumentError(
                 f"probability must have one row per direction and one column per speed, "
@@ -320,7 +319,7 @@ class TableSite:
             raise ArgumentError(
                 f"speeds must be among the table's own ({table_speed.tolist()}), not {speed.tolist()}"
             )
-        share = len(table) / 360.0 * _direction_bin(direction)
+        share = len(table) / 360.0 * direction_bin(direction)
         probability = _over_directions(table, direction, self.interpolation)[:, column] * share
         return _grid(direction, speed, probability, _turbulence(self.turbulence_intensity, direction, speed))
 
@@ -342,10 +341,10 @@ class UniformSite:
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
         """The wind states; by default one a sector. With other speeds, each has the whole frequency."""
-        frequency = np.atleast_1d(_checked("frequency", self.frequency, low=0, high=1))
+        frequency = np.atleast_1d(checked("frequency", self.frequency, low=0, high=1))
         own = (_centres(len(frequency)), np.full(1, float(self.wind_speed)))
         direction, speed = _bins(directions, speeds, own)
-        share = len(frequency) / 360.0 * _direction_bin(direction)
+        share = len(frequency) / 360.0 * direction_bin(direction)
         probability = _over_directions(frequency, direction, self.interpolation) * share
         turbulence = _turbulence(self.turbulence_intensity, direction, speed)
         return _grid(direction, speed, probability[:, None], turbulence)
@@ -377,9 +376,9 @@ class TimeSeriesSite:
             raise ArgumentError(
                 "a time series has its own directions and speeds; leave directions and speeds out"
             )
-        speed = _checked("wind_speed", self.wind_speed, low=0, high=200)
-        direction = _checked("wind_direction", self.wind_direction, low=-360, high=720)
-        turbulence = _checked("turbulence_intensity", self.turbulence_intensity, low=0, high=5)
+        speed = checked("wind_speed", self.wind_speed, low=0, high=200)
+        direction = checked("wind_direction", self.wind_direction, low=-360, high=720)
+        turbulence = checked("turbulence_intensity", self.turbulence_intensity, low=0, high=5)
         if (
             speed.ndim != 1
             or speed.shape != direction.shape
@@ -407,7 +406,7 @@ def _shares(weight: npt.ArrayLike | None, count: int, relative: bool) -> FloatAr
     """The probability of each step."""
     if weight is None:
         return np.full(count, 1.0 / count)
-    weights = _checked("weight", weight, low=0)
+    weights = checked("weight", weight, low=0)
     if weights.shape != (count,):
         raise ArgumentError(f"weight must have one value per step, {count}, not shape {weights.shape}")
     total = weights.sum()
@@ -424,7 +423,7 @@ def _turbulence(
     """Turbulence intensity in these directions and wind speeds; always linear between points, as in PyWake."""
     if isinstance(value, TurbulenceTable):
         return value.at(directions, speeds)
-    turbulence = _checked("turbulence_intensity", value, low=0, high=5)
+    turbulence = checked("turbulence_intensity", value, low=0, high=5)
     if turbulence.ndim == 0:
         return turbulence
     if turbulence.ndim != 1:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.wake.compiling.compiled import scalar
+from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.turbines.turbine import Turbine
 
 FloatArray = npt.NDArray[np.float64]
@@ -136,26 +136,21 @@ def locate(machines: TurbineArrays, type_index: int, wind_speed: float) -> np.ui
     return row
 
 
-@scalar
-def curves_at(machines: TurbineArrays, type_index: int, wind_speed: float) -> tuple[float, float]:
-    """Power (W) and thrust coefficient of a type."""
+@inlined
+def curves_with_slopes(
+    machines: TurbineArrays, type_index: int, wind_speed: float
+) -> tuple[float, float, float, float]:
+    """Power (W) and thrust coefficient of a type, and the slopes of both with wind speed."""
+    turns = 1.0 if wind_speed > 0.0 else 0.0
     wind_speed = max(wind_speed, 0.0)
     row = locate(machines, type_index, wind_speed)
     p = machines.piece[row : row + COLUMNS]
     t = wind_speed - p[10]
-    return ((p[3] * t + p[2]) * t + p[1]) * t + p[0], p[5] * t + p[4]
+    power = ((p[3] * t + p[2]) * t + p[1]) * t + p[0]
+    return power, p[5] * t + p[4], turns * ((3.0 * p[3] * t + 2.0 * p[2]) * t + p[1]), turns * p[5]
 
 
 @scalar
-def curves_with_slopes(
-    machines: TurbineArrays, type_index: int, wind_speed: float
-) -> tuple[float, float, float, float]:
-    """Power, thrust coefficient and the slopes of both with wind speed."""
-    if wind_speed <= 0.0:
-        power, thrust = curves_at(machines, type_index, 0.0)
-        return power, thrust, 0.0, 0.0
-    row = locate(machines, type_index, wind_speed)
-    p = machines.piece[row : row + COLUMNS]
-    t = wind_speed - p[10]
-    power = ((p[3] * t + p[2]) * t + p[1]) * t + p[0]
-    return power, p[5] * t + p[4], (3.0 * p[3] * t + 2.0 * p[2]) * t + p[1], p[5]
+def curves_at(machines: TurbineArrays, type_index: int, wind_speed: float) -> tuple[float, float]:
+    """Power (W) and thrust coefficient of a type."""
+    return curves_with_slopes(machines, type_index, wind_speed)[:2]

@@ -31,11 +31,11 @@ class Curve(NamedTuple):
 
 
 def joined_points(speed: FloatArray, values: FloatArray, outside: Outside, degree: int) -> Curve:
-    """Two points or more joined by straight lines. Outside them the end values hold, or the curve is zero.
+    """Points joined by straight lines. Outside them the end values hold, or the curve is zero.
 
     At the last point itself the curve still has its value.
     """
-    if len(speed) < 2:
+    if outside == "zero" and len(speed) < 2:
         raise ArgumentError(f"a curve needs two wind speeds or more, not {speed.tolist()}")
     slope = np.append(np.diff(values) / np.diff(speed), 0.0)
     coefficients = np.zeros((len(speed), degree + 1))
@@ -125,30 +125,11 @@ class Turbine:
         _refuse_unknown(name, outside)
         speed, watts, thrust = (np.array(v, np.float64) for v in (wind_speed, power_w, thrust_coefficient))
         thrust_speed = speed if thrust_wind_speed is None else np.array(thrust_wind_speed, np.float64)
-        if (
-            speed.ndim != 1
-            or speed.shape != watts.shape
-            or thrust_speed.shape != thrust.shape
-            or len(speed) < 1
-        ):
-            raise ArgumentError(
-                f"turbine {name}: wind_speed, power_w and thrust_coefficient must be lists of one length, "
-                f"not of shapes {speed.shape}, {watts.shape}, {thrust.shape}"
-            )
-        for label, values in (("wind_speed", speed), ("power_w", watts)):
-            if not np.all(np.isfinite(values)) or np.any(values < 0):
-                raise ArgumentError(f"turbine {name}: {label} must hold finite numbers >= 0")
-        if np.any(np.diff(speed) <= 0):
-            raise ArgumentError(
-                f"turbine {name}: wind_speed must increase; sort the table and drop repeated rows"
-            )
-        _check_thrust(name, thrust_speed, thrust)
-        if thrust_wind_speed is None and outside == "hold":
-            pieces = _pieces(speed, watts, thrust)
-        else:
-            pieces = common_pieces(
-                joined_points(speed, watts, outside, 3), joined_points(thrust_speed, thrust, outside, 1)
-            )
+        _check_curve(name, "power_w", speed, watts)
+        _check_curve(name, "thrust_coefficient", thrust_speed, thrust)
+        pieces = common_pieces(
+            joined_points(speed, watts, outside, 3), joined_points(thrust_speed, thrust, outside, 1)
+        )
         made = Turbine(name, float(rotor_diameter_m), float(hub_height_m), *pieces)
         curve = zip(speed.tolist(), watts.tolist(), strict=True)
         _refuse_power(name, impossible_power(rotor_diameter_m, curve), "power_w in W")
@@ -198,7 +179,7 @@ class Turbine:
         else:
             _refuse_unknown(name, outside)
             points, values = np.array(thrust_wind_speed, np.float64), np.array(thrust_coefficient, np.float64)
-            _check_thrust(name, points, values)
+            _check_curve(name, "thrust_coefficient", points, values)
             pieces = common_pieces(Curve(start, power), joined_points(points, values, outside, 1))
             made = Turbine(name, *size, *pieces)
         why = impossible_power(rotor_diameter_m, [(rated_speed, rated)])
@@ -238,38 +219,23 @@ def _refuse_unknown(name: str, outside: str) -> None:
         raise ArgumentError(f"turbine {name}: outside must be 'hold' or 'zero', not {outside!r}")
 
 
-def _check_thrust(name: str, speed: FloatArray, thrust: FloatArray) -> None:
-    """Refuse anything but a table of thrust coefficients."""
-    if speed.ndim != 1 or speed.shape != thrust.shape or len(speed) < 1:
+def _check_curve(name: str, label: str, speed: FloatArray, values: FloatArray) -> None:
+    """Refuse anything but a table of ``label`` over wind speed."""
+    of = "wind_speed" if label == "power_w" else "the wind speeds of thrust"
+    if speed.ndim != 1 or speed.shape != values.shape or len(speed) < 1:
         raise ArgumentError(
-            f"turbine {name}: thrust_coefficient must have one value per wind speed, "
-            f"not shape {thrust.shape} for {speed.shape}"
+            f"turbine {name}: {of} and {label} must be lists of one length, "
+            f"not of shapes {speed.shape} and {values.shape}"
         )
-    for label, values in (("the wind speeds of thrust", speed), ("thrust_coefficient", thrust)):
-        if not np.all(np.isfinite(values)) or np.any(values < 0):
-            raise ArgumentError(f"turbine {name}: {label} must hold finite numbers >= 0")
+    for what, numbers in ((of, speed), (label, values)):
+        if not np.all(np.isfinite(numbers)) or np.any(numbers < 0):
+            raise ArgumentError(f"turbine {name}: {what} must hold finite numbers >= 0")
     if np.any(np.diff(speed) <= 0):
-        raise ArgumentError(f"turbine {name}: the wind speeds of thrust must increase")
-    if np.any(thrust > 1.5):
+        raise ArgumentError(f"turbine {name}: {of} must increase; sort the table and drop repeated rows")
+    if label == "thrust_coefficient" and np.any(values > 1.5):
         raise ArgumentError(
-            f"turbine {name}: thrust_coefficient {thrust.max()} is not a thrust coefficient (> 1.5)"
+            f"turbine {name}: thrust_coefficient {values.max()} is not a thrust coefficient (> 1.5)"
         )
-
-
-def _pieces(
-    speed: FloatArray, power: FloatArray, thrust: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Turn a table into pieces, with constant ones before its first and after its last row."""
-    slope_power = np.append(np.diff(power) / np.diff(speed), 0.0)
-    slope_thrust = np.append(np.diff(thrust) / np.diff(speed), 0.0)
-    zero = np.zeros_like(speed)
-    polynomials = np.stack([power, slope_power, zero, zero], axis=1)
-    lines = np.stack([thrust, slope_thrust], axis=1)
-    if speed[0] > 0:
-        speed = np.append(0.0, speed)
-        polynomials = np.concatenate([[[power[0], 0.0, 0.0, 0.0]], polynomials])
-        lines = np.concatenate([[[thrust[0], 0.0]], lines])
-    return speed, polynomials, lines
 
 
 def _generic_curves(rated_power_mw: float, diameter: float) -> tuple[FloatArray, FloatArray, FloatArray]:
