@@ -1,10 +1,12 @@
 """What a trial of annealing costs where thrust depends on the wind, by size of the farm.
 
-python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--seeds 1] [--fine] [--local] [--judge 2000]
+python benchmarks/moves.py [--sizes 30 50 80 200] [--evaluations 2000] [--seeds 1] [--fine] [--local] [--turned]
+    [--judge 2000]
 
 Gaussian wakes (``bastankhah-2014``), 40 D^2 per turbine, 4 D spacing; 24 directions of one speed each, or with
 ``--fine`` 360 directions of 23 speeds each, all of them in every trial. With ``--local`` the wind differs from place to
-place: a grid of speedups between 0.9 and 1.1, other ones in each of 12 sectors. To compare two versions, run it with
+place: a grid of speedups between 0.9 and 1.1, other ones in each of 12 sectors; with ``--turned``, wakes also follow
+the wind, which is turned by up to 10 degrees. To compare two versions, run it with
 each: ``PYTHONPATH=OTHER/src``. "Reached" are the turbines that the wake of one reaches in a direction, on average.
 With several ``--seeds``, each from a random start of its own, means are printed.
 
@@ -23,8 +25,8 @@ import numpy as np
 
 from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomStart
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.moves.carried_estimate import REFUSED, SEEN
-from vindeby.layout.moves.carried_moves import CarriedMoves
+from vindeby.layout.moves.carried_state import CarriedMoves
+from vindeby.layout.moves.estimate import EVERY, REFUSED, SEEN
 from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.walk import Walk, draws
 from vindeby.layout.moves.walk_loop import allowed, temperature
@@ -33,17 +35,19 @@ from vindeby.wake import GriddedSite, Site, TableSite, Turbine, UniformSite, Win
 DIAMETER_M = 198.0
 
 
-def local(site: Site, side: float) -> GriddedSite:
+def local(site: Site, side: float, *, turned: bool = False) -> GriddedSite:
     """The wind of a site with hills: a point per 1.5 km or so, and one at each corner."""
     at = np.linspace(0.0, side, max(4, round(side / 1500.0)))
     sectors = np.arange(12) * 30.0
     phase = np.deg2rad(sectors)
     east, north = at[:, None, None] / 4000.0, at[None, :, None] / 3000.0
     speedup = 1.0 + 0.05 * np.sin(east + phase) + 0.05 * np.cos(north - 2.0 * phase)
-    return GriddedSite(site, WindGrid(at, at, direction=sectors, speedup=speedup))
+    turning = 10.0 * np.sin(north + phase) * np.cos(east) if turned else None
+    grid = WindGrid(at, at, direction=sectors, speedup=speedup, turning=turning)
+    return GriddedSite(site, grid, turned_wakes=turned)
 
 
-def case(turbines: int, *, fine: bool, gridded: bool = False) -> Problem:
+def case(turbines: int, *, fine: bool, gridded: bool = False, turned: bool = False) -> Problem:
     """A square farm."""
     directions = 360 if fine else 24
     rose = 1.5 + np.cos(np.arange(directions) * 2.0 * np.pi / directions - 4.0)
@@ -56,8 +60,8 @@ def case(turbines: int, *, fine: bool, gridded: bool = False) -> Problem:
     else:
         site = UniformSite(rose, wind_speed=9.5)
     side = DIAMETER_M * sqrt(40.0 * turbines)
-    if gridded:
-        site = local(site, side)
+    if gridded or turned:
+        site = local(site, side, turned=turned)
     farm = WindFarm(site, Turbine.generic("10 MW", 10.0, DIAMETER_M, 119.0), "bastankhah-2014")
     square = ((0.0, 0.0), (side, 0.0), (side, side), (0.0, side))
     return Problem(farm, Boundary([square]), turbines, 4.0 * DIAMETER_M, f"{turbines}")
@@ -89,7 +93,7 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
             done += 1
             needed = chance * temperature(hot, cold, done, trials)
             before = learnt.copy()
-            learnt[SEEN] = 0  # whatever its estimate
+            learnt[SEEN] = EVERY - 1  # whatever its estimate
             rough = kernels.gained(*common, *move, 1e8)
             learnt[:] = before
             found = kernels.gained(*common, *move, needed)
@@ -118,7 +122,7 @@ def reached(problem: Problem, layout: Layout) -> float:
     if not isinstance(moves, CarriedMoves):
         return np.nan
     kernels.settle(problem.farm.data, problem.farm.machines, problem.farm.wind_near(limits.origin), moves)
-    return float(moves.settled.target_count.mean())
+    return float(moves.reached.sum(axis=2).mean())
 
 
 def main() -> None:
@@ -127,6 +131,7 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=2000)
     parser.add_argument("--fine", action="store_true")
     parser.add_argument("--local", action="store_true")
+    parser.add_argument("--turned", action="store_true")
     parser.add_argument("--judge", type=int, default=0, metavar="TRIALS")
     parser.add_argument("--seeds", type=int, default=1)
     given = parser.parse_args()
@@ -135,7 +140,7 @@ def main() -> None:
         + " ---: |" * 6
     )
     for turbines in given.sizes:
-        problem = case(turbines, fine=given.fine, gridded=given.local)
+        problem = case(turbines, fine=given.fine, gridded=given.local, turned=given.turned)
         start = RandomStart().run(problem, 0).layout
         search = Annealing(given.evaluations, 0.003, "all").prepare(problem)
         Annealing(5000, 0.003, "all").run(problem, 0, start)  # compile

@@ -32,14 +32,14 @@ def stored_layout(path: Path, key: str | None, farm: str | None, type_: str | No
 
 
 def site_file(path: Path, options: dict[str, Any]) -> FileContent:
-    """A site file of another tool as a section of a campaign."""
+    """A site file of another tool as a section; CampaignError for an option has its name as field and no source."""
     from vindeby.interop.formats import read_site_file
 
     return read_site_file(path, options)
 
 
 def turbine_file(path: Path, options: dict[str, Any]) -> FileContent:
-    """A turbine file of another tool as an entry of ``turbines``."""
+    """A turbine file of another tool as an entry of ``turbines``; raises in the same way."""
     from vindeby.interop.formats import read_turbine_file
 
     return read_turbine_file(path, options)
@@ -53,7 +53,7 @@ def with_geographic_files(document: Document, folder: Path) -> Document:
 
 
 def windio_document(path: Path, overrides: Sequence[str]) -> Document:
-    """A windIO system as the data of a campaign."""
+    """A windIO system as the data of a campaign; CampaignError where it says too little."""
     from vindeby.interop.windio.system import windio_document
 
     return windio_document(path, overrides)

@@ -8,7 +8,7 @@ factors between the two live here and nowhere else.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 HOURS_PER_YEAR = 8760.0
 """The year of wind-energy practice: 365 days, no leap day."""
@@ -94,6 +94,18 @@ def impossible_power(rotor_diameter_m: float, curve: Iterable[tuple[float, float
 def impossible_rating(rotor_diameter_m: float, rated_power_mw: float) -> str:
     """The same for a rated power alone, which a turbine reaches before the wind speeds at which it stops."""
     return impossible_power(rotor_diameter_m, [(_HIGHEST_RATED_SPEED, mw_to_w(rated_power_mw))])
+
+
+def count_sectors(directions: Sequence[float]) -> int:
+    """How many sectors have these directions at their middle: a last one of 360 is a first one of 0 again, north."""
+    return len(directions) - bool(len(directions) > 1 and directions[0] == 0.0 and directions[-1] == 360.0)
+
+
+def first_uneven(directions: Sequence[float]) -> int | None:
+    """The first direction that is not the middle of one of even sectors clockwise from north; None for no such one."""
+    width = 360.0 / count_sectors(directions)
+    sectors = range(count_sectors(directions))
+    return next((index for index in sectors if abs(directions[index] - index * width) > 1e-6), None)
 
 
 def gwh_to_mwh(energy_gwh: float) -> float:

@@ -183,7 +183,7 @@ def test_what_can_be_read_in_two_ways_is_refused_with_its_line(
 
 def test_a_wrong_entry_in_a_table_of_numbers_is_named_with_its_line(tmp_path: Path) -> None:
     told = refused(tmp_path, "id,y,x\n1,0,0\n2,4000,0\n3,abc,3000\n4,0,3000\n")
-    assert "a.csv:4: farms[0].boundary[2][1]: must be a number (got 'abc')" in told
+    assert "a.csv:4: farms[0].boundary: the y is not a number" in told
 
 
 @given(st.text(max_size=60) | st.text("0123456789.,;\txyen lato\n\"'#-", max_size=80))

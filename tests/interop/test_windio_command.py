@@ -80,7 +80,8 @@ def test_a_system_is_run_directly_and_kept_whole_with_the_results(tmp_path: Path
 def test_an_include_that_is_needed_and_not_there_is_named_with_its_line(tmp_path: Path) -> None:
     path = write(tmp_path / "system.yaml", {"name": "s", "site": "!include nowhere.yaml", "wind_farm": {}})
     told = str(in_process("check", str(path)).exception)
-    assert told.startswith(f"{path}:2: site: no such file (got {tmp_path / 'nowhere.yaml'})")
+    missing = str(tmp_path / "nowhere.yaml")
+    assert told.startswith(f"{path}:2: site: no such file (got {missing!r})")
 
 
 @pytest.mark.parametrize(

@@ -265,7 +265,7 @@ def test_a_written_campaign_is_the_same_campaign(tmp_path: Path) -> None:
         system = system_of(tmp_path, data)
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         folder.mkdir()
-        texts = campaign_files(system, Path("c.yaml")).texts
+        texts = campaign_files(system, Path("c.yaml"))
         for name, text in texts.items():
             (folder / name).write_text(text)
         written = Campaign.load(folder / "c.yaml")
@@ -294,9 +294,7 @@ def test_what_a_system_does_not_say_is_named_with_the_way_out(
     assert f"{path}: {field}: " in str(raised.value)
     assert "vindeby init --from" in str(raised.value)
     (text,) = [
-        text
-        for name, text in campaign_files(read_system(path), Path("c.yaml")).texts.items()
-        if name == "c.yaml"
+        text for name, text in campaign_files(read_system(path), Path("c.yaml")).items() if name == "c.yaml"
     ]
     assert f"# MISSING: {field}: " in text
 

@@ -14,8 +14,7 @@ from tests.command import vindeby
 from tests.layout.farms import mixed_farm, round_farm
 from tests.layout.zoned_problems import PROBLEMS
 from tests.physics.gridded_sites import SOUTH, WEST, Local
-from vindeby.assembly.foreign_farm import ForeignFarm
-from vindeby.assembly.foreign_farm import Layout as Places
+from vindeby.assembly.foreign_farm import ForeignFarm, Places
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Auto, Boundary, Gradient, Layout, Problem, RandomStart, Result, SmartStart

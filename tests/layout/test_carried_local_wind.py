@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from tests.physics.gridded_sites import GRID_X, GRID_Y, HEIGHT, SECTORS, SOUTH, WEST, Local
 from tests.physics.oracle import FREQUENCY, WEIBULL_A, WEIBULL_K
 from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomSearch
-from vindeby.layout.moves.carried_estimate import REFUSED, SEEN, free_watts_at
-from vindeby.layout.moves.carried_moves import CarriedMoves, carried_kernels, new_carried_moves
-from vindeby.layout.moves.carried_trial import CLEAR
-from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.one_move import Moves
+from vindeby.layout.moves.carried_moves import CLEAR, carried_kernels
+from vindeby.layout.moves.carried_state import CarriedMoves, new_carried_moves
+from vindeby.layout.moves.estimate import REFUSED, SEEN
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import (
     GriddedSite,
@@ -31,7 +29,6 @@ from vindeby.wake import (
     WindFarm,
     WindGrid,
 )
-from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.models import model_named
 
 pytestmark = pytest.mark.slow
@@ -51,7 +48,7 @@ WAYS = [
         else []
     ),
 ]
-SITES = ["weibull", "speedup", "nearest", "time series"]
+SITES = ["weibull", "speedup", "nearest", "time series", "turned"]
 TURBINES, COUNTED, MOVED = 9, 8, 7
 """The eighth is one of the same farm that stands already, the last one a neighbour."""
 NEAREST_M = 460.0
@@ -61,20 +58,24 @@ TYPES = np.array([0, 1, 0, 1, 0, 0, 1, 1, 1])
 
 
 def site_of(kind: str) -> Site:
-    """Speedups by direction, probabilities and turbulence by place or not; one sector of ``nearest`` never blows."""
-    local = Local(weibull=kind in ("weibull", "nearest"), turbulence=kind != "speedup")
+    """Speedups by direction, probabilities and turbulence by place or not; one sector of ``nearest`` never blows.
+
+    In ``turned``, wakes follow the wind, which is turned by up to 8 degrees.
+    """
+    turned = kind == "turned"
+    local = Local(weibull=kind in ("weibull", "nearest"), turbulence=kind != "speedup", turned=turned)
     arrays = local.arrays()
     interpolation: Any = "nearest" if kind == "nearest" else "linear"
     if kind == "nearest":
         arrays["sector_frequency"][..., 2] = 0.0
     rose: Site | None = None
-    if kind == "speedup":
+    if kind in ("speedup", "turned"):
         rose = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K, 0.1)
     elif kind == "time series":
         rng = np.random.default_rng(8)
         rose = TimeSeriesSite(rng.uniform(4.0, 14.0, 30), np.repeat(np.arange(10) * 36.0, 3), 0.08)
     grid = WindGrid(GRID_X - WEST, GRID_Y - SOUTH, height=HEIGHT, direction=SECTORS, **arrays)
-    return GriddedSite(rose, grid, interpolation, interpolation)
+    return GriddedSite(rose, grid, interpolation, interpolation, turned_wakes=turned)
 
 
 @cache
@@ -103,7 +104,9 @@ def whole_or_settled(farm: WindFarm, moves: CarriedMoves) -> float:
     if apart.min() >= NEAREST_M:
         return farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.type_index[:COUNTED])
     anew = new_carried_moves(farm, moves.x, moves.y, moves.type_index, COUNTED)
-    return float(mean_power_to_aep_gwh(carried_kernels(farm.model, "local").settle(*common(farm), anew)))
+    return float(
+        mean_power_to_aep_gwh(carried_kernels(farm.model, farm.locality).settle(*common(farm), anew))
+    )
 
 
 # Some on a grid, so that turbines stand abreast to the bit, and on the edges of the wind's grid.
@@ -128,7 +131,7 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
     x = np.array([*(700.0 * (i % 4) for i in range(COUNTED)), 150.0])
     y = np.array([*(900.0 * (i // 4) + 13.0 * i for i in range(COUNTED)), 2900.0])
     moves = new_carried_moves(farm, x, y, TYPES, COUNTED)
-    settle, gained, keep = carried_kernels(farm.model, "local")
+    settle, gained, keep = carried_kernels(farm.model, farm.locality)
     energy = settle(*common(farm), moves)
     assert mean_power_to_aep_gwh(energy) == pytest.approx(whole_or_settled(farm, moves), rel=1e-10)
     for i, (px, py), what in history:
@@ -156,41 +159,7 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
         assert mean_power_to_aep_gwh(energy) == pytest.approx(whole_or_settled(farm, moves), rel=1e-9)
 
 
-def farm_states(farm: WindFarm, x: Any, y: Any, kind: int) -> dict[str, Any]:
-    """The free wind at places, by place and state in the order of ``farm.wind``."""
-    free = farm.free_wind(x, y, kind)
-    step = farm.states.step
-    order = slice(None) if step is None else step
-    arrays = (free.speed, free.probability, free.turbulence)
-    return {
-        name: values.reshape(len(x), -1)[:, order]
-        for name, values in zip(("speed", "weight", "turbulence"), arrays, strict=True)
-    }
-
-
 TRIALS = 400_000
-
-
-@kernel("test_carried_local_wind")
-def free_watts(free, t, x, y):  # type: ignore[no-untyped-def]
-    return free_watts_at(free, t, x, y)  # type: ignore[no-untyped-call]
-
-
-def test_the_free_energy_of_a_place_is_what_a_turbine_alone_has_there() -> None:
-    farm = farm_of(WAYS[0], "weibull")
-    x = y = np.array([800.0, 2000.0])
-    table = new_carried_moves(farm, x, y, TYPES[:2], 2, TRIALS, (0.0, 0.0)).estimates.free_energy
-    assert (table.west, table.south) == (499.0, 499.0)  # a quarter beyond the layout, and a metre
-    for kind, column, row in ((0, 0, 0), (1, 7, 3), (0, 30, 38), (1, 12, 25)):
-        px, py = table.west + column / table.per_m, table.south + row / table.per_m
-        alone = farm.free_aep_at([px], [py], [kind])
-        assert mean_power_to_aep_gwh(free_watts(table, kind, px, py)) == pytest.approx(alone, rel=1e-6)  # type: ignore[no-untyped-call]
-        # Half-way to the next point, and beyond the table that of its edge.
-        there = farm.free_aep_at([px + 0.5 / table.per_m], [py], [kind])
-        between = free_watts(table, kind, px + 0.5 / table.per_m, py)  # type: ignore[no-untyped-call]
-        assert mean_power_to_aep_gwh(between) == pytest.approx(there, rel=1e-3)
-        edge = free_watts(table, kind, table.west, py)  # type: ignore[no-untyped-call]
-        assert free_watts(table, kind, table.west - 900.0, py) == edge  # type: ignore[no-untyped-call]
 
 
 def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
@@ -198,7 +167,7 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     rng = np.random.default_rng(3)
     x, y = (np.append(rng.uniform(0.0, 3000.0, COUNTED), at) for at in (150.0, 2900.0))
     moves = new_carried_moves(farm, x, y, TYPES, COUNTED, TRIALS, (0.0, 0.0))
-    settle, gained, keep = carried_kernels(farm.model, "local")
+    settle, gained, keep = carried_kernels(farm.model, farm.locality)
     energy = settle(*common(farm), moves)
     needed, kept, missed = -0.0005 * energy / COUNTED, 0, 0
     for _ in range(1500):
@@ -223,12 +192,6 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     assert moves.estimates.learnt[REFUSED] > 0.4 * moves.estimates.learnt[SEEN]
 
 
-def test_without_an_origin_moves_in_local_wind_are_not_estimated() -> None:
-    farm, x = farm_of(WAYS[0], "speedup"), np.array([500.0, 2500.0])
-    assert new_carried_moves(farm, x, x, TYPES[:2], 2, TRIALS).estimates.pair_losses.loss.size == 0
-    assert new_carried_moves(farm, x, x, TYPES[:2], 2, TRIALS, (0.0, 0.0)).estimates.pair_losses.loss.size > 0
-
-
 AREA = Boundary([[(0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0)]])
 
 
@@ -247,13 +210,3 @@ def test_a_walk_in_local_wind_never_ends_below_its_start_nor_differs_from_itself
     assert found.aep_gwh == problem.aep(found.layout)
     again = method.run(problem, 4, start)
     assert (again.x.tobytes(), again.y.tobytes()) == (found.x.tobytes(), found.y.tobytes())
-
-
-def test_all_kinds_of_local_wind_are_carried_on_but_for_wakes_that_follow_the_turned_wind() -> None:
-    where = np.array([500.0, 900.0]), np.array([500.0, 900.0]), np.zeros(2, int), 2
-    for kind in SITES:
-        assert isinstance(mover_of(farm_of(WAYS[0], kind), *where).moves, CarriedMoves)
-    turned = WindFarm(
-        Local(turned=True).site(), Turbine.generic("ten", 10.0, 178.0, 119.0), "bastankhah-2014"
-    )
-    assert isinstance(mover_of(turned, *where).moves, Moves)

@@ -20,9 +20,9 @@ from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomSta
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.judges import (
     MOST_DIRECTIONS,
-    Dropping,
     ExactJudge,
     Judge,
+    drop_surplus,
     part_of_directions,
     parts_of,
     row_ends,
@@ -134,7 +134,7 @@ def test_dropping_ends_at_the_count_with_points_of_the_lattice(
     assume(1 <= count <= 40)
     problem = problem_in(AREA, HOLE, count)
     judge = QuickJudge(problem) if quick else ExactJudge(problem, ground.origin)
-    left = Dropping(judge, np.array([count]), rows=rows).down_to_count(points)
+    left = drop_surplus(judge, np.array([count]), points, rows=rows)
     assert len(left.x) == count
     assert as_set(np.stack([left.x, left.y], axis=1)) <= as_set(np.stack([points.x, points.y], axis=1))
     for row in set(left.row.tolist()) if rows else ():
@@ -152,7 +152,7 @@ def test_the_one_dropped_is_the_one_whose_loss_costs_least() -> None:
     each = [problem.aep(Layout.of(*np.delete(place, i, axis=1))) for i in range(many)]
     judges: tuple[Judge, ...] = (QuickJudge(problem), ExactJudge(problem, ground.origin))
     for judge in judges:
-        left = Dropping(judge, np.array([many - 1]), rows=False).down_to_count(points)
+        left = drop_surplus(judge, np.array([many - 1]), points, rows=False)
         found = problem.aep(Layout.of(left.x + ground.origin[0], left.y + ground.origin[1]))
         better = sum(one > found * (1 + 1e-12) for one in each)
         assert better <= (0 if isinstance(judge, QuickJudge) else 2)

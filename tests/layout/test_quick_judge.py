@@ -17,7 +17,7 @@ from tests.layout import small_problems, zoned_problems
 from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices
 from vindeby.layout import Boundary, Lattice, Layout, Problem
 from vindeby.layout.arrays import FloatArray
-from vindeby.layout.lattices.judges import Dropping, ExactJudge, judge_for
+from vindeby.layout.lattices.judges import ExactJudge, drop_surplus, judge_for
 from vindeby.layout.lattices.points import Ground, PlaneLattice, Points
 from vindeby.layout.lattices.quick_judge import (
     CELLS,
@@ -206,7 +206,7 @@ def test_every_small_problem_has_a_judge() -> None:
         ground = Ground(problem)
         judge = judge_for(problem, ground.origin)
         points = ground.points(replace(shape, pitch=ground.widest_pitch(shape, ground.needed)))
-        assert judge.energy(Dropping(judge, ground.needed, rows=False).down_to_count(points)) > 0.0
+        assert judge.energy(drop_surplus(judge, ground.needed, points, rows=False)) > 0.0
 
 
 @settings(max_examples=25, deadline=None)

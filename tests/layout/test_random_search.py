@@ -12,9 +12,9 @@ from tests.layout.small_problems import PROBLEMS, circle, mixed
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Annealing, Boundary, Hopping, Layout, Method, Problem, RandomSearch, RandomStart
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.moves.carried_moves import CarriedMoves
+from vindeby.layout.moves.carried_moves import carried_kernels
+from vindeby.layout.moves.carried_state import CarriedMoves, new_carried_moves
 from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.one_move import move_kernels, new_moves
 from vindeby.layout.moves.steady_moves import SteadyMoves
 from vindeby.layout.moves.walk import Walk, walk
 from vindeby.units import mean_power_to_aep_gwh
@@ -41,8 +41,8 @@ def test_one_move_is_worth_what_the_whole_layout_is(model: str) -> None:
     farm, beside = untabulated(problem), problem.neighbours
     start = RandomStart().run(problem, 0)
     x, y = np.append(start.x, beside.x), np.append(start.y, beside.y)
-    moves = new_moves(farm, x, y, np.append(start.types, beside.types), 7)
-    settle, gained, keep = move_kernels(farm.model)
+    moves = new_carried_moves(farm, x, y, np.append(start.types, beside.types), 7)
+    settle, gained, keep = carried_kernels(farm.model)
     rng = np.random.default_rng(1)
     assert isinstance(farm.neighbours, Neighbours)
     for _ in range(60):
@@ -148,7 +148,7 @@ def test_annealing_by_parts_and_with_whole_layouts_take_the_same_way(monkeypatch
     problem = mixed()
     start = RandomStart().run(problem, 0).layout
     by_parts = Annealing(300).run(problem, 5, start)
-    monkeypatch.setattr("vindeby.layout.moves.walk.can_move_one", lambda model: False)
+    monkeypatch.setattr("vindeby.layout.moves.walk.can_follow", lambda farm, turbines: False)
     as_a_whole = Annealing(300).run(problem, 5, start)
     assert by_parts.aep_gwh == pytest.approx(as_a_whole.aep_gwh, rel=1e-12)
     np.testing.assert_allclose(by_parts.x, as_a_whole.x, rtol=0, atol=1e-9)
@@ -184,7 +184,7 @@ def test_evaluating_whole_layouts_takes_the_same_way(monkeypatch: pytest.MonkeyP
     problem = mixed()
     start = RandomStart().run(problem, 0).layout
     by_parts = RandomSearch(200).run(problem, 5, start)
-    monkeypatch.setattr("vindeby.layout.moves.walk.can_move_one", lambda model: False)
+    monkeypatch.setattr("vindeby.layout.moves.walk.can_follow", lambda farm, turbines: False)
     as_a_whole = RandomSearch(200).run(problem, 5, start)
     assert by_parts.aep_gwh == pytest.approx(as_a_whole.aep_gwh, rel=1e-12)
     np.testing.assert_allclose(by_parts.x, as_a_whole.x, rtol=0, atol=1e-9)

@@ -15,11 +15,9 @@ from tests.physics.gridded_sites import SOUTH, WEST, Local
 from vindeby.errors import ArgumentError
 from vindeby.layout import Annealing, Boundary, Method, Problem, RandomSearch, RandomStart, Result
 from vindeby.layout.climbing.simplified_farm import thinned
-from vindeby.layout.moves import carried_moves
-from vindeby.layout.moves.moving import is_cheaper_whole
 from vindeby.layout.moves.walk import Stage, Walk, stages_of, walk
 from vindeby.layout.portfolio.starts import trial_work
-from vindeby.wake import TableSite, TimeSeriesSite, Turbine, WeibullSite, WindFarm, iea37_335mw
+from vindeby.wake import TimeSeriesSite, Turbine, WeibullSite, WindFarm, iea37_335mw
 
 pytestmark = pytest.mark.slow
 
@@ -146,25 +144,6 @@ def test_both_stages_are_walked_and_counted() -> None:
     assert not same_bits(both, one)
     assert last.problem.farm.states.shape == (360, 6)
     assert same_bits(both, RandomSearch(200).run(problem, 3, start))
-
-
-def test_where_tables_are_faster_than_following_the_moved_turbine_whole_layouts_are_evaluated(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    turbines, site = fine_rose().farm.turbines, TableSite(np.full((12, 4), 1.0 / 48), SPEEDS[3:7], 0.07)
-    problem = in_wind(WindFarm(site, turbines, "nygaard-2022"))
-    assert problem.farm.tabulated
-    assert not is_cheaper_whole(problem.farm, 4)
-    monkeypatch.setattr(carried_moves, "MOST_BYTES", 0)
-    assert is_cheaper_whole(problem.farm, 4)
-    assert not is_cheaper_whole(problem.farm, 1000)
-    assert not is_cheaper_whole(circle().farm, 4)  # wakes that do not change with the wind
-    assert not is_cheaper_whole(WindFarm(site, turbines, "nygaard-2022", tabulate=False), 4)
-    monkeypatch.setattr("vindeby.layout.moves.walk.mover_of", None)  # nothing is followed
-    start = RandomStart().run(problem, 0).layout
-    found = RandomSearch(60, None, "all").run(problem, 1, start)
-    assert found.aep_gwh > problem.aep(start)
-    assert same_bits(found, RandomSearch(60, None, "all").run(problem, 1, start))
 
 
 HOW = {"random-search": Walk(60, 3000.0, 0.5, 3.0), "annealing": Walk(60, 3000.0, 0.1, 2.5, 0.001, 0.0001)}

@@ -162,7 +162,7 @@ def test_the_command_reads_a_file_of_others_once(tmp_path: Path, monkeypatch: py
         return read_guarded(path, *arguments, **named)
 
     monkeypatch.setattr(reading, "read_guarded", counted)
-    command(tmp_path / "old.h5", quiet=True)
+    command(output=tmp_path / "old.h5", campaign=None, set_=None, seeds=None, quiet=True)
     assert (tmp_path / "old.html").exists()
     assert read == [tmp_path / "old.h5"]
 

@@ -15,7 +15,7 @@ from numba.core import config
 from numba.extending import register_jitable
 
 from vindeby.errors import ArgumentError
-from vindeby.layout.moves import one_move, steady_moves, walk_loop
+from vindeby.layout.moves import carried_moves, steady_moves, walk_loop
 from vindeby.layout.placing import grid_wakes
 from vindeby.layout.placing.steps import placing_kernels
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
@@ -191,7 +191,7 @@ def _two_arguments(function: Callable[..., float]) -> Callable[..., float]:
 
 
 def _loops(model: WakeModel) -> list[Any]:
-    moves, steady = one_move.move_kernels(model), steady_moves.steady_kernels(model, True)
+    moves, steady = carried_moves.carried_kernels(model), steady_moves.steady_kernels(model, True)
     return [
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
         *placing_kernels(model, True), *placing_kernels(model, False), *moves, *steady,
@@ -206,7 +206,7 @@ def _loops(model: WakeModel) -> list[Any]:
 def _local_loops(model: WakeModel, locality: Locality) -> list[Any]:
     if model.superposition == "cumulative":  # not defined in local wind
         return []
-    moves = one_move.move_kernels(model, locality)
+    moves = carried_moves.carried_kernels(model, locality)
     return [*direct_kernels(model, locality), *placing_kernels(model, False, locality), *moves]
 
 

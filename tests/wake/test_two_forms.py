@@ -23,16 +23,17 @@ FloatArray = npt.NDArray[np.float64]
 
 MEASURE = """
 import numpy as np
-from vindeby.layout.moves.one_move import move_kernels, new_moves
+from vindeby.layout.moves.carried_moves import carried_kernels
+from vindeby.layout.moves.carried_state import new_carried_moves
 from vindeby.wake import TimeSeriesSite, WindFarm, iea37_335mw
 
 site = TimeSeriesSite(np.array([9.0, 8.0, 10.0]), np.array([270.0, 200.0, 90.0]))
 farm = WindFarm(site, iea37_335mw(), "iea37")
 x, y = np.array([0.0, 700.0, 900.0]), np.array([0.0, 50.0, 400.0])
-moves = new_moves(farm, x, y, np.zeros(3, np.int64), 3)
+moves = new_carried_moves(farm, x, y, np.zeros(3, np.int64), 3)
 
 def without_counting():
-    return move_kernels(farm.model).settle(farm.data, farm.machines, farm.wind, moves) * 8760e-9
+    return carried_kernels(farm.model).settle(farm.data, farm.machines, farm.wind, moves) * 8760e-9
 
 def counting():
     return [farm.aep(x, y) for _ in range(50)]

@@ -28,7 +28,7 @@ from vindeby.wake.sites.site import chunks_of
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-Layout = tuple[FloatArray, FloatArray, IntArray]
+Places = tuple[FloatArray, FloatArray, IntArray]
 """x, y and type of every turbine, neighbours last."""
 
 
@@ -37,16 +37,16 @@ class Engine(Protocol):
 
     title: str
 
-    def state_powers(self, layout: Layout, states: WindStates) -> tuple[FloatArray, FloatArray]:
+    def state_powers(self, layout: Places, states: WindStates) -> tuple[FloatArray, FloatArray]:
         """Power in W and wind speed in m/s, both (turbines, states)."""
 
     def state_speeds_at(
-        self, layout: Layout, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
+        self, layout: Places, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
     ) -> FloatArray:
         """Wind speed in m/s at points in the wakes of the layout, (points, states)."""
 
     def mean_power_and_slopes(
-        self, layout: Layout, counted: int, states: WindStates
+        self, layout: Places, counted: int, states: WindStates
     ) -> tuple[float, FloatArray, FloatArray]:
         """Mean power in W of the first ``counted`` turbines, and its slopes with x and y of every turbine."""
 
@@ -166,7 +166,7 @@ class ForeignFarm(WindFarm):
         self,
         x: FloatArray,
         y: FloatArray,
-        standing: Layout,
+        standing: Places,
         directions: npt.ArrayLike | None,
         speeds: npt.ArrayLike | None,
     ) -> FloatArray:
@@ -185,7 +185,7 @@ class ForeignFarm(WindFarm):
             energies[:, kind] = (turbine.power_at(blows) * free.probability).sum(axis=1)
         return energies
 
-    def _weights(self, layout: Layout, counted: int) -> FloatArray:
+    def _weights(self, layout: Places, counted: int) -> FloatArray:
         """The probability of every state at every turbine; one row for all where the wind is the same everywhere."""
         if self.locality == "uniform":
             return np.asarray(self.states.probability[None, :])

@@ -12,7 +12,6 @@ from vindeby.campaign.cells import cells_of
 from vindeby.campaign.fields import ABOUT_WIND, CampaignFields
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
-from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
@@ -105,8 +104,7 @@ class Campaign(CampaignFields):
 
     def dumps(self) -> str:
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
-        aside: dict[str, str] = {}
-        return put_back(write(set_aside(self._plain_data({PACKED: True}), aside)), aside)
+        return write(self._plain_data({PACKED: True}))
 
     def root_attributes(self) -> dict[str, str | int | float | bool]:
         """What a database says in its root attributes about the campaign it holds."""

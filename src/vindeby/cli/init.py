@@ -63,7 +63,7 @@ def _from_windio(system_file: Path, path: Path) -> None:
     from vindeby.store.disk.output_file import refuse_existing
 
     system = read_system(system_file)
-    texts = campaign_files(system, path).texts
+    texts = campaign_files(system, path)
     for name in texts:
         refuse_existing(path.parent / name)
     for line in system.notes.lines():

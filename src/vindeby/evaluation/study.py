@@ -17,7 +17,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationE
 
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.files import NamedFile
-from vindeby.campaign.reading.packed_lists import put_back, set_aside
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.tables import Header, TableLine, TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
@@ -297,6 +296,4 @@ class Study(Section):
 
     def dumps(self) -> str:
         """The study as YAML text; nothing in it refers to another file."""
-        aside: dict[str, str] = {}
-        data = self.model_dump(mode="json", by_alias=True, exclude_none=True, context={PACKED: True})
-        return put_back(write(set_aside(data, aside)), aside)
+        return write(self.model_dump(mode="json", by_alias=True, exclude_none=True, context={PACKED: True}))

@@ -122,8 +122,8 @@ def read_windio_turbine(path: Path, _: Options) -> FileContent:
 
 def unused_keys(root: Node) -> list[str]:
     """The note that lists what was not used of a file."""
-    name = root.place.file.path.name
-    return not_used([key.removeprefix(f"{name}: ") for key in ignored_keys(root.files)])
+    name = root.file.path.name
+    return not_used([key.removeprefix(f"{name}: ") for key in ignored_keys(root)])
 
 
 class _DoctypeError(Exception):

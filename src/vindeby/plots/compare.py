@@ -134,38 +134,39 @@ def gallery(
     turbines that do not stand where the best of its farm and type has one are highlighted.
     """
     keys = result_set.matching(pattern)
-    return _every(result_set, pattern, keys, most) if every else _chosen(result_set, pattern, keys)
-
-
-def _chosen(result_set: ResultSet, pattern: str, keys: list[str]) -> NDArray[np.object_]:
-    cells = _cells(result_set, keys)
-    shown = list(cells.values())[:_MOST_CELLS]
-    rows = [_best_median_worst(mine) for mine in shown]
-    columns = max(len(row) for row in rows)
-    drawn = [[(place, prepare(result_set, key)) for place, key in row] for row in rows]
-    left, bottom, right, top = drawn[0][0][1].box
+    cells = _cells(result_set, keys[:most] if every else keys)
+    best = {
+        cell: prepare(result_set, mine[0])
+        for cell, mine in list(cells.items())[: None if every else _MOST_CELLS]
+    }
+    first = prepare(result_set, keys[0]) if every else next(iter(best.values()))
+    left, bottom, right, top = first.box
     shape = min(max((top - bottom) / (right - left), 0.4), 2.2)
+    if every:
+        columns = min(len(keys[:most]), max(1, round(math.sqrt(len(keys[:most]) * 1.5 * shape))), 10)
+        chosen = [("", key) for key in keys[:most]]
+        lines = [chosen[start : start + columns] for start in range(0, len(chosen), columns)]
+        width = min(1.75, 16.0 / columns) if columns > 3 else 3.2
+    else:
+        lines = [_best_median_worst(cells[cell]) for cell in best]
+        columns, width = max(map(len, lines)), 3.4 if shape < 1.4 else 2.9
     with style():
-        width = 3.4 if shape < 1.4 else 2.9
-        whole = figure(max(columns * width + 0.6, 5.2), len(rows) * (width * shape + 0.75) + 0.9)
-        grid = whole.subplots(len(rows), columns, squeeze=False)
-        for line, row in zip(grid, drawn, strict=True):
-            for axes in line[len(row) :]:
+        whole = figure(max(columns * width + 0.6, 5.2), len(lines) * (width * shape + 0.75) + 0.95)
+        grid, found = whole.subplots(len(lines), columns, squeeze=False), list[Axes]()
+        for row, line in zip(grid, lines, strict=True):
+            for axes in row[len(line) :]:
                 axes.set_visible(False)
-            for axes, (place, one) in zip(line, row, strict=False):
-                _panel(axes, one, row[0][1], place)
-            for axes in line[1 : len(row)]:
+            for axes, (place, key) in zip(row, line, strict=False):
+                _panel(axes, prepare(result_set, key), best[result_set.place(key)[:2]], place)
+                found.append(axes)
+            for axes in row[1 : len(line)]:
                 axes.set_ylabel("")
-        name = drawn[0][0][1].cell if len(cells) == 1 else ""
-        more = f", {len(keys):,} results" + (
-            "" if len(cells) == len(shown) else f", {len(shown)} of {len(cells)} cells"
-        )
-        whole.suptitle(f"{pattern}{f': {name}' if name else ''}{more}", fontsize=10, fontweight="bold")
-        if columns > 1:
-            whole.legend(handles=_legend(drawn[0][0][1]), loc="outside lower center", ncols=2, fontsize=8)
-    return np.array(
-        [axes for line, row in zip(grid, drawn, strict=True) for axes in line[: len(row)]], object
-    )
+        name = f": {first.cell}" if len(cells) == 1 and first.cell else ""
+        some = f" ({len(found)} of them)" if len(found) < len(keys) else ""
+        whole.suptitle(f"{pattern}{name}, {len(keys):,} results{some}", fontsize=10, fontweight="bold")
+        if len(found) > 1:
+            whole.legend(handles=_legend(first), loc="outside lower center", ncols=2, fontsize=8)
+    return np.array(found, object)
 
 
 def _cells(result_set: ResultSet, keys: list[str]) -> dict[tuple[int, int], list[str]]:
@@ -184,11 +185,14 @@ def _best_median_worst(keys: list[str]) -> list[tuple[str, str]]:
 
 
 def _panel(axes: Axes, drawn: Drawn, best: Drawn, place: str) -> None:
-    origin = drawn.origin
-    _draw(axes, drawn, best, origin, 4.0)
+    _draw(axes, drawn, best, drawn.origin, 4.0 if place else 2.6)
     axes.grid(visible=False)
+    if not place:
+        axes.axis("off")
+        axes.set_title(_title(drawn, drawn), fontsize=7.5, pad=2)
+        return
     axes.tick_params(labelsize=7)
-    shapes.label_axes(axes, origin)
+    shapes.label_axes(axes, drawn.origin)
     axes.xaxis.label.set_fontsize(7)
     axes.yaxis.label.set_fontsize(7)
     axes.set_title(f"{place}: {_title(drawn, best)}", fontsize=8.5)
@@ -242,34 +246,3 @@ def _legend(drawn: Drawn) -> list[Line2D]:
         legend_mark("o", FAINT, f"where the best has one (within {_SAME_PLACE:g} D)", 2.6),
         legend_mark("o", strong(), "only in the best", 4, is_open=True),
     ]
-
-
-def _every(result_set: ResultSet, pattern: str, every: list[str], most: int) -> NDArray[np.object_]:
-    keys = every[:most]
-    drawn = [prepare(result_set, key) for key in keys]
-    best = {cell: prepare(result_set, mine[0]) for cell, mine in _cells(result_set, keys).items()}
-    left, bottom, right, top = drawn[0].box
-    shape = (top - bottom) / (right - left)
-    columns = min(len(keys), max(1, round(math.sqrt(len(keys) * 1.5 * shape))), 10)
-    lines = math.ceil(len(keys) / columns)
-    width = min(1.75, 16.0 / columns) if columns > 3 else 3.2
-    with style():
-        whole = figure(max(columns * width + 0.2, 5.2), lines * (width * shape + 0.42) + 0.95)
-        grid = whole.subplots(lines, columns, squeeze=False)
-        for place, axes in enumerate(grid.flat):
-            axes.axis("off")
-            if place < len(drawn):
-                one = drawn[place]
-                _draw(axes, one, best[result_set.place(one.key)[:2]], one.origin, 2.6)
-                axes.set_title(_title(one, one), fontsize=7.5, pad=2,
-                               fontweight="bold" if place == 0 else "normal")  # fmt: skip
-        more = (
-            f", {len(keys)} results" if len(every) == len(keys) else f", the best {len(keys)} of {len(every)}"
-        )
-        worst = drawn[-1].aep_gwh
-        if drawn[0].aep_gwh and worst:
-            more += f", {100 * (1 - worst / drawn[0].aep_gwh):.2f} % apart"
-        name = drawn[0].cell if len(best) == 1 else ""
-        whole.suptitle(f"{pattern}{f': {name}' if name else ''}{more}", fontsize=10, fontweight="bold")
-        whole.legend(handles=_legend(drawn[0]), loc="outside lower center", ncols=2, fontsize=8)
-    return np.array(grid.flat[: len(keys)], object)

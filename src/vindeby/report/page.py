@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from textwrap import shorten
 from typing import Any
@@ -92,9 +93,9 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def picture(draw: Callable[[bool], Any], caption: str) -> str:
+def picture(draw: Callable[..., Any], caption: str) -> str:
     """A picture for light and for dark pages, in the size that it has on paper."""
-    light, dark = draw(False), draw(True)
+    light, dark = draw(dark=False), draw(dark=True)
     width, height = (round(inches * _CSS_DOTS_PER_INCH) for inches in size_in_inches(light.figure))
     kind = "scroll wide" if width > _PHONE_WIDTH else "scroll"
     return (
@@ -135,7 +136,7 @@ def _best_layout(result_set: ResultSet) -> str:
     known = result_set.campaign is not None
     caption = f"{key}: the layout that {'loses least to wakes' if known else 'has the most energy'}"
     try:
-        return picture(lambda dark: layout_map(result_set, key, dark=dark), caption)
+        return picture(partial(layout_map, result_set, key), caption)
     except DataError:
         return ""  # a result without a layout that could be drawn
 
@@ -143,9 +144,7 @@ def _best_layout(result_set: ResultSet) -> str:
 def _wind(result_set: ResultSet) -> str:
     if result_set.campaign is None or not result_set.campaign.is_about_wind:
         return ""
-    return picture(
-        lambda dark: rose(result_set, dark=dark), "how often the wind comes from where, and how fast"
-    )
+    return picture(partial(rose, result_set), "how often the wind comes from where, and how fast")
 
 
 def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
@@ -311,7 +310,7 @@ def _pictures(result_set: ResultSet, progress: Progress) -> str:
             continue  # shown at the top
         progress(f"drawing {name}")
         try:
-            parts.append(picture(lambda dark, draw=draw: draw(result_set, dark=dark), caption))
+            parts.append(picture(partial(draw, result_set), caption))
         except DataError:
             continue  # the database does not hold what this picture needs
     return "".join(parts) if len(parts) > 1 else ""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, NoReturn
 
 _UNITS = {
     "deg": ("deg", "degree", "degrees", "°", "degn", "°n", "degtrue"),
@@ -61,12 +61,8 @@ _NAME_THEM = "name them x,y or easting,northing"
 METRES_WANTED = "project them to metres first, to UTM for example, with QGIS or pyproj"
 
 
-class HeaderError(Exception):
-    """What a header leaves open, and what to do about it."""
-
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.message, self.remedy = message, remedy
+Refuse = Callable[[str, str], NoReturn]
+"""Raises with what a header leaves open, and what to do about it."""
 
 
 class Column:
@@ -130,26 +126,26 @@ def named_columns(
 
 
 def find_columns(
-    header: Sequence[str], wanted: Mapping[str, Column], given: Mapping[str, str]
+    header: Sequence[str], wanted: Mapping[str, Column], given: Mapping[str, str], refuse: Refuse
 ) -> dict[str, int]:
-    """Where each quantity stands; raises HeaderError for two columns of one quantity or an unknown unit."""
+    """Where each quantity stands; refuses two columns of one quantity, and an unknown unit."""
     named = named_columns(header, wanted, given)
     for quantity in given:
         if len(named.get(quantity, ())) != 1:
-            raise HeaderError(
+            refuse(
                 f"does not have exactly one column with the name that columns: gives for {quantity}",
                 "check columns:",
             )
     for quantity, (index, *others) in named.items():
         if others:
-            raise HeaderError(
+            refuse(
                 f"columns {index + 1} and {others[0] + 1} both name the {quantity}: which of them to use is "
                 "not clear",
                 "keep one of them",
             )
         unit, needed = _name_and_unit(header[index])[1], wanted[quantity]
         if unit not in ("", needed.unit, *needed.also):
-            raise HeaderError(
+            refuse(
                 f"the column of {quantity} is in {unit}; vindeby needs {unit_text(needed.unit)}",
                 f"convert it, and name the unit in the header: [{needed.unit}]",
             )
@@ -195,27 +191,27 @@ def names_a_pair(cells: Sequence[str]) -> bool:
     return any(names.issuperset(pair) for pair in (*_PAIRS, ("longitude", "latitude")))
 
 
-def find_pair(header: Sequence[str]) -> Pair:
-    """The columns of x and y, in any order, with or without units; raises HeaderError where that is not clear."""
+def find_pair(header: Sequence[str], refuse: Refuse) -> Pair:
+    """The columns of x and y, in any order, with or without units; refuses what is not clear."""
     columns = [_position(cell) for cell in header]
     names = [name for name, _ in columns]
     complete = [pair for pair in _PAIRS if all(name in names for name in pair)]
     if not complete:
-        _refuse_without_a_pair(names)
+        _refuse_without_a_pair(names, refuse)
     if len(complete) > 1:
         both = " and ".join(",".join(pair) for pair in complete)
-        raise HeaderError(f"the header has {both}: which of them to use is not clear", "keep one pair")
+        refuse(f"the header has {both}: which of them to use is not clear", "keep one pair")
     x, y = complete[0]
     rivals = [name for name in names if name in ("x", "y", "easting", "northing", x, y)]
     if len(rivals) > 2:
         message = f"the header has {', '.join(rivals)}: which of them to use is not clear"
-        raise HeaderError(message, "keep one pair")
+        refuse(message, "keep one pair")
     units = [columns[names.index(name)][1] for name in (x, y)]
     for unit in units:
         if unit == "degrees":
-            raise HeaderError("the columns are in degrees; vindeby needs metres", METRES_WANTED)
+            refuse("the columns are in degrees; vindeby needs metres", METRES_WANTED)
         if unit not in ("", "m"):
-            raise HeaderError(f"the columns are in {unit}; vindeby needs metres", "convert them to metres")
+            refuse(f"the columns are in {unit}; vindeby needs metres", "convert them to metres")
     return Pair(
         names.index(x),
         names.index(y),
@@ -225,15 +221,15 @@ def find_pair(header: Sequence[str]) -> Pair:
     )
 
 
-def type_column(header: Sequence[str]) -> int | None:
-    """The column with the type of each turbine; None where there is none. HeaderError for two of them."""
+def type_column(header: Sequence[str], refuse: Refuse) -> int | None:
+    """The column with the type of each turbine; None where there is none. Refuses two of them."""
     found = [
         index
         for index, cell in enumerate(header)
         if " ".join(re.findall(r"[^\W_]+", cell.lower())) in _TYPE_NAMES
     ]
     if len(found) > 1:
-        raise HeaderError("the header has two columns of turbine types", "keep one, named type")
+        refuse("the header has two columns of turbine types", "keep one, named type")
     return found[0] if found else None
 
 
@@ -249,12 +245,10 @@ def _position(cell: str) -> tuple[str, str]:
     return known[0] if known else "", unit
 
 
-def _refuse_without_a_pair(names: Sequence[str]) -> None:
+def _refuse_without_a_pair(names: Sequence[str], refuse: Refuse) -> NoReturn:
     if "longitude" in names or "latitude" in names:
-        raise HeaderError(
-            "the columns are longitude and latitude, in degrees; vindeby needs metres", METRES_WANTED
-        )
+        refuse("the columns are longitude and latitude, in degrees; vindeby needs metres", METRES_WANTED)
     known = [name for name in names if name in ("x", "y", "easting", "northing", "e", "n")]
     if known:
-        raise HeaderError(f"the header names {', '.join(known)}, which is not a pair of x and y", _NAME_THEM)
-    raise HeaderError("the first line names no columns of x and y", _NAME_THEM)
+        refuse(f"the header names {', '.join(known)}, which is not a pair of x and y", _NAME_THEM)
+    refuse("the first line names no columns of x and y", _NAME_THEM)

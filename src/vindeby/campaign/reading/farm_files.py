@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign.reading.files import NamedFile, suffix_of
-from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.reading.readers import StoredLayout, readers
 from vindeby.campaign.reading.tables import TableLine, read_positions, read_vertices
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Hidden, Origin, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
@@ -99,7 +99,7 @@ def _take_stored(named: NamedFile) -> None:
     ):
         named.refuse_key("best", "does not say of which farm", "write best: {farm: NAME, type: NAME}")
     try:
-        found = readers().stored_layout(path, key, wanted.get("farm"), wanted.get("type"))
+        found: StoredLayout = readers().stored_layout(path, key, wanted.get("farm"), wanted.get("type"))
     except VindebyError as error:
         wrong = "database" if not path.exists() else "best" if key is None else "key"
         named.refuse_key(wrong, str(error), "check the path" if wrong == "database" else "name what it has")

@@ -16,12 +16,11 @@ import sys
 import zlib
 from array import array
 from collections.abc import Sequence
-from typing import Any
 
 LONGEST_PLAIN = 500
 _LONGEST = 20_000_000
 _PREFIX = "packed:"
-_PACKED_WORD = re.compile(r"(packed:(?:float64|text):\d+:)[A-Za-z0-9+/=]+")
+PACKED_WORD = re.compile(r"(packed:(?:float64|text):\d+:)[A-Za-z0-9+/=]+")
 
 
 class PackedListError(ValueError):
@@ -67,7 +66,7 @@ def unpack(text: str) -> list[float] | list[str]:
 
 def abridged(text: str) -> str:
     """A text with its packed lists cut short, for people to read."""
-    return _PACKED_WORD.sub(r"\1...", text)
+    return PACKED_WORD.sub(r"\1...", text)
 
 
 def is_packed(value: object) -> bool:
@@ -86,27 +85,3 @@ def number_bytes(numbers: Sequence[float]) -> bytes:
 def digest_of_numbers(numbers: Sequence[float]) -> str:
     """What tells one list of numbers from another, for fingerprints."""
     return f"{len(numbers)}:{hashlib.sha256(number_bytes(numbers)).hexdigest()}"
-
-
-def set_aside(data: Any, aside: dict[str, str]) -> Any:
-    """The same data with a short word for each packed list: a YAML writer looks at every character in turn."""
-    if isinstance(data, dict):
-        return {key: set_aside(value, aside) for key, value in data.items()}
-    if isinstance(data, list):
-        return [set_aside(value, aside) for value in data] if _may_hold_text(data) else data
-    if not is_packed(data):
-        return data
-    word = f"packed-{hashlib.sha256(data.encode()).hexdigest()}"
-    aside[word] = data
-    return word
-
-
-def _may_hold_text(data: list[Any]) -> bool:
-    return bool(data) and isinstance(data[0], str | dict | list)
-
-
-def put_back(text: str, aside: dict[str, str]) -> str:
-    """The text with each packed list in its place."""
-    for word, packed in aside.items():
-        text = text.replace(word, packed)
-    return text

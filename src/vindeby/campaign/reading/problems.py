@@ -12,49 +12,32 @@ from pydantic import BaseModel, ValidationError
 from vindeby.campaign.reading.yaml_text import Document, Path, field_name
 from vindeby.errors import Problem
 
-_REMEDIES = {
-    "missing": "add it",
-    "float_type": "write a number, without quotes",
-    "int_type": "write a whole number, without quotes",
-    "bool_type": "write true or false, without quotes",
-    "int_from_float": "write a whole number",
-    "finite_number": "write a finite number",
-    "string_type": "write text; put it in quotes if it looks like a number",
-    "list_type": "write a list",
-    "tuple_type": "write a list",
-    "dict_type": "write key: value lines",
-    "model_type": "write key: value lines",
-    "model_attributes_type": "write key: value lines",
-    "greater_than": "write a larger number",
-    "greater_than_equal": "write a larger number",
-    "less_than": "write a smaller number",
-    "less_than_equal": "write a smaller number",
-    "too_short": "add what is lacking",
-    "too_long": "remove what is too much",
-    "string_too_short": "write a word",
-    "string_too_long": "write fewer words",
+_WORDS: dict[str, tuple[str | None, str]] = {
+    "missing": ("is missing", "add it"),
+    "float_type": ("must be a number", "write a number, without quotes"),
+    "int_type": ("must be a whole number", "write a whole number, without quotes"),
+    "bool_type": ("must be true or false", "write true or false, without quotes"),
+    "int_from_float": (None, "write a whole number"),
+    "finite_number": ("must be a finite number", "write a finite number"),
+    "string_type": ("must be text", "write text; put it in quotes if it looks like a number"),
+    "list_type": ("must be a list", "write a list"),
+    "tuple_type": ("must be a list", "write a list"),
+    "dict_type": ("must be a mapping", "write key: value lines"),
+    "model_type": ("must be a mapping", "write key: value lines"),
+    "model_attributes_type": ("must be a mapping", "write key: value lines"),
+    "greater_than": ("must be greater than {gt}", "write a larger number"),
+    "greater_than_equal": ("must be at least {ge}", "write a larger number"),
+    "less_than": ("must be less than {lt}", "write a smaller number"),
+    "less_than_equal": ("must be at most {le}", "write a smaller number"),
+    "too_short": ("must have at least {min_length} entries, but has {actual_length}", "add what is lacking"),
+    "too_long": (
+        "must have at most {max_length} entries, but has {actual_length}",
+        "remove what is too much",
+    ),
+    "string_too_short": ("must not be empty", "write a word"),
+    "string_too_long": ("must have at most {max_length} characters", "write fewer words"),
 }
-_MESSAGES = {
-    "missing": "is missing",
-    "float_type": "must be a number",
-    "int_type": "must be a whole number",
-    "bool_type": "must be true or false",
-    "finite_number": "must be a finite number",
-    "string_type": "must be text",
-    "list_type": "must be a list",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a mapping",
-    "model_type": "must be a mapping",
-    "model_attributes_type": "must be a mapping",
-    "greater_than": "must be greater than {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than": "must be less than {lt}",
-    "less_than_equal": "must be at most {le}",
-    "too_short": "must have at least {min_length} entries, but has {actual_length}",
-    "too_long": "must have at most {max_length} entries, but has {actual_length}",
-    "string_too_short": "must not be empty",
-    "string_too_long": "must have at most {max_length} characters",
-}
+"""What is wrong, by pydantic's name for it, and the remedy."""
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _LONGEST_VALUE = 80
 _UNION_TAGS = ("number", "table", "list", "rows", "range")
@@ -97,9 +80,10 @@ def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tu
         return context["message"], context["remedy"]
     if kind in _UNKNOWN:
         return "is not a known key", _nearest(str(location[-1]), sorted(set(_keys_at(model, location[:-1]))))
-    message = _MESSAGES.get(kind, detail["msg"][:1].lower() + detail["msg"][1:])
+    message, remedy = _WORDS.get(kind, (None, "correct it"))
+    message = message or detail["msg"][:1].lower() + detail["msg"][1:]
     limits = {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
-    return message.format(**limits), _REMEDIES.get(kind, "correct it")
+    return message.format(**limits), remedy
 
 
 def _nearest(key: str, known: list[str]) -> str:

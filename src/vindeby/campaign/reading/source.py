@@ -35,7 +35,8 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
     text = read_bounded_text(Path(path), MAX_BYTES)
     if is_windio(text):
-        return readers().windio_document(Path(path), overrides)
+        system: Document = readers().windio_document(Path(path), overrides)
+        return system
     return with_files(from_text(text, name), Path(path).parent)
 
 

@@ -18,12 +18,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple, NoReturn
 
 from vindeby.campaign.reading.columns import (
     METRES_WANTED,
     Column,
-    HeaderError,
     Pair,
     find_columns,
     find_pair,
@@ -32,7 +32,7 @@ from vindeby.campaign.reading.columns import (
     type_column,
     unit_text,
 )
-from vindeby.campaign.reading.yaml_text import Document, Hidden, Origin, resolve
+from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 from vindeby.text import plural
@@ -43,7 +43,6 @@ _DECIMAL_COMMA = re.compile(r"[-+]?(\d+),(\d+)([eE][-+]?\d+)?")
 _LONGEST_PREAMBLE = 100
 _GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
 _SHOWN = 8
-_LONGEST_SHOWN = 20
 _LARGEST_LONGITUDE, _LARGEST_LATITUDE = 360.0, 90.0
 _TWO_COLUMNS = Pair(0, 1, 2, False, ())
 
@@ -146,8 +145,9 @@ class TableReader:
             self.refuse(line, "cannot be split into columns", "is it the right file?")
         return rows
 
-    def refuse_doubtful_commas(self, cells: Sequence[tuple[int, str]]) -> bool:
-        """Whether commas stand for decimal points in the cells of a file; refuses what may separate thousands."""
+    def refuse_doubtful_commas(self, rows: Sequence[TableLine], places: Sequence[int]) -> None:
+        """Refuse commas in the cells of these columns that may separate thousands instead of decimals."""
+        cells = [(row.line, row.cell(place)) for row in rows for place in places]
         found = [(line, cell) for line, cell in cells if "," in cell]
         remedy = "write decimal points, and no separators of thousands"
         for line, cell in found:
@@ -158,7 +158,6 @@ class TableReader:
             self.refuse(found[0][0], message, remedy)
         if found and any("." in cell for _, cell in cells):
             self.refuse(found[0][0], "decimal commas and decimal points are mixed in one file", remedy)
-        return bool(found)
 
     def header(self, text: str, wanted: Mapping[str, Column], required: Sequence[str]) -> Header:
         """The row that names most of what is required."""
@@ -193,12 +192,12 @@ class TableReader:
         numbers = [place for quantity, place in places.items() if quantity not in as_text]
         if header.separator == ",":
             self.refuse_longer_rows(rows, len(header.cells))
-        self.refuse_doubtful_commas([(row.line, row.cell(place)) for row in rows for place in numbers])
+        self.refuse_doubtful_commas(rows, numbers)
         columns: dict[str, list[float]] = {}
         for quantity, place in places.items():
             if quantity in as_text:
                 continue
-            columns[quantity] = self._column(rows, place, quantity)
+            columns[quantity] = self.column(rows, place, quantity)
             if conversion := wanted[quantity].conversion(header.cells[place]):
                 unit, divisor = conversion
                 columns[quantity] = [value / divisor for value in columns[quantity]]
@@ -217,7 +216,8 @@ class TableReader:
                     "give one value for each name; with decimal commas, separate columns by semicolons",
                 )
 
-    def _column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:
+    def column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:
+        """The numbers of a column."""
         try:
             numbers = [float(row.cells[place]) for row in rows]
             if math.isfinite(math.fsum(numbers)) and not any("_" in row.cells[place] for row in rows):
@@ -240,10 +240,7 @@ class TableReader:
         if any(_parsed(cell) is not None for cell in header.cells):
             remedy = f"name the columns, e.g. {','.join(required)}"
             self.refuse(header.line, "has no header that says which column is what", remedy)
-        try:
-            places = find_columns(header.cells, wanted, self.names)
-        except HeaderError as error:
-            self.refuse(header.line, error.message, error.remedy)
+        places = find_columns(header.cells, wanted, self.names, partial(self.refuse, header.line))
         for quantity in required:
             if quantity not in places:
                 remedy = f"name one of the columns {quantity.replace(' ', '_')}"
@@ -324,15 +321,12 @@ class _Positions:
         first = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
         has_pair = names_a_pair(_without_mark(named.cells))
         above = [row for row in reader.rows(text, named._replace(line=0)) if row.line < named.line]
-        if has_pair and not any(_is_number(cell) for row in above for cell in row.cells):
+        if has_pair and not any(_parsed(cell) is not None for row in above for cell in row.cells):
             first = named
         self.rows = reader.rows(text, first)
         if (first is named and has_pair) or self._is_header(first):
             self.names = _without_mark(first.cells)
-            try:
-                self.pair = find_pair(self.names)
-            except HeaderError as error:
-                reader.refuse(first.line, error.message, error.remedy)
+            self.pair = find_pair(self.names, partial(reader.refuse, first.line))
         elif not first.cells[0].startswith("#"):
             self.rows.insert(0, TableLine(first.line, first.cells))
 
@@ -343,7 +337,7 @@ class _Positions:
         if len(first.cells) == 1:
             remedy = "separate x and y by a comma, a semicolon or a tab"
             self.reader.refuse(first.line, "has only one column", remedy)
-        if not any(map(_is_number, first.cells)):
+        if all(_parsed(cell) is None for cell in first.cells):
             return True
         if len(first.cells) > 2:
             message = f"has {len(first.cells)} columns and no header that says which of them are x and y"
@@ -351,38 +345,34 @@ class _Positions:
         return False
 
     def document(self, *, one_area: bool) -> Document:
-        """The positions; what is not a number is left to the campaign's own check, which names the entry."""
+        """The positions, with the line of each."""
         if one_area:
             self._refuse_several_areas()
-        pairs = [self._cells(row) for row in self.rows]
-        cells = [(row.line, cell) for row, pair in zip(self.rows, pairs, strict=True) for cell in pair]
-        commas = self.reader.refuse_doubtful_commas(cells)
-        values = [[_value(cell, commas) for cell in pair] for pair in pairs]
-        self._refuse_words(values)
-        self._refuse_degrees(values)
+        places = (self.pair.x, self.pair.y)
+        self.reader.refuse_longer_rows(self.rows, self.pair.width)
+        for row in self.rows:
+            if not all(map(row.cell, places)):
+                self.reader.refuse(row.line, "has no value for x or y", "give both on each line")
+        self.reader.refuse_doubtful_commas(self.rows, places)
+        x, y = (self.reader.column(self.rows, place, name) for place, name in zip(places, "xy", strict=True))
+        if self.rows and not self.pair.in_metres:
+            low, high = sorted(max(map(abs, column)) for column in (x, y))
+            if low <= _LARGEST_LATITUDE and high <= _LARGEST_LONGITUDE:
+                self.reader.refuse(
+                    self.rows[0].line,
+                    "the coordinates look like degrees of longitude and latitude; vindeby needs metres",
+                    f"{METRES_WANTED}; if they are metres, name the columns x [m],y [m]",
+                )
         origins: dict[DataPath, Origin] = {(): Origin(self.reader.source)}
         origins |= {(index,): Origin(self.reader.source, row.line) for index, row in enumerate(self.rows)}
-        return Document(values, origins)
+        return Document([list(pair) for pair in zip(x, y, strict=True)], origins)
 
     def types(self) -> list[TableLine] | None:
         """The cell of each row in the column of types; None where there is no such column."""
-        try:
-            column = type_column(self.names)
-        except HeaderError as error:
-            self.reader.refuse(1, error.message, error.remedy)
+        column = type_column(self.names, partial(self.reader.refuse, 1))
         if column is None:
             return None
         return [TableLine(row.line, row.cells[column : column + 1]) for row in self.rows]
-
-    def _cells(self, row: TableLine) -> list[str]:
-        """The cells of x and y."""
-        if self.pair is _TWO_COLUMNS:
-            return row.cells
-        self.reader.refuse_longer_rows([row], self.pair.width)
-        found = [row.cell(self.pair.x), row.cell(self.pair.y)]
-        if not all(found):
-            self.reader.refuse(row.line, "has no value for x or y", "give both on each line")
-        return found
 
     def _refuse_several_areas(self) -> None:
         for name, index in self.pair.identifiers:
@@ -391,30 +381,6 @@ class _Positions:
                 message = f"the column {name!r} has {len(values)} values for {len(self.rows)} vertices"
                 remedy = "write one file for each area, or polygons in a YAML file"
                 self.reader.refuse(self.rows[0].line, f"{message}: it may hold several areas", remedy)
-
-    def _refuse_words(self, values: Sequence[Sequence[object]]) -> None:
-        """A file of words is not a table; a wrong entry in one that is mostly numbers is named later."""
-        wrong = [
-            row
-            for row, pair in zip(self.rows, values, strict=True)
-            if any(isinstance(value, str | bool) or value is None for value in pair)
-        ]
-        if 2 * len(wrong) >= len(values) > 0 and wrong:
-            self.reader.refuse(
-                wrong[0].line, "is not a vertex: it must have two numbers", "is it the right file?"
-            )
-
-    def _refuse_degrees(self, values: Sequence[Sequence[object]]) -> None:
-        pairs = [(abs(x), abs(y)) for x, y in map(_two_numbers, values)]
-        if self.pair.in_metres or not pairs:
-            return
-        low, high = sorted((max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)))
-        if low <= _LARGEST_LATITUDE and high <= _LARGEST_LONGITUDE:
-            self.reader.refuse(
-                self.rows[0].line,
-                "the coordinates look like degrees of longitude and latitude; vindeby needs metres",
-                f"{METRES_WANTED}; if they are metres, name the columns x [m],y [m]",
-            )
 
 
 def _first_lines(text: str) -> list[str]:
@@ -441,22 +407,6 @@ def _without_mark(cells: Sequence[str]) -> list[str]:
     return [cell.lstrip("# ") for cell in cells]
 
 
-def _value(cell: str, decimal_commas: bool) -> object:
-    """What a cell holds: a number, or what else YAML has; long text is hidden from messages."""
-    if decimal_commas and _DECIMAL_COMMA.fullmatch(cell):
-        cell = cell.replace(",", ".")
-    try:
-        value = resolve(cell)
-    except ValueError:
-        value = cell
-    return Hidden(value) if isinstance(value, str) and len(value) > _LONGEST_SHOWN else value
-
-
-def _is_number(cell: str) -> bool:
-    value = _value(cell, True)
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _parsed(cell: str) -> float | None:
     """A number, perhaps with a decimal comma; None for anything else."""
     if "_" in cell:
@@ -465,14 +415,6 @@ def _parsed(cell: str) -> float | None:
         return float(cell)
     except ValueError:
         return float(cell.replace(",", ".")) if _DECIMAL_COMMA.fullmatch(cell) else None
-
-
-def _two_numbers(values: Sequence[object]) -> tuple[float, float]:
-    """Two numbers; infinite where there are not two."""
-    if len(values) != 2:
-        return math.inf, math.inf
-    x, y = (value if isinstance(value, int | float) else math.inf for value in values)
-    return x, y
 
 
 def _is_surely_decimal(cell: str) -> bool:

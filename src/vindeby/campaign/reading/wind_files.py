@@ -159,7 +159,7 @@ class _LocalWind(NamedFile):
         taken = self._chosen(arrays)
         axes = self._axes({one for quantity in taken for one in arrays[quantity][0]}, found.arrays)
         values: dict[str, Any] = {
-            quantity: self._grid(quantity, *arrays[quantity], axes) for quantity in taken
+            quantity: self._grid(quantity, arrays[quantity], axes) for quantity in taken
         }
         self._take_sectors(site.get("weibull"), values, axes)
         self.data.pop("use", None)
@@ -198,10 +198,9 @@ class _LocalWind(NamedFile):
             found[axis] = values
         return {axis: found[axis] for axis in AXES if axis in found}
 
-    def _grid(
-        self, quantity: str, axes: tuple[str, ...], array: FloatArray, known: dict[str, FloatArray]
-    ) -> dict[str, Any]:
+    def _grid(self, quantity: str, given: Any, known: dict[str, FloatArray]) -> dict[str, Any]:
         """A quantity as a campaign file has it."""
+        axes, array = given
         own = [_AXES[name.lower()] for name in axes]
         order = sorted(range(len(own)), key=lambda index: AXES.index(own[index]))
         ordered, names = array.transpose(order), [own[index] for index in order]

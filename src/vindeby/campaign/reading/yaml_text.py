@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import yaml
+from yaml.emitter import ScalarAnalysis
 
 from vindeby import printable
+from vindeby.campaign.reading.packed_lists import PACKED_WORD
 from vindeby.errors import CampaignError, Problem
 
 MAX_BYTES = 16_000_000
@@ -102,10 +104,9 @@ def read(text: str, source: str, *, has_lines: bool = True, includes: bool = Fal
     With ``includes``, ``!include FILE`` becomes an Include, keys that are numbers become text, and a key may come
     twice with the same text: files of other tools have all three.
     """
-    reader = _Reader(source, has_lines, includes)
+    reader = _Reader(yaml.parse(text, Loader=_PARSER), source, has_lines, includes)
     try:
-        for event in yaml.parse(text, Loader=_PARSER):
-            reader.take(event)
+        return reader.document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = " ".join(part for part in (error.context, error.problem) if part)
@@ -113,7 +114,6 @@ def read(text: str, source: str, *, has_lines: bool = True, includes: bool = Fal
     except yaml.YAMLError as error:
         reason = getattr(error, "reason", None) or "it holds characters that YAML does not allow"
         reader.refuse(f"not valid YAML: {reason}", None, remedy="save the file as plain UTF-8 text")
-    return reader.document()
 
 
 def write(data: Any) -> str:
@@ -124,10 +124,26 @@ def write(data: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes the text that YAML 1.2 would read as something else; writes no anchors."""
+    """Quotes the text that YAML 1.2 would read as something else; writes no anchors, and packed lists at once.
+
+    PyYAML looks at every character of a text in turn, which takes seconds for ten years of hourly wind.
+    """
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  (the signature is PyYAML's)
         return True
+
+    def analyze_scalar(self, scalar: str) -> ScalarAnalysis:
+        if not PACKED_WORD.fullmatch(scalar):
+            return super().analyze_scalar(scalar)
+        return ScalarAnalysis(scalar, False, False, False, True, True, True, False)
+
+    def write_plain(self, text: str, split: bool = True) -> None:
+        if not PACKED_WORD.fullmatch(text):
+            super().write_plain(text, split)
+            return
+        self.stream.write(text if self.whitespace else f" {text}")
+        self.whitespace = self.indention = False
+        self.column += len(text)
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -145,161 +161,106 @@ def _try_resolve(text: str) -> object:
 _Dumper.add_representer(str, _represent_text)
 
 
-@dataclass
-class _Frame:
-    """A mapping or list that is being filled."""
-
-    value: Any
-    path: Path
-    nodes: int = 1
-    anchor: str | None = None
-    key: str | None = None
-    key_line: int = 0
-
-
 class _Reader:
-    """Builds data from parser events without recursion."""
+    """Builds data from parser events, which are nested at most ``MAX_DEPTH`` deep."""
 
-    def __init__(self, source: str, has_lines: bool, includes: bool) -> None:
-        self.source = source
-        self.has_lines = has_lines
-        self.includes = includes
-        self.frames: list[_Frame] = []
+    def __init__(self, events: Iterator[Any], source: str, has_lines: bool, includes: bool) -> None:
+        self.events, self.source, self.has_lines, self.includes = events, source, has_lines, includes
+        self.path: Path = ()
+        """What is being read, for messages."""
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.origins: dict[Path, Origin] = {(): Origin(source)}
-        self.roots: list[Any] = []
         self.nodes = 0
 
     def document(self) -> Document:
-        if not self.roots or self.roots[0] is None:
+        roots: list[Any] = []
+        for event in self.events:
+            self.path = ()
+            if isinstance(event, yaml.DocumentStartEvent) and roots:
+                self.refuse("a second document starts here", event, remedy="remove the line `---`")
+            if isinstance(event, yaml.NodeEvent):
+                roots.append(self._value(event, (), event))
+        if not roots or roots[0] is None:
             self.refuse("the file holds nothing", None, remedy="`vindeby init` writes a file to start from")
-        return Document(self.roots[0], self.origins)
+        return Document(roots[0], self.origins)
 
-    def take(self, event: Any) -> None:
-        if isinstance(event, yaml.ScalarEvent):
-            self._scalar(event)
-        elif isinstance(event, yaml.AliasEvent):
-            self._alias(event)
-        elif isinstance(event, yaml.CollectionStartEvent):
-            self._open(event)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self._close(event)
-        elif isinstance(event, yaml.DocumentStartEvent) and self.roots:
-            self.refuse("a second document starts here", event.start_mark, remedy="remove the line `---`")
-
-    def _scalar(self, event: Any) -> None:
-        include = self.includes and event.tag == "!include"
-        self._no_tag(event, plain=event.implicit[0] or include, quoted=event.implicit[1])
-        value: object = Include(event.value) if include else event.value
-        if event.implicit[0]:
-            try:
-                value = resolve(event.value)
-            except ValueError:
-                self.refuse(
-                    f"a number of {len(event.value)} digits",
-                    event.start_mark,
-                    remedy="write it as 1.0e+6",
-                )
-        if self._wants_key():
-            self._key(value, event)
-            return
-        if event.anchor:
-            self.anchors[event.anchor] = (value, 1)
-        self._put(value, 1, event)
-
-    def _alias(self, event: Any) -> None:
-        if self._wants_key():
-            self.refuse("an alias cannot be a key", event.start_mark, remedy="write the key out")
-        if event.anchor not in self.anchors:
-            self.refuse(
-                f"alias *{event.anchor} stands for nothing complete",
-                event.start_mark,
-                remedy=f"define it before, with &{event.anchor}",
+    def _value(self, event: Any, path: Path, first: Any) -> Any:
+        """What begins with an event; its line is that of ``first``, which may be its key."""
+        self.path, before = path, self.nodes
+        self.origins[path] = Origin(self.source, first.start_mark.line + 1)
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self.anchors:
+                message = f"alias *{event.anchor} stands for nothing complete"
+                self.refuse(message, event, remedy=f"define it before, with &{event.anchor}")
+            value, nodes = self.anchors[event.anchor]
+            self.nodes += nodes
+        else:
+            self.nodes += 1
+            value = (
+                self._scalar(event) if isinstance(event, yaml.ScalarEvent) else self._collection(event, path)
             )
-        value, nodes = self.anchors[event.anchor]
-        self._put(value, nodes, event)
+            if event.anchor:
+                self.anchors[event.anchor] = (value, self.nodes - before)
+        if self.nodes > MAX_NODES:
+            self.refuse(f"more than {MAX_NODES:,} values", event, remedy="move boundaries to files")
+        return value
 
-    def _open(self, event: Any) -> None:
-        self._no_tag(event, plain=event.implicit, quoted=False)
-        if self._wants_key():
-            self.refuse("a list or mapping cannot be a key", event.start_mark, remedy="use a word as key")
-        if len(self.frames) >= MAX_DEPTH:
-            self.refuse(
-                f"nested deeper than {MAX_DEPTH} levels", event.start_mark, remedy="is a bracket left open?"
-            )
-        value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
-        path = self._next_path()
-        self._note(path, event)
-        self.frames.append(_Frame(value, path, anchor=event.anchor))
+    def _scalar(self, event: Any) -> Any:
+        plain, quoted = event.implicit
+        if self.includes and event.tag == "!include":
+            return Include(event.value)
+        self._refuse_tag(event, plain or quoted)
+        try:
+            return resolve(event.value) if plain else event.value
+        except ValueError:
+            message = f"a number of {len(event.value)} digits"
+            return self.refuse(message, event, remedy="write it as 1.0e+6")
 
-    def _close(self, event: Any) -> None:
-        frame = self.frames.pop()
-        if frame.anchor:
-            self.anchors[frame.anchor] = (frame.value, frame.nodes)
-        self._put(frame.value, frame.nodes, event, noted=True)
+    def _collection(self, event: Any, path: Path) -> Any:
+        self._refuse_tag(event, event.implicit)
+        if len(path) >= MAX_DEPTH:
+            self.refuse(f"nested deeper than {MAX_DEPTH} levels", event, remedy="is a bracket left open?")
+        if isinstance(event, yaml.SequenceStartEvent):
+            entries: list[Any] = []
+            while not isinstance(inner := next(self.events), yaml.SequenceEndEvent):
+                entries.append(self._value(inner, (*path, len(entries)), inner))
+            return entries
+        mapping: dict[str, Any] = {}
+        while not isinstance(named := next(self.events), yaml.MappingEndEvent):
+            self.path = path
+            key = self._key(named, mapping)
+            value = self._value(next(self.events), (*path, key), named)
+            if key in mapping and mapping[key] != value:
+                message = f"duplicate key {key!r} with another value"
+                self.refuse(message, named, remedy="remove one of them")
+            mapping[key] = value
+        return mapping
 
-    def _wants_key(self) -> bool:
-        return bool(self.frames) and isinstance(self.frames[-1].value, dict) and self.frames[-1].key is None
-
-    def _key(self, key: object, event: Any) -> None:
-        frame, mark = self.frames[-1], event.start_mark
+    def _key(self, event: Any, mapping: dict[str, Any]) -> str:
+        if not isinstance(event, yaml.ScalarEvent):
+            self.refuse("an alias, a list or a mapping cannot be a key", event, remedy="use a word as key")
+        key = self._scalar(event)
         if self.includes and isinstance(key, int | float) and not isinstance(key, bool):
             key = str(key)
         if not isinstance(key, str):
-            self.refuse("a key must be text", mark, value=repr(key), remedy="put it in quotes")
+            self.refuse("a key must be text", event, value=repr(key), remedy="put it in quotes")
         if key == "<<":
-            self.refuse("merge keys (<<) are not supported", mark, remedy="write the fields out")
-        if key in frame.value and not (self.includes and isinstance(frame.value[key], str)):
-            first = self.origins[(*frame.path, key)].line
-            self.refuse(f"duplicate key {key!r}, first on line {first}", mark, remedy="remove one of them")
-        frame.key, frame.key_line = key, mark.line + 1
+            self.refuse("merge keys (<<) are not supported", event, remedy="write the fields out")
+        if key in mapping and not (self.includes and isinstance(mapping[key], str)):
+            first = self.origins[(*self.path, key)].line
+            self.refuse(f"duplicate key {key!r}, first on line {first}", event, remedy="remove one of them")
+        return key
 
-    def _next_path(self) -> Path:
-        if not self.frames:
-            return ()
-        frame = self.frames[-1]
-        if isinstance(frame.value, list):
-            return (*frame.path, len(frame.value))
-        return frame.path if frame.key is None else (*frame.path, frame.key)
+    def _refuse_tag(self, event: Any, is_implicit: bool) -> None:
+        if event.tag is not None and not is_implicit:
+            self.refuse("YAML tags are not supported", event, value=event.tag, remedy="remove the tag")
 
-    def _note(self, path: Path, event: Any) -> None:
-        line = event.start_mark.line + 1
-        if self.frames and self.frames[-1].key is not None:
-            line = self.frames[-1].key_line
-        self.origins[path] = Origin(self.source, line)
-
-    def _put(self, value: Any, nodes: int, event: Any, *, noted: bool = False) -> None:
-        self.nodes += 1 if noted else nodes
-        if self.nodes > MAX_NODES:
-            self.refuse(
-                f"more than {MAX_NODES:,} values", event.start_mark, remedy="move boundaries to files"
-            )
-        if not noted:
-            self._note(self._next_path(), event)
-        if not self.frames:
-            self.roots.append(value)
-            return
-        frame = self.frames[-1]
-        frame.nodes += nodes
-        if frame.key is None:
-            frame.value.append(value)
-        else:
-            if frame.key in frame.value and frame.value[frame.key] != value:
-                message = f"duplicate key {frame.key!r} with another value"
-                self.refuse(message, event.start_mark, remedy="remove one of them")
-            frame.value[frame.key] = value
-            frame.key = None
-
-    def _no_tag(self, event: Any, *, plain: bool, quoted: bool) -> None:
-        if event.tag is not None and not plain and not quoted:
-            self.refuse(
-                "YAML tags are not supported", event.start_mark, value=event.tag, remedy="remove the tag"
-            )
-
-    def refuse(self, message: str, mark: Any, *, remedy: str, value: str | None = None) -> NoReturn:
+    def refuse(self, message: str, at: Any, *, remedy: str, value: str | None = None) -> NoReturn:
+        """Raise for what begins with this event or error mark."""
+        mark = getattr(at, "start_mark", at)
         line = mark.line + 1 if mark is not None and self.has_lines else None
         raise CampaignError(
-            [Problem(self.source, field_name(self._next_path()), message, value, remedy, line)]
+            [Problem(self.source, field_name(self.path), message, value, remedy, line)]
         ) from None
 
 

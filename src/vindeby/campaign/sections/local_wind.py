@@ -24,6 +24,7 @@ from vindeby.campaign.sections.values import (
     refusal,
     require,
 )
+from vindeby.units import count_sectors
 
 Axis = Literal["x", "y", "height", "wind_directions"]
 AXES: tuple[Axis, ...] = ("x", "y", "height", "wind_directions")
@@ -226,7 +227,8 @@ class LocalWind(Section):
 
     @property
     def _repeats(self) -> bool:
-        return self.wind_directions is not None and self.wind_directions[-1] == 360.0
+        directions = self.wind_directions
+        return directions is not None and count_sectors(directions) < len(directions)
 
     def _places(self, place: Sequence[int]) -> str:
         """Where a point of the grid is, in words."""

@@ -32,6 +32,7 @@ from vindeby.parameters import Count as Count
 from vindeby.parameters import NotNegative as NotNegative
 from vindeby.parameters import Number as Number
 from vindeby.parameters import Positive as Positive
+from vindeby.units import count_sectors, first_uneven
 
 _FARTHEST_M = 1e8
 
@@ -180,15 +181,12 @@ def evenly_around(directions: tuple[float, ...], *inner: str) -> tuple[float, ..
 
     ``inner`` is the path from a sector to its direction.
     """
-    centres = directions[:-1] if len(directions) > 1 and directions[-1] == 360.0 else directions
-    for index, direction in enumerate(centres):
-        middle = index * 360.0 / len(centres)
-        require(
-            abs(direction - middle) <= 1e-6,
-            f"with {len(centres)} sectors, sector {index} must be at {middle:g} degrees",
-            "list the sectors from north clockwise, at even distances",
-            index,
-            *inner,
+    sectors, index = count_sectors(directions), first_uneven(directions)
+    if index is not None:
+        raise refusal(
+            f"with {sectors} sectors, sector {index} must be at {index * 360.0 / sectors:g} degrees",
+            remedy="list the sectors from north clockwise, at even distances",
+            at=(index, *inner),
         )
     return directions
 

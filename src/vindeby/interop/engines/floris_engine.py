@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.assembly.foreign_farm import Layout
+from vindeby.assembly.foreign_farm import Places
 from vindeby.campaign.sections.wake_model import FlorisEngine
 from vindeby.errors import ArgumentError, InputError
 from vindeby.interop.engines import need_engine, refuse_nan
@@ -38,7 +38,7 @@ class Floris:
         side = grid.get("turbine_grid_points", 3) if isinstance(grid, dict) else 3
         self._per_rotor = int(side) ** 2 if isinstance(side, int) else 9
 
-    def state_powers(self, layout: Layout, states: WindStates) -> tuple[FloatArray, FloatArray]:
+    def state_powers(self, layout: Places, states: WindStates) -> tuple[FloatArray, FloatArray]:
         """Power in W and wind speed in m/s, both (turbines, states); the wind speed is the mean on the rotor."""
         x, _, types = layout
         watts, speed = (np.zeros((len(x), len(states.speed))) for _ in range(2))
@@ -55,7 +55,7 @@ class Floris:
         return watts, speed
 
     def state_speeds_at(
-        self, layout: Layout, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
+        self, layout: Places, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
     ) -> FloatArray:
         """Wind speed in m/s at points in the wakes of the layout, (points, states)."""
         out = np.zeros((len(x), len(states.speed)))
@@ -78,7 +78,7 @@ class Floris:
         for begin in range(0, len(blowing), share):
             yield blowing[begin : begin + share]
 
-    def _set(self, layout: Layout, states: WindStates, part: npt.NDArray[np.intp]) -> Any:
+    def _set(self, layout: Places, states: WindStates, part: npt.NDArray[np.intp]) -> Any:
         x, y, types = layout
         direction = np.repeat(states.direction, np.diff(states.first))
         several = len(self._types) > 1  # the first stands in the model already

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.assembly.foreign_farm import Layout
+from vindeby.assembly.foreign_farm import Places
 from vindeby.assembly.wind import TurnedSite
 from vindeby.campaign.sections.wake_model import PyWakeEngine
 from vindeby.interop.engines import made_model, need_engine, refuse_nan
@@ -43,7 +43,7 @@ class PyWake:
         needed = getattr(self._model, "args4all", ())  # by models of deflection: all turbines face the wind
         self._angles: dict[str, Any] = {name: 0.0 for name in ("yaw", "tilt") if f"{name}_ilk" in needed}
 
-    def state_powers(self, layout: Layout, states: WindStates) -> tuple[FloatArray, FloatArray]:
+    def state_powers(self, layout: Places, states: WindStates) -> tuple[FloatArray, FloatArray]:
         """Power in W and wind speed in m/s, both (turbines, states)."""
         x, y, types = layout
         shape = (len(x), len(states.speed))
@@ -56,7 +56,7 @@ class PyWake:
         return watts, speed
 
     def state_speeds_at(
-        self, layout: Layout, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
+        self, layout: Places, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
     ) -> FloatArray:
         """Wind speed in m/s at points in the wakes of the layout: PyWake's flow map, (points, states)."""
         from py_wake.flow_map import Points
@@ -73,7 +73,7 @@ class PyWake:
         return out
 
     def mean_power_and_slopes(
-        self, layout: Layout, counted: int, states: WindStates
+        self, layout: Places, counted: int, states: WindStates
     ) -> tuple[float, FloatArray, FloatArray]:
         """Mean power in W of the first ``counted`` turbines, and its slopes by PyWake's automatic differentiation."""
         from autograd import value_and_grad

@@ -60,7 +60,7 @@ def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
     farm_names, type_names = (
         dict(zip(axis.numbers.tolist(), axis.names, strict=True)) for axis in (farms, types)
     )
-    labels = {}
+    labels: dict[tuple[int, int], str] = {}
     if chosen.campaign is not None:
         known = chosen.campaign.type_names
         labels = {(cell.farm_idx, cell.type_idx): cell.label(known) for cell in chosen.campaign.cells()}

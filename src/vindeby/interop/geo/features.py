@@ -14,7 +14,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.reading.columns import HeaderError, type_column
+from vindeby.campaign.reading.columns import type_column
 from vindeby.campaign.reading.files import NamedFile
 from vindeby.text import listed, plural
 
@@ -272,10 +272,7 @@ def _wanted(layer: Layer, name_field: str | None, named: Named) -> list[Feature]
 def put_types(layer: Layer, features: Sequence[Feature], named: Named, known: Sequence[str]) -> None:
     """Put the type of each point into the group, where a field of the file says it."""
     fields = layer.fields()
-    try:
-        place = type_column(fields)
-    except HeaderError as error:
-        named.refuse(error.message, "say type: beside file")
+    place = type_column(fields, lambda message, _: named.refuse(message, "say type: beside file"))
     if place is None:
         return
     types = [feature.properties.get(fields[place]) for feature in features]

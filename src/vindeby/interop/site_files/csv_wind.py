@@ -21,6 +21,7 @@ from vindeby.campaign.reading.wind_files import time_series
 from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.common import Options, given_number, read_text, refuse_option
 from vindeby.interop.site_files.options import turbulence
+from vindeby.units import first_uneven
 
 _QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
 _REQUIRED = ("wind direction", "wind speed")
@@ -123,7 +124,7 @@ def _rose_table(
     row, column = np.searchsorted(directions, direction), np.searchsorted(speeds, speed)
     shape = (len(directions), len(speeds))
     even = np.arange(len(directions)) * (360.0 / len(directions))
-    if np.abs(directions - even).max() > 1e-9 or len(set(zip(row, column, strict=True))) < len(row):
+    if first_uneven(directions.tolist()) is not None or len(set(zip(row, column, strict=True))) < len(row):
         return None
     if isinstance(intensity, np.ndarray) and len(row) < shape[0] * shape[1]:
         return None  # the turbulence of bins that are not listed is not known

@@ -28,6 +28,7 @@ from vindeby.interop.site_files.options import (
 )
 from vindeby.interop.site_files.wasp import between, place_on
 from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
+from vindeby.units import count_sectors, first_uneven
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -159,14 +160,13 @@ def _take_axes(found: Variables, arrays: _Arrays) -> None:
 
 def _sectors(found: Variables, directions: FloatArray) -> FloatArray:
     """The centres of the sectors, which must be even and begin at north."""
-    found.repeats_north = len(directions) > 1 and bool(directions[-1] == 360.0)
-    centres = directions[:-1] if found.repeats_north else directions
-    even = np.arange(len(centres)) * (360.0 / len(centres))
-    if np.abs(centres - even).max() > 1e-6:
-        index = int(np.argmax(np.abs(centres - even) > 1e-6))
+    count, index = count_sectors(directions.tolist()), first_uneven(directions.tolist())
+    found.repeats_north = count < len(directions)
+    even = np.arange(count) * (360.0 / count)
+    if index is not None:
         refuse(
             found.path,
-            f"has {len(centres)} directions, number {index + 1} at {centres[index]:g}, not at {even[index]:g} degrees",
+            f"has {count} directions, number {index + 1} at {directions[index]:g}, not at {even[index]:g} degrees",
             "give even sectors from 0 clockwise, as PyWake needs them; 360 may repeat 0",
         )
     return np.asarray(even)

@@ -7,11 +7,10 @@ import csv
 import io
 import re
 import textwrap
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack, put_back, set_aside
+from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.interop.windio.farm import Layout
 from vindeby.interop.windio.nodes import Missing
@@ -43,15 +42,8 @@ _ORDER = (
 )
 
 
-@dataclass(frozen=True)
-class CampaignFiles:
-    """What is written: texts by the name of the file."""
-
-    texts: dict[str, str]
-
-
-def campaign_files(system: System, file: Path) -> CampaignFiles:
-    """The campaign file of this name, and the files beside it."""
+def campaign_files(system: System, file: Path) -> dict[str, str]:
+    """The campaign file of this name, and the files beside it: texts by the name of the file."""
     data = copy.deepcopy(system.data)
     texts = {file.name: ""}
     series = data.get("site", {}).get("time_series")
@@ -63,7 +55,7 @@ def campaign_files(system: System, file: Path) -> CampaignFiles:
         texts[f"{file.stem}-layouts.csv"] = _layouts_table(system.layouts)
     _pack_grids(data.get("site", {}).get("local"))
     texts[file.name] = _text(system, data, file)
-    return CampaignFiles(texts)
+    return texts
 
 
 def _text(system: System, data: dict[str, Any], file: Path) -> str:
@@ -97,11 +89,10 @@ def _text(system: System, data: dict[str, Any], file: Path) -> str:
 
 def _sections(data: dict[str, Any]) -> dict[str, str]:
     """The YAML text of each section; written as a whole, so that all of them are in block style."""
-    aside: dict[str, str] = {}
-    whole = write(set_aside(_tidy(data), aside))
+    whole = write(_tidy(data))
     found = {part[1]: part[0] for part in re.finditer(r"^(\w+):.*\n(?:[ -].*\n|\n)*", whole, re.MULTILINE)}
     assert found.keys() == data.keys(), "every section begins at the margin"
-    return {key: put_back(text, aside) for key, text in found.items()}
+    return found
 
 
 def _tidy(value: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from vindeby.campaign.reading.files import UnreadableError, read_bounded_text
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Include, Origin, field_name, read, unused
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.errors import CampaignError, Problem, VindebyError
+from vindeby.errors import CampaignError, VindebyError
 from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
 
 
@@ -60,25 +60,49 @@ class Notes:
 
 FloatArray = npt.NDArray[np.float64]
 
+MOST_INCLUDES = 200
+_TEXTS = (".yaml", ".yml", ".json")
+_NETCDF = ".nc"
+_LARGEST = 1e300
+
+COORDINATES = ("time", "wind_direction", "wind_speed", "wind_turbine", "x", "y", "height")
+DATA = ("probability", "sector_probability", "weibull_a", "weibull_k", "turbulence_intensity", "operating")
+"""What is read of a wind resource; anything else is listed as ignored."""
+
+
+@dataclass
+class OpenFile:
+    """A file that was read, and what became of its parts."""
+
+    path: Path
+    document: Document
+    files: dict[Path, OpenFile]
+    """All files of the system, each read once."""
+    netcdf: GriddedFile | None = None
+    used: set[DataPath] = field(default_factory=set)
+    includes: dict[DataPath, OpenFile] = field(default_factory=dict)
+    """The includes that were followed, by where they stand."""
+
 
 @dataclass(frozen=True)
 class Node:
-    """A value somewhere in a system, with the place that messages name."""
+    """A value somewhere in a system, and where it stands."""
 
     value: Any
-    place: Place
-    files: Files
+    file: OpenFile
+    path: DataPath
+    chain: tuple[Path, ...]
+    """The files that included each other on the way to it, and its own."""
 
     def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise an error that names this place."""
-        self.place.refuse(message, remedy, value)
+        self.file.document.refuse(self.path, message, remedy, value)
 
     @property
     def where(self) -> str:
         """The file, and the field in it."""
-        field = field_name(self.place.path)
-        name = self.place.file.path.name
-        return f"{name}: {field}" if field else name
+        field = field_name(self.path)
+        return f"{self.file.path.name}: {field}" if field else self.file.path.name
 
     def get(self, key: str) -> Node | None:
         """What stands under a key; None where there is nothing."""
@@ -87,11 +111,11 @@ class Node:
 
     def use(self, *keys: str) -> None:
         """Note it, or what stands under a key, as used: the rest is listed. Numbers and text are used when taken."""
-        self.place.file.used.add((*self.place.path, *keys))
+        self.file.used.add((*self.path, *keys))
 
     def leave(self) -> None:
         """It was looked at, but is not used after all."""
-        self.place.file.used.discard(self.place.path)
+        self.file.used.discard(self.path)
 
     def need(self, key: str, remedy: str = "add it") -> Node:
         """What stands under a key; an error where there is nothing."""
@@ -125,7 +149,14 @@ class Node:
 
     def number(self) -> float:
         """The value as a finite number."""
-        number = _finite(self.value, self.place)
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            self.refuse("must be a number", "write a number, without quotes", self.value)
+        try:
+            number = float(self.value)
+        except OverflowError:  # an integer of hundreds of digits
+            number = math.inf
+        if not math.isfinite(number):
+            self.refuse("is not finite", "write a number", number)
         self.use()
         return number
 
@@ -159,7 +190,7 @@ class Node:
         while isinstance(inner, list):
             shape.append(len(inner))
             inner = inner[0] if inner else None
-        flat = list(self._flat(self.value, shape, self.place.path))
+        flat = list(self._flat(self.value, shape, self.path))
         if not flat:
             self.refuse("is empty", "give numbers")
         self.use()
@@ -167,103 +198,124 @@ class Node:
 
     def _flat(self, value: Any, shape: list[int], path: DataPath) -> Iterator[float]:
         if not shape:
-            yield _finite(value, Place(self.place.file, path, self.place.chain))
+            is_plain = type(value) in (int, float) and abs(value) < _LARGEST
+            yield value if is_plain else Node(value, self.file, path, self.chain).number()
             return
         if not isinstance(value, list) or len(value) != shape[0]:
             found = len(value) if isinstance(value, list) else "a single value"
-            Place(self.place.file, path, self.place.chain).refuse(
-                f"has {found}, but the first row has {shape[0]}", "give rows of equal length"
+            self.file.document.refuse(
+                path, f"has {found}, but the first row has {shape[0]}", "give rows of equal length"
             )
         for index, entry in enumerate(value):
             yield from self._flat(entry, shape[1:], (*path, index))
 
     def _child(self, key: str | int, value: Any) -> Node:
-        place = Place(self.place.file, (*self.place.path, key), self.place.chain)
-        while isinstance(value, Include):
-            self.place.file.used.add(place.path)
-            value, place = self.files.follow(value, place)
-        return Node(value, place, self.files)
+        return Node(value, self.file, (*self.path, key), self.chain).followed()
 
+    def followed(self) -> Node:
+        """The same or, where an include stands here, the data of the file that it names."""
+        if not isinstance(self.value, Include):
+            return self
+        self.use()
+        path = self._path_of(self.value.file)
+        real, files = _real(path), self.file.files
+        if real in self.chain:
+            self.refuse("includes itself", "remove the include, or name another file", self.value.file)
+        if sum(len(one.includes) for one in files.values()) >= MOST_INCLUDES:
+            self.refuse(
+                f"there are more than {MOST_INCLUDES} includes", "write parts of the system into one file"
+            )
+        if real not in files:
+            files[real] = self._opened(path)
+        opened = self.file.includes[self.path] = files[real]
+        data = opened.document.data if opened.netcdf is None else opened.netcdf
+        return Node(data, opened, (), (*self.chain, real)).followed()
 
-def _finite(value: Any, place: Place) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        place.refuse("must be a number", "write a number, without quotes", value)
-    try:
-        number = float(value)
-    except OverflowError:  # an integer of hundreds of digits
-        number = math.inf
-    if not math.isfinite(number):
-        place.refuse("is not finite", "write a number", number)
-    return number
+    def _path_of(self, name: str) -> Path:
+        is_elsewhere = (
+            PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive or name.startswith("~")
+        )
+        if not name or "\0" in name or is_elsewhere or "://" in name:
+            self.refuse("is not a relative path of a file", "include a file by its path from this one", name)
+        if not name.lower().endswith((*_TEXTS, _NETCDF)):
+            kinds = ", ".join((*_TEXTS, _NETCDF))
+            self.refuse("is not a kind of file that is included", f"include one of {kinds}", name)
+        return self.file.path.parent / name
+
+    def _opened(self, path: Path) -> OpenFile:
+        """A file that is included here."""
+        shown, files = os.path.normpath(path), self.file.files
+        try:
+            if path.suffix.lower() != _NETCDF:
+                return _text_file(path, files)
+            found = read_gridded_file(path, (*COORDINATES, *DATA))
+        except UnreadableError as error:
+            self.refuse(error.problems[0].message, error.problems[0].remedy or "", shown)
+        except CampaignError:
+            raise
+        except VindebyError as error:
+            message = str(error).replace(str(path), shown)
+            self.refuse(message, "correct it, or include another file with the wind resource")
+        names = dict.fromkeys((*found.arrays, *found.others), True)
+        return OpenFile(path, Document(names, {(): Origin(shown)}), files, found)
 
 
 def open_root(path: Path) -> Node:
     """The data of the file that everything starts from."""
-    files = Files()
-    value, place = files.root(path)
-    node = Node(value, place, files)
-    while isinstance(node.value, Include):
-        value, place = files.follow(node.value, node.place)
-        node = Node(value, place, files)
-    return node
+    files: dict[Path, OpenFile] = {}
+    opened = files[_real(path)] = _text_file(path, files)
+    return Node(opened.document.data, opened, (), (_real(path),)).followed()
 
 
-def ignored_keys(files: Files) -> list[str]:
+def _text_file(path: Path, files: dict[Path, OpenFile]) -> OpenFile:
+    text = read_bounded_text(path, MAX_BYTES)
+    return OpenFile(path, read(text, os.path.normpath(path), includes=True), files)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def ignored_keys(root: Node) -> list[str]:
     """What was not used of the files that were read, with the file that has it."""
     return [
         f"{file.path.name}: {field}"
-        for file in files.all_files()
+        for file in root.file.files.values()
         for field in unused(file.document.data, file.used)
     ]
 
 
-def left_includes(files: Files) -> list[str]:
+def left_includes(root: Node) -> list[str]:
     """Includes that were not followed, with where they stand and whether the file is there."""
     return [
         f"{include.file} ({file.path.name}: {field_name(path)}): not needed"
         + ("" if _is_there(file.path.parent / include.file) else ", and not there")
-        for file in files.all_files()
+        for file in root.file.files.values()
         for path, include in _includes(file.document.data, ())
-        if path not in file.used
+        if path not in file.includes
     ]
 
 
-def with_includes(files: Files, opened: OpenFile, path: DataPath = ()) -> Any:
-    """The data with what was read of includes in its place, as plain data; left ones are None."""
-    return _plain(files, opened, _at(opened.document.data, path), path)
-
-
-def _plain(files: Files, file: OpenFile, value: Any, path: DataPath) -> Any:
-    if isinstance(value, Include):
-        if path not in file.used:
-            return None
-        data, place = files.follow(value, Place(file, path, ()))
-        return (
-            _netcdf_plain(place.file)
-            if place.file.netcdf is not None
-            else _plain(files, place.file, data, ())
-        )
-    if isinstance(value, dict):
-        return {key: _plain(files, file, inner, (*path, key)) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(files, file, inner, (*path, index)) for index, inner in enumerate(value)]
-    return value
-
-
-def _netcdf_plain(file: OpenFile) -> dict[str, Any]:
-    """A netCDF file as windIO writes it in YAML; long arrays are cut, since only their form is looked at."""
-    assert file.netcdf is not None
+def with_includes(file: OpenFile) -> Any:
+    """The data of a file with what was read of includes in its place, as plain data; left ones are None."""
+    if file.netcdf is None:
+        return _plain(file, file.document.data, ())
     plain: dict[str, Any] = {}
     for name, (axes, array) in file.netcdf.arrays.items():
+        # Only the form is looked at, so that long arrays are cut.
         cut = array if array.size <= 10_000 else array[tuple(slice(2) for _ in array.shape)]
         plain[name] = cut.tolist() if axes == (name,) else {"data": cut.tolist(), "dims": list(axes)}
     return plain
 
 
-def _at(data: Any, path: DataPath) -> Any:
-    for step in path:
-        data = data[step]
-    return data
+def _plain(file: OpenFile, value: Any, path: DataPath) -> Any:
+    if isinstance(value, Include):
+        return with_includes(file.includes[path]) if path in file.includes else None
+    if isinstance(value, dict):
+        return {key: _plain(file, inner, (*path, key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(file, inner, (*path, index)) for index, inner in enumerate(value)]
+    return value
 
 
 def _includes(value: Any, path: DataPath) -> Iterator[tuple[DataPath, Include]]:
@@ -282,133 +334,3 @@ def _is_there(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
-
-
-MOST_INCLUDES = 200
-MOST_CHARACTERS = 64_000_000
-_TEXTS = (".yaml", ".yml", ".json")
-_NETCDF = ".nc"
-
-VARIABLES = (
-    "time", "wind_direction", "wind_speed", "wind_turbine", "x", "y", "height", "operating", "probability",
-    "weibull_a", "weibull_k", "sector_probability", "turbulence_intensity", "lmo", "z0", "k", "epsilon",
-    "potential_temperature", "friction_velocity", "ground_temperature", "stability", "abl_height",
-    "capping_inversion_thickness", "capping_inversion_strength", "capping_inversion_height", "lapse_rate", "fc",
-    "tau_x", "tau_y", "density", "reference_height",
-)  # fmt: skip
-"""What windIO's schema knows of a resource; these are looked for in a netCDF file."""
-
-
-@dataclass
-class OpenFile:
-    """A file that was read, and which parts of it were used."""
-
-    path: Path
-    document: Document
-    netcdf: GriddedFile | None = None
-    used: set[DataPath] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Which part of which file; ``chain`` are the files that included it."""
-
-    file: OpenFile
-    path: DataPath
-    chain: tuple[Path, ...]
-
-    def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
-        """Raise an error that names this place."""
-        self.file.document.refuse(self.path, message, remedy, value)
-
-
-class Files:
-    """All files of one system, each read once."""
-
-    def __init__(self) -> None:
-        self._open: dict[Path, OpenFile] = {}
-        self._includes = 0
-        self._characters = 0
-
-    def root(self, path: Path) -> tuple[Any, Place]:
-        """The data of the file that everything starts from."""
-        if path.suffix.lower() == _NETCDF:
-            raise _refused(str(path), "is not a YAML file", "name the YAML file that includes it")
-        opened = self._text_file(path, str(path), "")
-        return opened.document.data, Place(opened, (), (_real(path),))
-
-    def follow(self, include: Include, place: Place) -> tuple[Any, Place]:
-        """The data of a file that is included, and where they stand."""
-        path = self._path_of(include, place)
-        real = _real(path)
-        if real in place.chain:
-            place.refuse("includes itself", "remove the include, or name another file", include.file)
-        self._includes += 1
-        if self._includes > MOST_INCLUDES:
-            place.refuse(
-                f"there are more than {MOST_INCLUDES} includes", "write parts of the system into one file"
-            )
-        if real not in self._open:
-            origin = place.file.document.origin(place.path)
-            where = origin.source if origin.line is None else f"{origin.source}:{origin.line}"
-            if path.suffix.lower() == _NETCDF:
-                self._open[real] = _netcdf_file(path, place)
-            else:
-                self._open[real] = self._text_file(path, where, field_name(place.path))
-        opened = self._open[real]
-        data = opened.netcdf if opened.netcdf is not None else opened.document.data
-        return data, Place(opened, (), (*place.chain, real))
-
-    def all_files(self) -> Iterator[OpenFile]:
-        """Every file that was read."""
-        yield from self._open.values()
-
-    def _path_of(self, include: Include, place: Place) -> Path:
-        name = include.file
-        if not name or "\0" in name or PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive:
-            place.refuse("is not a relative path of a file", "include a file by its path from this one", name)
-        if name.startswith("~") or "://" in name:
-            place.refuse("is not a relative path of a file", "include a file by its path from this one", name)
-        if not name.lower().endswith((*_TEXTS, _NETCDF)):
-            kinds = ", ".join((*_TEXTS, _NETCDF))
-            place.refuse("is not a kind of file that is included", f"include one of {kinds}", name)
-        return place.file.path.parent / name
-
-    def _text_file(self, path: Path, named_in: str, field_: str) -> OpenFile:
-        text = self._text(path, named_in, field_)
-        opened = OpenFile(path, read(text, os.path.normpath(path), includes=True))
-        self._open[_real(path)] = opened
-        return opened
-
-    def _text(self, path: Path, named_in: str, field_: str) -> str:
-        value = None if named_in == str(path) else os.path.normpath(path)
-        try:
-            text = read_bounded_text(path, MAX_BYTES)
-        except UnreadableError as error:
-            problem = error.problems[0]
-            raise _refused(named_in, problem.message, problem.remedy or "", field_, value) from None
-        self._characters += len(text)
-        if self._characters > MOST_CHARACTERS:
-            message = f"the files have more than the {MOST_CHARACTERS:,} characters that are read"
-            raise _refused(named_in, message, "is it the right file?", field_, value)
-        return text
-
-
-def _netcdf_file(path: Path, place: Place) -> OpenFile:
-    try:
-        found = read_gridded_file(path, VARIABLES)
-    except VindebyError as error:
-        message = str(error).replace(str(path), os.path.normpath(path))
-        place.refuse(message, "correct it, or include another file with the wind resource")
-    names = dict.fromkeys((*found.arrays, *found.others), True)
-    return OpenFile(path, Document(names, {(): Origin(os.path.normpath(path))}), found)
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
-
-
-def _refused(
-    source: str, message: str, remedy: str, field_: str = "", value: str | None = None
-) -> CampaignError:
-    return CampaignError([Problem(source, field_, message, value, remedy)])

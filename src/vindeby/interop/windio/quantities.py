@@ -13,13 +13,11 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.interop.windio.nodes import Node, Notes
+from vindeby.interop.windio.nodes import COORDINATES, DATA, Node, Notes
 from vindeby.store.read.gridded_file import GriddedFile
+from vindeby.units import count_sectors, first_uneven
 
 FloatArray = npt.NDArray[np.float64]
-
-COORDINATES = ("time", "wind_direction", "wind_speed", "wind_turbine", "x", "y", "height")
-_DATA = ("probability", "sector_probability", "weibull_a", "weibull_k", "turbulence_intensity", "operating")
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Quantity:
 
     def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise an error that names the quantity."""
-        named = message if self.node.place.path else f"{self.name} {message}"
+        named = message if self.node.path else f"{self.name} {message}"
         self.node.refuse(named, remedy, value)
 
     def over(self, *axes: str) -> FloatArray:
@@ -43,22 +41,21 @@ class Quantity:
             self.refuse(f"depends on {found}, not on {', '.join(axes) or 'nothing'}", "correct dims")
         return self.values.transpose([self.axes.index(axis) for axis in axes])
 
+    def spread(self, *axes: str) -> FloatArray:
+        """The numbers with these axes in this order; those that it does not depend on have the length 1."""
+        own = [axis for axis in axes if axis in self.axes]
+        return self.over(*own)[tuple(slice(None) if axis in own else None for axis in axes)]
+
     def at(self, axis: str, index: int) -> Quantity:
         """The numbers at one point of an axis."""
-        return self.taken(axis, np.array([index])).squeezed(axis)
+        axes = tuple(one for one in self.axes if one != axis)
+        return replace(self, axes=axes, values=np.take(self.values, index, axis=self.axes.index(axis)))
 
     def taken(self, axis: str, order: npt.NDArray[np.int64]) -> Quantity:
         """The same at some points of an axis, in this order; as it is, where it does not depend on the axis."""
         if axis not in self.axes:
             return self
         return replace(self, values=np.take(self.values, order, axis=self.axes.index(axis)))
-
-    def squeezed(self, axis: str) -> Quantity:
-        """Without an axis of one point."""
-        if axis not in self.axes:
-            return self
-        axes = tuple(one for one in self.axes if one != axis)
-        return replace(self, axes=axes, values=self.values.squeeze(self.axes.index(axis)))
 
 
 @dataclass
@@ -69,6 +66,10 @@ class Quantities:
     times: list[str] | None
     """The times of steps, where they are times and not numbers."""
     node: Node
+
+    def taken(self, axis: str, order: npt.NDArray[np.int64]) -> Quantities:
+        """All of it at some points of an axis, in this order."""
+        return replace(self, by_name={name: one.taken(axis, order) for name, one in self.by_name.items()})
 
     def get(self, name: str) -> Quantity | None:
         """A quantity, if the resource has it."""
@@ -95,7 +96,7 @@ def read_quantities(node: Node, notes: Notes) -> Quantities:
     times, found = _times(node), dict[str, Quantity]()
     waiting: list[tuple[str, Node, FloatArray, list[object] | None]] = []
     lengths = {} if times is None else {"time": len(times)}
-    for name in (*COORDINATES, *_DATA):
+    for name in (*COORDINATES, *DATA):
         inner = None if name == "time" and times is not None else node.get(name)
         if inner is None:
             continue
@@ -113,13 +114,13 @@ def read_quantities(node: Node, notes: Notes) -> Quantities:
 
 
 def _from_netcdf(node: Node, file: GriddedFile) -> Quantities:
-    known = (*COORDINATES, *_DATA)
+    known = (*COORDINATES, *DATA)
     found: dict[str, Quantity] = {}
     for given, (axes, array) in file.arrays.items():
         name = given.lower()
         if name not in known:
             continue
-        node.place.file.used.add((given,))
+        node.use(given)
         found[name] = Quantity(name, tuple(axis.lower() for axis in axes), array, node)
         if not np.isfinite(array).all():
             found[name].refuse("has gaps: some values are missing or not finite", "fill them")
@@ -227,8 +228,7 @@ def with_north_once(found: Quantities, notes: Notes) -> Quantities:
     order = np.argsort(directions, kind="stable")
     if len(np.unique(directions)) < len(directions):
         given.refuse("has a direction twice", "list each direction once")
-    drop_last = len(order) > 1 and directions[order[-1]] == 360.0 and directions[order[0]] == 0.0
-    if drop_last:
+    if count_sectors(directions[order].tolist()) < len(order):
         _refuse_two_norths(found, int(order[0]), int(order[-1]))
         frequency = found.get("sector_probability")
         sums = ""
@@ -237,8 +237,7 @@ def with_north_once(found: Quantities, notes: Notes) -> Quantities:
             sums = f": frequencies sum to {both:.8f} with both and {both - frequency.values[order[-1]]:.8f} with one"
         notes.chosen.append(f"wind_direction has 0 and 360, which are one sector and counted once{sums}")
         order = order[:-1]
-    changed = {name: one.taken(_AXIS, order) for name, one in found.by_name.items()}
-    return replace(found, by_name=changed)
+    return found.taken(_AXIS, order)
 
 
 def _refuse_two_norths(found: Quantities, first: int, last: int) -> None:
@@ -249,16 +248,10 @@ def _refuse_two_norths(found: Quantities, first: int, last: int) -> None:
             one.refuse("differs between the directions 0 and 360, which are the same", "leave 360 out")
 
 
-def are_even(directions: FloatArray) -> bool:
-    """Whether these are the centres of even sectors, the first of them north."""
-    width = 360.0 / len(directions)
-    return bool(np.allclose(directions, np.arange(len(directions)) * width, rtol=0.0, atol=1e-6))
-
-
 def refuse_uneven(found: Quantities, total: float) -> None:
     """Refuse sectors that leave a part of the directions out."""
     directions = found.axis(_AXIS)
-    if not are_even(directions):
+    if first_uneven(directions.tolist()) is not None:
         shown = ", ".join(f"{direction:g}" for direction in directions[:4])
         dots = ", ..." if len(directions) > 4 else ""
         found.by_name[_AXIS].refuse(

@@ -14,23 +14,22 @@ from vindeby.campaign.sections.local_wind import AXES
 from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.interop.windio.nodes import Missing, Node, Notes
 from vindeby.interop.windio.quantities import (
-    COORDINATES,
     Quantities,
     Quantity,
-    are_even,
     read_quantities,
     refuse_uneven,
     with_north_once,
 )
 from vindeby.text import listed
+from vindeby.units import first_uneven
 
-_NAME = "turbulence_intensity"
 _REMEDY = "give it as a fraction, e.g. 0.08"
+FloatArray = npt.NDArray[np.float64]
 
 
-def usable(found: Quantities, field: str, notes: Notes) -> Quantity | None:
-    """The turbulence intensity, if there is one between 0 and 1; noted as missing under ``field`` otherwise."""
-    given = found.get(_NAME)
+def _turbulence(found: Quantities, field: str, notes: Notes, axes: Sequence[str]) -> Quantity | None:
+    """The turbulence intensity, over some of these axes, if it is between 0 and 1; noted as missing otherwise."""
+    given = found.get("turbulence_intensity")
     if given is None:
         notes.missing.append(Missing(field, "turbulence_intensity is not in the file", _REMEDY))
         return None
@@ -40,44 +39,23 @@ def usable(found: Quantities, field: str, notes: Notes) -> Quantity | None:
         why = f"turbulence_intensity is {shown} in the file, not a fraction that a wake model can take"
         notes.missing.append(Missing(field, why, _REMEDY))
         return None
+    if not set(given.axes) <= set(axes):
+        given.refuse(
+            f"depends on {', '.join(given.axes)}", f"give it by {' and '.join(axes)}, or as a number"
+        )
     return given
 
 
-def of_rose(found: Quantities, field: str, notes: Notes) -> Any:
-    """A number or a table by wind direction, wind speed or both; None where it is missing."""
-    given = usable(found, field, notes)
+def _of_rose(found: Quantities, field: str, notes: Notes) -> dict[str, Any]:
+    """A number or a table by wind direction, wind speed or both, under its name; nothing where it is missing."""
+    given = _turbulence(found, field, notes, _ROSE_AXES)
     if given is None:
-        return None
+        return {}
     if not given.axes:
-        return float(given.values)
-    if not set(given.axes) <= {"wind_direction", "wind_speed"}:
-        given.refuse(f"depends on {', '.join(given.axes)}", "give it by wind_direction and wind_speed")
-    axes = [axis for axis in ("wind_direction", "wind_speed") if axis in given.axes]
+        return {"turbulence_intensity": float(given.values)}
+    axes = [axis for axis in _ROSE_AXES if axis in given.axes]
     table = {f"{axis}s": found.axis(axis).tolist() for axis in axes}
-    return {**table, "values": given.over(*axes).tolist()}
-
-
-def of_steps(found: Quantities, field: str, notes: Notes) -> Any:
-    """A number, or one per step; None where it is missing."""
-    given = usable(found, field, notes)
-    if given is None:
-        return None
-    return float(given.values) if not given.axes else given.over("time").tolist()
-
-
-def at_states(found: Quantities, field: str, shape: tuple[int, int], notes: Notes) -> Any:
-    """A number, or one per state of a table of directions and wind speeds, row by row; None where it is missing."""
-    given = usable(found, field, notes)
-    if given is None:
-        return None
-    if not given.axes:
-        return float(given.values)
-    if not set(given.axes) <= {"wind_direction", "wind_speed"}:
-        given.refuse(f"depends on {', '.join(given.axes)}", "give it by wind_direction and wind_speed")
-    if set(given.axes) == {"wind_direction", "wind_speed"}:
-        return given.over("wind_direction", "wind_speed").ravel().tolist()
-    column = given.values[:, None] if given.axes == ("wind_direction",) else given.values[None, :]
-    return np.broadcast_to(column, shape).ravel().tolist()
+    return {"turbulence_intensity": {**table, "values": given.over(*axes).tolist()}}
 
 
 def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
@@ -92,64 +70,50 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
             message = "is not between 0 and 360" if name == "wind_direction" else "is negative"
             given.refuse(message, "correct it", low if low < 0.0 else high)
         series[name] = given.over("time").tolist()
-    turbulence = of_steps(found, "site.time_series.turbulence_intensity", notes)
+    turbulence = _turbulence(found, "site.time_series.turbulence_intensity", notes, ("time",))
     if turbulence is not None:
-        series["turbulence_intensity"] = turbulence
+        series["turbulence_intensity"] = turbulence.values.tolist()
     weight = found.get("probability")
     if weight is not None:
         series["weight"] = weight.over("time").tolist()
         notes.chosen.append("probability by time is the weight of a step")
-    period = _put_times(found, series, notes)
-    _note_operating(found, notes)
-    notes.taken.append(f"wind: time series of {len(series['wind_speed'])} steps{period}")
-    return {"time_series": series}
-
-
-def _put_times(found: Quantities, series: dict[str, Any], notes: Notes) -> str:
+    period = ""
     if found.times is None:
         notes.ignored.append("time: numbers, not times; the steps are taken in their order")
-        return ""
-    if problem := find_time_problem(found.times):
-        found.node.need("time").refuse(
-            f"entry {problem.entry} {problem.message}", problem.remedy, found.times[problem.entry]
-        )
-    series["times"] = found.times
-    return f", {found.times[0]} to {found.times[-1]}"
-
-
-def _note_operating(found: Quantities, notes: Notes) -> None:
-    operating = found.get("operating")
-    if operating is not None:
+    else:
+        if problem := find_time_problem(found.times):
+            found.node.need("time").refuse(
+                f"entry {problem.entry} {problem.message}", problem.remedy, found.times[problem.entry]
+            )
+        series["times"] = found.times
+        period = f", {found.times[0]} to {found.times[-1]}"
+    if (operating := found.get("operating")) is not None:
         off = int(np.count_nonzero(operating.values == 0.0))
         notes.ignored.append(
             f"operating: {off} of {operating.values.size} entries say that a turbine stands still; here all run"
         )
-
-
-FloatArray = npt.NDArray[np.float64]
+    notes.taken.append(f"wind: time series of {len(series['wind_speed'])} steps{period}")
+    return {"time_series": series}
 
 
 def read_probability(found: Quantities, notes: Notes) -> dict[str, Any]:
     """The section ``site`` of a resource with probabilities."""
     given = found.by_name["probability"]
-    if not set(given.axes) <= {"wind_direction", "wind_speed"}:
+    if not set(given.axes) <= set(_ROSE_AXES):
         given.refuse(
             f"depends on {', '.join(given.axes)}",
             "give it by wind_direction and wind_speed, for the whole site",
         )
-    directions, speeds = found.axis("wind_direction"), found.axis("wind_speed")
-    for axis, points in (("wind_direction", directions), ("wind_speed", speeds)):
-        if axis not in given.axes and len(points) > 1:
+    directions, speeds = (found.axis(axis) for axis in _ROSE_AXES)
+    table = given.spread(*_ROSE_AXES)
+    for axis, points, length in zip(_ROSE_AXES, (directions, speeds), table.shape, strict=True):
+        if length != len(points):
             given.refuse(f"does not depend on {axis}, which has {len(points)} values", "correct dims")
-    axes = [axis for axis in ("wind_direction", "wind_speed") if axis in given.axes]
-    table = given.over(*axes).reshape(len(directions), len(speeds))
     table = joint(found, table, notes)
     order = np.argsort(speeds, kind="stable")
     if len(np.unique(speeds)) < len(speeds):
         found.by_name["wind_speed"].refuse("has a wind speed twice", "list each once")
-    found = Quantities(
-        {name: one.taken("wind_speed", order) for name, one in found.by_name.items()}, found.times, found.node
-    )
+    found = found.taken("wind_speed", order)
     return _site(found, directions, speeds[order], table[:, order], notes)
 
 
@@ -190,26 +154,28 @@ def _site(
     found: Quantities, directions: FloatArray, speeds: FloatArray, table: FloatArray, notes: Notes
 ) -> dict[str, Any]:
     """A table where the directions go evenly around, a list of states otherwise."""
-    if are_even(directions):
-        turbulence = of_rose(found, "site.table.turbulence_intensity", notes)
-        rose: dict[str, Any] = {} if turbulence is None else {"turbulence_intensity": turbulence}
-        rose |= {"wind_directions": directions.tolist(), "wind_speeds": speeds.tolist()}
-        return {"table": {**rose, "probability": table.tolist()}}
-    turbulence = at_states(found, "site.states.turbulence_intensity", table.shape, notes)
+    if first_uneven(directions.tolist()) is None:
+        turbulence = _of_rose(found, "site.table.turbulence_intensity", notes)
+        rose = {"wind_directions": directions.tolist(), "wind_speeds": speeds.tolist()}
+        return {"table": {**turbulence, **rose, "probability": table.tolist()}}
     states: dict[str, Any] = {
         "wind_direction": np.repeat(directions, len(speeds)).tolist(),
         "wind_speed": np.tile(speeds, len(directions)).tolist(),
         "probability": table.ravel().tolist(),
     }
-    if turbulence is not None:
-        states["turbulence_intensity"] = turbulence
+    given = _turbulence(found, "site.states.turbulence_intensity", notes, _ROSE_AXES)
+    if given is not None:
+        each = np.broadcast_to(given.spread(*_ROSE_AXES), table.shape).ravel().tolist()
+        states["turbulence_intensity"] = each if given.axes else float(given.values)
     notes.chosen.append("the wind directions are not evenly around, so that the wind is a list of states")
     return {"states": states}
 
 
 WEIBULL = ("weibull_a", "weibull_k", "sector_probability")
 _TURBULENCE = "site.weibull.turbulence_intensity"
+_GRID_AXES = ("x", "y", "height", "wind_direction")
 _GRID_NAMES = {"sector_probability": "sector_frequency", "wind_direction": "wind_directions"}
+_ROSE_AXES = ("wind_direction", "wind_speed")
 _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 
 
@@ -230,12 +196,11 @@ def read_weibull(found: Quantities, notes: Notes) -> dict[str, Any]:
         frequency.refuse(f"the frequencies sum to {total:.6g}, not to 1", "give fractions of the year")
     notes.taken.append(f"wind: Weibull, {len(frequency.values)} sectors, frequencies that sum to {total:.8f}")
     directions = found.axis("wind_direction")
-    columns = [_by_sector(found.by_name[name], len(directions)) for name in WEIBULL]
-    weibull: dict[str, Any] = {"interpolation": "linear"}
-    turbulence = of_rose(found, _TURBULENCE, notes)
-    _put_speeds(weibull, turbulence, notes)
-    if turbulence is not None:
-        weibull["turbulence_intensity"] = turbulence
+    columns = [
+        np.broadcast_to(found.by_name[name].spread("wind_direction"), directions.shape) for name in WEIBULL
+    ]
+    turbulence = _of_rose(found, _TURBULENCE, notes)
+    weibull: dict[str, Any] = {"interpolation": "linear", **_speeds(turbulence, notes), **turbulence}
     weibull["sectors"] = [
         {"direction": direction, "a": a, "k": k, "frequency": share}
         for direction, a, k, share in zip(
@@ -246,55 +211,47 @@ def read_weibull(found: Quantities, notes: Notes) -> dict[str, Any]:
     return {"weibull": weibull}
 
 
-def _by_sector(given: Quantity, count: int) -> FloatArray:
-    """One value per sector; a single number holds in all of them."""
-    if not given.axes:
-        return np.full(count, float(given.values))
-    return given.over("wind_direction")
-
-
-def _put_speeds(weibull: dict[str, Any], turbulence: Any, notes: Notes) -> None:
+def _speeds(section: dict[str, Any], notes: Notes) -> dict[str, Any]:
     """The wind speeds to compute with: those of PyWake, as far as the turbulence is known at them."""
+    turbulence = section.get("turbulence_intensity")
     known = turbulence.get("wind_speeds") if isinstance(turbulence, dict) else None
     speeds = [speed for speed in _USUAL_SPEEDS if known is None or known[0] <= speed <= known[-1]]
-    message = "3 to 25 m/s by 1, as in PyWake"
+    message, chosen = "3 to 25 m/s by 1, as in PyWake", {}
     if len(speeds) < len(_USUAL_SPEEDS):
-        if not speeds:
-            speeds = list(known or [])
+        speeds = speeds or list(known or [])
         message = f"{speeds[0]:g} to {speeds[-1]:g} m/s, where the turbulence intensity is known"
-        weibull["wind_speeds"] = speeds
+        chosen = {"wind_speeds": speeds}
     notes.chosen.append(
         f"wind speeds: {message}; a wind_speed beside Weibull parameters is only the axis of turbulence"
     )
+    return chosen
 
 
 def _on_a_grid(found: Quantities, notes: Notes) -> dict[str, Any]:
     """Distributions that differ from place to place."""
     axes = {axis for name in WEIBULL for axis in found.by_name[name].axes}
-    if axes - {"x", "y", "height", "wind_direction"}:
+    if axes - set(_GRID_AXES):
         found.by_name["weibull_a"].refuse(
-            f"depends on {', '.join(sorted(axes))}", "use x, y, height, wind_direction"
+            f"depends on {', '.join(sorted(axes))}", f"use {', '.join(_GRID_AXES)}"
         )
     frequency = found.by_name["sector_probability"]
     if "wind_direction" not in frequency.axes:
         frequency.refuse("does not depend on wind_direction", "give it by wind_direction")
     total = float(frequency.values.sum(axis=frequency.axes.index("wind_direction")).mean())
     refuse_uneven(found, total)
-    found = _sorted(found)
+    for axis in ("x", "y", "height"):
+        if axis in found.by_name and found.by_name[axis].axes == (axis,):
+            found = found.taken(axis, np.argsort(found.axis(axis), kind="stable"))
     grid: dict[str, Any] = {}
     taken = list(WEIBULL)
     weibull: dict[str, Any] = {"interpolation": "linear"}
-    turbulence = usable(found, _TURBULENCE, notes)
+    turbulence = _turbulence(found, _TURBULENCE, notes, _GRID_AXES)
     if turbulence is not None and not turbulence.axes:
         weibull["turbulence_intensity"] = float(turbulence.values)
     elif turbulence is not None:
-        if "wind_speed" in turbulence.axes:
-            turbulence.refuse(
-                "depends on wind_speed beside a grid of places", "give it by place or as a number"
-            )
         taken.append("turbulence_intensity")
         weibull["turbulence_intensity"] = float(turbulence.values.mean())  # that of the grid holds instead
-    for axis in ("x", "y", "height", "wind_direction"):
+    for axis in _GRID_AXES:
         if any(axis in found.by_name[name].axes for name in taken):
             grid[_GRID_NAMES.get(axis, axis)] = found.axis(axis).tolist()
     for name in taken:
@@ -311,16 +268,6 @@ def _values(given: Quantity) -> dict[str, Any]:
     order = [own.index(axis) for axis in AXES if axis in own]
     values = given.values.transpose(order).ravel().tolist()
     return {"axes": [axis for axis in AXES if axis in own], "values": values}
-
-
-def _sorted(found: Quantities) -> Quantities:
-    """The same with x, y and height increasing."""
-    by_name = found.by_name
-    for axis in ("x", "y", "height"):
-        if axis in by_name and by_name[axis].axes == (axis,):
-            order = np.argsort(found.axis(axis), kind="stable")
-            by_name = {name: one.taken(axis, order) for name, one in by_name.items()}
-    return Quantities(by_name, found.times, found.node)
 
 
 _MAIN = ("probability", *WEIBULL, "wind_speed", "wind_direction", "turbulence_intensity")
@@ -445,6 +392,3 @@ def _refuse_by_turbine(found: Quantities) -> None:
                 + ("; here it is the same at all of them" if same else ""),
                 "give the wind for the whole site, or on a grid of x and y",
             )
-
-
-__all__ = ["COORDINATES", "Resource", "read_resource"]

@@ -14,6 +14,7 @@ from typing import Any
 import shapely
 
 from vindeby.campaign.reading.yaml_text import Document, Origin
+from vindeby.campaign.sections.boundary import Boundary
 from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
 from vindeby.interop.windio.farm import Layout, WindFarms, read_boundary, read_farms
@@ -114,9 +115,9 @@ def schema_notes(root: Node, kind: str = "plant/wind_energy_system") -> list[str
         windio: Any = importlib.import_module("windIO")
     except ImportError:
         return [_NOT_INSTALLED]
-    if len(root.place.file.document.origins) > _MOST_VALUES:
+    if len(root.file.document.origins) > _MOST_VALUES:
         return [f"not checked: the file holds more than {_MOST_VALUES:,} values"]
-    data = with_includes(root.files, root.place.file)
+    data = with_includes(root.file)
     try:
         windio.validate(data, kind)
     except Exception as error:  # noqa: BLE001  (whatever a validator of another package raises is a finding)
@@ -188,9 +189,9 @@ def read_system(path: str | Path, *, check_schema: bool = True) -> System:
         data["site"] = resource.site([_hub_height(turbine) for turbine in farms.turbines], notes)
     method = [{"smart-start": {"grid_size": _grid_size(boundary, farms)}}, "gradient"]
     data |= {"wake": read_wake(root, notes), "method": method, "seeds": SEEDS}
-    _note_choices(farms, boundary, notes)
-    notes.ignored += ignored_keys(root.files)
-    notes.left += left_includes(root.files)
+    _note_choices(farms, notes)
+    notes.ignored += ignored_keys(root)
+    notes.left += left_includes(root)
     if check_schema:
         notes.schema += schema_notes(root)
     return System(data, [one for name in farms.names for one in farms.layouts[name]], notes, Path(path), root)
@@ -239,13 +240,10 @@ def _hub_height(turbine: dict[str, Any]) -> float:
     return float(form["hub_height_m"])
 
 
-def _note_choices(farms: WindFarms, boundary: dict[str, Any] | None, notes: Notes) -> None:
+def _note_choices(farms: WindFarms, notes: Notes) -> None:
     layouts = farms.first_layouts()
     if layouts:
-        notes.chosen.append(
-            "layouts of the file are kept for evaluation; a search does not start from them"
-            + _outside(layouts, boundary)
-        )
+        notes.chosen.append("layouts of the file are kept for evaluation; a search does not start from them")
     spacing = f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field"
     closest = _closest_diameters(layouts, farms)
     if closest is not None:
@@ -254,24 +252,14 @@ def _note_choices(farms: WindFarms, boundary: dict[str, Any] | None, notes: Note
     notes.chosen.append(f"method smart-start, then gradient; {SEEDS} seeds")
 
 
-def _outside(layouts: Sequence[Layout], boundary: dict[str, Any] | None) -> str:
-    """How many turbines of the layouts stand outside the boundary, in words."""
-    shape = None if boundary is None else shape_of(boundary)
-    if shape is None:
-        return ""
-    points = shapely.points([point for one in layouts for point in zip(one.x, one.y, strict=True)])
-    near = shape.buffer(1.0)
-    shapely.prepare(near)
-    outside = int((~near.covers(points)).sum())
-    return f"; {outside} of {len(points)} turbines in them stand outside the boundary" if outside else ""
-
-
 def _grid_size(boundary: dict[str, Any] | None, farms: WindFarms) -> int:
     """Points of the smart-start grid in each direction: about one per spacing, so that the turbines find room."""
-    shape = None if boundary is None else shape_of(boundary)
-    if shape is None or not farms.turbines:
+    if boundary is None or not farms.turbines:
         return FEWEST_POINTS
-    west, south, east, north = shape.bounds
+    try:
+        west, south, east, north = Boundary.model_validate(boundary).shape().bounds
+    except (ValueError, VindebyError):
+        return FEWEST_POINTS  # the campaign's own check says what is wrong with it
     points = float(max(east - west, north - south)) / (SPACING_DIAMETERS * _largest_rotor(farms))
     return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
 
@@ -282,26 +270,12 @@ def _largest_rotor(farms: WindFarms) -> float:
 
 
 def _closest_diameters(layouts: Sequence[Layout], farms: WindFarms) -> float | None:
-    points = [(x, y) for one in layouts for x, y in zip(one.x, one.y, strict=True)]
+    points = [shapely.Point(x, y) for one in layouts for x, y in zip(one.x, one.y, strict=True)]
     if len(points) < 2 or not farms.turbines:
         return None
-    tree = shapely.STRtree([shapely.Point(point) for point in points])
-    _, distances = tree.query_nearest(
-        tree.geometries, exclusive=True, return_distance=True, all_matches=False
-    )
-    if not len(distances):
-        return 0.0
-    return float(min(distances)) / _largest_rotor(farms)
-
-
-def shape_of(boundary: dict[str, Any]) -> Any:
-    """The area of a boundary; None where it is none that could be drawn."""
-    from vindeby.campaign.sections.boundary import Boundary  # late: only a layout needs it
-
-    try:
-        return Boundary.model_validate(boundary).shape()
-    except (ValueError, VindebyError):
-        return None  # the campaign's own check says what is wrong with it
+    tree = shapely.STRtree(points)
+    _, distances = tree.query_nearest(points, exclusive=True, return_distance=True, all_matches=False)
+    return float(min(distances, default=0.0)) / _largest_rotor(farms)
 
 
 def windio_document(path: Path, overrides: Sequence[str] = ()) -> Document:

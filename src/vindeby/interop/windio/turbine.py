@@ -21,17 +21,17 @@ def read_turbine(node: Node, notes: Notes) -> dict[str, Any]:
     }
     name_node = node.get("name")
     name = printable_name(name_node.text() if name_node is not None else "turbine")
-    thrust = _curve(performance, "Ct_curve", "Ct_values", "Ct_wind_speeds", notes)
     rated = performance.get("rated_power")
     if rated is not None:
         common["rated_power_mw"] = units.w_to_mw(rated.positive())
     power = _one_power(performance)
-    if power == "power_curve":
-        message, form = _tabulated_power(performance, common, thrust, name, notes)
-    elif power == "Cp_curve":
-        message, form = _power_coefficients(performance, common, thrust, name, notes)
+    if power == "rated_power":
+        message, form = _cubic(performance, common, name, notes)
     else:
-        message, form = _cubic(performance, common, thrust, name, notes)
+        message, form = _tabulated(power, performance, common, name, notes)
+    speeds, ct, _ = _curve(performance, "Ct", notes)
+    inner = next(iter(form.values()))
+    inner |= {"ct": ct} if speeds == inner.get("wind_speed") else {"ct_wind_speed": speeds, "ct": ct}
     size = f"rotor {common['rotor_diameter_m']:g} m, hub {common['hub_height_m']:g} m"
     notes.taken.append(f"turbine {name!r}: {message}, {size}")
     return {"name": name, **form}
@@ -56,10 +56,9 @@ def _one_power(performance: Node) -> str:
     )
 
 
-def _curve(
-    performance: Node, key: str, values: str, speeds: str, notes: Notes
-) -> tuple[list[float], list[float], Node]:
-    """Wind speeds and values of a curve."""
+def _curve(performance: Node, what: str, notes: Notes) -> tuple[list[float], list[float], Node]:
+    """Wind speeds and values of a curve of power, Cp or Ct."""
+    key, values, speeds = f"{what}_curve", f"{what}_values", f"{what}_wind_speeds"
     node = performance.need(key, f"give {{{speeds}, {values}}}")
     axis = node.need(speeds, f"give {speeds} and {values}").numbers()
     given = node.need(values, f"give {speeds} and {values}").numbers()
@@ -82,60 +81,41 @@ def _curve(
     return axis, given, node
 
 
-def _with_thrust(table: dict[str, Any], thrust: tuple[list[float], list[float], Node]) -> dict[str, Any]:
-    speeds, ct, _ = thrust
-    own = {} if speeds == table["wind_speed"] else {"ct_wind_speed": speeds}
-    return {**table, **own, "ct": ct}
-
-
-def _tabulated_power(
-    performance: Node,
-    common: dict[str, float],
-    thrust: tuple[list[float], list[float], Node],
-    name: str,
-    notes: Notes,
+def _tabulated(
+    key: str, performance: Node, common: dict[str, float], name: str, notes: Notes
 ) -> tuple[str, dict[str, Any]]:
-    speeds, power_w, node = _curve(performance, "power_curve", "power_values", "power_wind_speeds", notes)
-    _refuse_other_units(node, speeds, power_w, common["rotor_diameter_m"])
+    """A curve of power or of power coefficients."""
+    what, rotor = key.removesuffix("_curve"), common["rotor_diameter_m"]
+    speeds, values, node = _curve(performance, what, notes)
+    if what == "power":
+        power_w, column = values, {"power_kw": [_in_kw(power) for power in values]}
+        remedy = "give power in W, as windIO has it, and rotor_diameter in metres"
+    else:
+        power_w, column = [], {"cp": values}
+        power_w += [cp * units.wind_power_w(rotor, speed) for cp, speed in zip(values, speeds, strict=True)]
+        remedy = "give Cp as a fraction"
+        notes.chosen.append(
+            f"turbine {name!r}: power from Cp with an air density of 1.225 kg/m3, linear in between"
+        )
+    if why := units.impossible_power(rotor, zip(speeds, power_w, strict=True)):
+        node.refuse(f"{what}_values: {why}", remedy)
     _note_power_outside(name, speeds, power_w, notes)
-    table = {**common, "wind_speed": speeds, "power_kw": [_in_kw(power) for power in power_w]}
-    largest = units.w_to_mw(max(power_w))
-    _refuse_other_rating(performance, common, largest)
-    _note_rating(name, common, largest, notes)
-    return f"power curve, {len(speeds)} points", {"table": _with_thrust(table, thrust)}
-
-
-def _power_coefficients(
-    performance: Node,
-    common: dict[str, float],
-    thrust: tuple[list[float], list[float], Node],
-    name: str,
-    notes: Notes,
-) -> tuple[str, dict[str, Any]]:
-    speeds, cp, node = _curve(performance, "Cp_curve", "Cp_values", "Cp_wind_speeds", notes)
-    power_w = [
-        value * units.wind_power_w(common["rotor_diameter_m"], speed)
-        for value, speed in zip(cp, speeds, strict=True)
-    ]
-    if why := units.impossible_power(common["rotor_diameter_m"], zip(speeds, power_w, strict=True)):
-        node.refuse(f"has a Cp of {max(cp):g}: {why}", "give Cp as a fraction")
-    _note_power_outside(name, speeds, power_w, notes)
-    _refuse_other_rating(performance, common, units.w_to_mw(max(power_w)))
-    _note_rating(name, common, units.w_to_mw(max(power_w)), notes)
-    notes.chosen.append(
-        f"turbine {name!r}: power from Cp with an air density of 1.225 kg/m3, linear in between"
-    )
-    table = {**common, "wind_speed": speeds, "cp": cp}
-    return f"Cp curve, {len(speeds)} points", {"table": _with_thrust(table, thrust)}
+    largest_mw, rated = units.w_to_mw(max(power_w)), common.get("rated_power_mw")
+    if rated is None:
+        notes.chosen.append(
+            f"turbine {name!r}: rated_power is not given; the largest power of the curve, {largest_mw:g} MW, is taken"
+        )
+    elif abs(rated - largest_mw) > 0.2 * largest_mw:
+        performance.need("rated_power").refuse(
+            f"is far from the largest power of the curve, {largest_mw:.6g} MW", "give it in W", rated * 1e6
+        )
+    return f"{what} curve, {len(speeds)} points", {"table": {**common, "wind_speed": speeds, **column}}
 
 
 def _cubic(
-    performance: Node,
-    common: dict[str, float],
-    thrust: tuple[list[float], list[float], Node],
-    name: str,
-    notes: Notes,
+    performance: Node, common: dict[str, float], name: str, notes: Notes
 ) -> tuple[str, dict[str, Any]]:
+    """Rated power and wind speed."""
     cut_in = performance.need("cutin_wind_speed", "give it, since there is no power curve").positive()
     cut_out = performance.need("cutout_wind_speed", "give it, since there is no power curve").positive()
     rated_node = performance.need("rated_wind_speed")
@@ -150,44 +130,13 @@ def _cubic(
         f"turbine {name!r}: there is no power curve; power rises with the cube of (u - cut-in) / (rated - cut-in), as "
         "in the IEA Task 37 case studies"
     )
-    speeds, ct, _ = thrust
-    form = {
-        **common,
-        "cut_in": cut_in,
-        "rated_speed": rated,
-        "cut_out": cut_out,
-        "ct": ct,
-        "ct_wind_speed": speeds,
-    }
-    return "rated power and wind speed", {"cubic": form}
-
-
-def _refuse_other_units(
-    node: Node, speeds: list[float], power_w: list[float], rotor_diameter_m: float
-) -> None:
-    """Refuse powers that are not in watts; a rotor tells."""
-    if why := units.impossible_power(rotor_diameter_m, zip(speeds, power_w, strict=True)):
-        node.refuse(f"power_values: {why}", "give power in W, as windIO has it, and rotor_diameter in metres")
-
-
-def _refuse_other_rating(performance: Node, common: dict[str, float], largest_mw: float) -> None:
-    rated = common.get("rated_power_mw")
-    if rated is not None and abs(rated - largest_mw) > 0.2 * largest_mw:
-        performance.need("rated_power").refuse(
-            f"is far from the largest power of the curve, {largest_mw:.6g} MW", "give it in W", rated * 1e6
-        )
+    speeds = {"cut_in": cut_in, "rated_speed": rated, "cut_out": cut_out}
+    return "rated power and wind speed", {"cubic": {**common, **speeds}}
 
 
 def _in_kw(power_w: float) -> float:
     """By its decimals, so that 1014237.244 W are 1014.237244 kW and not 1014.2372439999999 kW."""
     return float(Decimal(repr(power_w)).scaleb(-3))
-
-
-def _note_rating(name: str, common: dict[str, float], largest_mw: float, notes: Notes) -> None:
-    if "rated_power_mw" not in common:
-        notes.chosen.append(
-            f"turbine {name!r}: rated_power is not given; the largest power of the curve, {largest_mw:g} MW, is taken"
-        )
 
 
 def _note_power_outside(name: str, speeds: list[float], power_w: list[float], notes: Notes) -> None:

@@ -32,29 +32,70 @@ Counts = tuple[int, ...]
 
 
 @final
+class Prepared:
+    """Searches for the problems of single counts, each prepared when it is first asked for."""
+
+    def __init__(self, problem: Problem, steps: Sequence[Method]) -> None:
+        if problem.choice is None:
+            raise ArgumentError(
+                f"farm {problem.name}: a search that chooses counts needs a problem with a choice"
+            )
+        self.problem, self.choice = problem, problem.choice
+        self.constructs, self.refines = tuple(steps), tuple(steps[1:])
+        self._searches: dict[tuple[Counts, int], Search] = {}
+
+    def problem_of(self, counts: Counts) -> Problem:
+        """The problem of so many turbines of each type."""
+        return self.problem.decided(np.repeat(np.arange(len(counts)), counts))
+
+    def search(self, counts: Counts, steps: tuple[Method, ...]) -> Search:
+        """The search for so many turbines of each type."""
+        if (counts, len(steps)) not in self._searches:
+            self._searches[counts, len(steps)] = checked(self.problem_of(counts), Pipeline(steps))
+        return self._searches[counts, len(steps)]
+
+
+@final
 class Tries:
     """The best result of each count so far, and which count is best."""
 
-    def __init__(self, problem: Problem, choice: Choice) -> None:
+    def __init__(self, prepared: Prepared, seed: int) -> None:
         self.found: dict[Counts, Result] = {}
         self.evaluations = 0
-        self._problem, self._choice, self._types = problem, choice, len(problem.farm.turbines)
+        self._prepared, self._seed = prepared, seed
+        self._problem, self._choice = prepared.problem, prepared.choice
+
+    def construct(self, counts: Counts) -> None:
+        """Try all steps from nothing; TaskError where they find no layout."""
+        self._note(self._prepared.search(counts, self._prepared.constructs)(self._seed, None))
+
+    def refine(self, layout: Layout, computed: int = 1) -> None:
+        """Try the steps after the first, from a layout for which so many energies were computed.
+
+        What is taken up is never worse than the layout, if that keeps to the rules.
+        """
+        counts = self.counts(layout.types)
+        problem, steps = self._prepared.problem_of(counts), self._prepared.refines
+        start = Result(layout, problem.aep(layout), "complete", computed)
+        found = self._prepared.search(counts, steps)(self._seed, layout) if steps else start
+        keeps = start.aep_gwh >= found.aep_gwh and problem.is_feasible(layout)
+        spent = computed + found.evaluations if steps else computed
+        self._note(replace(start if keeps else found, evaluations=spent))
 
     def counts(self, types: IntArray) -> Counts:
         """How many turbines there are of each type."""
-        return tuple(np.bincount(types, minlength=self._types).tolist())
+        return tuple(np.bincount(types, minlength=len(self._problem.farm.turbines)).tolist())
 
     def worth(self, counts: Counts) -> float:
         """The objective of the best layout of a count."""
         return self._choice.objective.worth(self.found[counts].aep_gwh, np.array(counts))
 
-    def note(self, result: Result) -> Counts:
-        """Take up a result, if it is the best of its count; returns that count."""
+    def _note(self, result: Result) -> None:
+        """Take up a result, if it is the best of its count."""
         counts = self.counts(result.types)
         self.evaluations += result.evaluations
         if counts not in self.found or result.aep_gwh > self.found[counts].aep_gwh:
             self.found[counts] = result
-        return counts
 
     def best(self) -> Counts:
         """The count with the largest objective; of two alike, that of fewer turbines."""
@@ -85,44 +126,6 @@ class Tries:
         return replace(best, evaluations=self.evaluations, arrays=arrays)
 
 
-@final
-class Prepared:
-    """Searches for the problems of single counts, each prepared when it is first asked for."""
-
-    def __init__(self, problem: Problem, steps: tuple[Method, ...]) -> None:
-        if problem.choice is None:
-            raise ArgumentError(
-                f"farm {problem.name}: a search that chooses counts needs a problem with a choice"
-            )
-        self._problem, self._steps = problem, steps
-        self._problems: dict[Counts, Problem] = {}
-        self._whole: dict[Counts, Search] = {}
-        self._refining: dict[Counts, Search] = {}
-
-    def problem(self, counts: Counts) -> Problem:
-        """The problem of so many turbines of each type."""
-        if counts not in self._problems:
-            self._problems[counts] = self._problem.decided(np.repeat(np.arange(len(counts)), counts))
-        return self._problems[counts]
-
-    def construct(self, counts: Counts, seed: int) -> Result:
-        """All steps from nothing; TaskError where they find no layout."""
-        if counts not in self._whole:
-            self._whole[counts] = Pipeline(self._steps).prepare(self.problem(counts))
-        return self._whole[counts](seed, None)
-
-    def refine(self, counts: Counts, seed: int, start: Result) -> Result:
-        """The steps after the first, from a layout; never worse than that, if it keeps to the rules."""
-        if len(self._steps) == 1:
-            return start
-        if counts not in self._refining:
-            self._refining[counts] = checked(self.problem(counts), Pipeline(self._steps[1:]))
-        found = self._refining[counts](seed, start.layout)
-        keeps = start.aep_gwh >= found.aep_gwh and self.problem(counts).is_feasible(start.layout)
-        better = start if keeps else found
-        return replace(better, evaluations=found.evaluations + start.evaluations)
-
-
 CLOSE = 4
 """Counts that differ by no more are reached by small steps; ranges up to twice that are searched from their middle."""
 PATIENCE = (3, 1, 1)
@@ -148,12 +151,12 @@ class CountSearch(Method):
 
     def prepare(self, problem: Problem) -> Search:
         """What the seeds share is prepared for each count when it is first needed."""
-        prepared = Prepared(problem, tuple(self.steps))
-        if problem.choice is None or problem.choice.mix is not None:
+        prepared = Prepared(problem, self.steps)
+        if prepared.choice.mix is not None:
             raise ArgumentError(f"farm {problem.name}: count-search chooses numbers of turbines, not a mix")
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            return _CountRun(problem, prepared, seed).run(start)
+            return _CountRun(prepared, seed).run(start)
 
         return run
 
@@ -161,21 +164,18 @@ class CountSearch(Method):
 class _CountRun:
     """One search: counts of turbines are those of the one type that is to be placed."""
 
-    def __init__(self, problem: Problem, prepared: Prepared, seed: int) -> None:
-        assert problem.choice is not None
-        self._prepared, self._seed = prepared, seed
-        self._low, self._high = problem.choice.turbines
-        self._types = len(problem.farm.turbines)
-        self._kind = int(problem.types_in_order()[0])
-        self._tries = Tries(problem, problem.choice)
+    def __init__(self, prepared: Prepared, seed: int) -> None:
+        self._prepared, self._seed, self._tries = prepared, seed, Tries(prepared, seed)
+        self._low, self._high = prepared.choice.turbines
+        self._types = len(prepared.problem.farm.turbines)
+        self._kind = int(prepared.problem.types_in_order()[0])
         self._failed: dict[int, TaskError] = {}
 
     def run(self, start: Layout | None) -> Result:
         if start is None:
             self._construct_some()
         else:
-            problem = self._prepared.problem(self._tries.counts(start.types))
-            self._refined(start, problem.aep(start), 1)
+            self._tries.refine(start)
         for patience in PATIENCE:
             best = self._tries.best()
             before = self._tries.found[best]
@@ -209,7 +209,7 @@ class _CountRun:
     def _construct(self, many: int) -> None:
         if many not in self._failed:
             try:
-                self._tries.note(self._prepared.construct(self._counts(many), self._seed))
+                self._tries.construct(self._counts(many))
             except TaskError as error:  # so many find no room
                 self._failed[many] = error
 
@@ -220,7 +220,7 @@ class _CountRun:
             most = self._tries.worth(self._tries.best())
             here = self._tries.found[self._counts(many)].layout
             many += step
-            problem = self._prepared.problem(self._counts(many))
+            problem = self._prepared.problem_of(self._counts(many))
             if step < 0:
                 found, computed = remove_least_valuable(problem, here)
             else:
@@ -229,14 +229,8 @@ class _CountRun:
                 if more is None:
                     return
                 found = more
-            self._refined(found, problem.aep(found), computed + 1)
+            self._tries.refine(found, computed + 1)
             poor = 0 if self._tries.worth(self._tries.best()) > most else poor + 1
-
-    def _refined(self, layout: Layout, aep_gwh: float, computed: int) -> None:
-        counts = self._tries.counts(layout.types)
-        self._tries.note(
-            self._prepared.refine(counts, self._seed, Result(layout, aep_gwh, "complete", computed))
-        )
 
     def _counts(self, many: int) -> Counts:
         return tuple(many if kind == self._kind else 0 for kind in range(self._types))
@@ -265,56 +259,47 @@ class MixSearch(Method):
 
     def prepare(self, problem: Problem) -> Search:
         """What the seeds share is prepared for each mix when it is first needed."""
-        prepared = Prepared(problem, tuple(self.steps))
-        choice = problem.choice
-        if choice is None or choice.mix is None:
+        prepared = Prepared(problem, self.steps)
+        choice = prepared.choice
+        if choice.mix is None:
             raise ArgumentError(f"farm {problem.name}: mix-search needs a choice of a mix")
-        own = tuple(np.bincount(problem.types_in_order(), minlength=len(choice.mix)).tolist())
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            tries = Tries(problem, choice)
+            tries = Tries(prepared, seed)
             if start is None:
-                _construct_mixes(prepared, tries, _first_mixes(choice, own), seed)
+                _construct_mixes(tries, _first_mixes(choice, tries.counts(problem.types_in_order())))
             else:
-                counts = tries.counts(start.types)
-                begin = Result(start, prepared.problem(counts).aep(start), "complete", 1)
-                tries.note(prepared.refine(counts, seed, begin))
+                tries.refine(start)
             for number in range(ROUNDS):
-                if not _improved(problem, choice, prepared, tries, seed, number):
+                rng = np.random.default_rng([_MIX_STREAM, seed, number])
+                if not _improved(problem, choice, tries, rng):
                     break
             return tries.result()
 
         return run
 
 
-def _construct_mixes(prepared: Prepared, tries: Tries, mixes: Sequence[Counts], seed: int) -> None:
+def _construct_mixes(tries: Tries, mixes: Sequence[Counts]) -> None:
     errors = []
     for mix in mixes:
         try:
-            tries.note(prepared.construct(mix, seed))
+            tries.construct(mix)
         except TaskError as error:  # this mix finds no room
             errors.append(error)
     if not tries.found:
         raise errors[0]
 
 
-def _improved(
-    problem: Problem, choice: Choice, prepared: Prepared, tries: Tries, seed: int, number: int
-) -> bool:
+def _improved(problem: Problem, choice: Choice, tries: Tries, rng: np.random.Generator) -> bool:
     """Change types in the best layout and refine it; whether that is better."""
     best = tries.best()
-    before = tries.worth(best)
-    layout = tries.found[best].layout
-    changes = TypeChanges(problem, choice, layout, np.random.default_rng([_MIX_STREAM, seed, number]))
+    before, layout = tries.worth(best), tries.found[best].layout
+    changes = TypeChanges(problem, choice, layout, rng)
     changed = changes.make()
     tries.evaluations += changes.evaluations
     if not changed:
         return False
-    found = Layout(layout.x, layout.y, changes.types)
-    counts = tries.counts(found.types)
-    tries.note(
-        prepared.refine(counts, seed, Result(found, prepared.problem(counts).aep(found), "complete", 1))
-    )
+    tries.refine(Layout(layout.x, layout.y, changes.types))
     return tries.worth(tries.best()) > before
 
 

@@ -111,36 +111,24 @@ def judge_for(problem: Problem, origin: FloatArray) -> Judge:
     return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 
 
-@final
-class Dropping:
-    """Takes surplus turbines away until each zone has as many as it needs."""
-
-    def __init__(self, judge: Judge, needed: IntArray, *, rows: bool) -> None:
-        self.judge, self.needed, self.rows = judge, needed, rows
-
-    def down_to_count(self, points: Points) -> Points:
-        """As many points in each zone as turbines."""
-        while True:
-            surplus = np.bincount(points.zone, minlength=len(self.needed)) - self.needed
-            if not surplus.any():
-                return points
-            points = points.at(np.flatnonzero(~self._chosen(points, surplus)))
-
-    def _chosen(self, points: Points, surplus: IntArray) -> npt.NDArray[np.bool_]:
-        """Points that go, no two of them next to each other."""
+def drop_surplus(judge: Judge, needed: IntArray, points: Points, *, rows: bool) -> Points:
+    """Points without surplus turbines: each zone has as many as it needs."""
+    while True:
+        surplus = np.bincount(points.zone, minlength=len(needed)) - needed
+        if not surplus.any():
+            return points
         open_to = surplus[points.zone] > 0
-        if self.rows:
+        if rows:
             open_to &= row_ends(points)
-        candidates = np.flatnonzero(open_to)
-        losses = self.judge.losses(points)
-        candidates = candidates[np.argsort(losses[candidates], kind="stable")]
+        candidates, losses = np.flatnonzero(open_to), judge.losses(points)
         goes = np.zeros(len(points.x), np.bool_)
-        for c in candidates:
+        for c in candidates[np.argsort(losses[candidates], kind="stable")]:
+            # No two of them are next to each other.
             near = (abs(points.row - points.row[c]) <= 1) & (abs(points.column - points.column[c]) <= 1)
             if surplus[points.zone[c]] > 0 and not (goes & near).any():
                 goes[c] = True
                 surplus[points.zone[c]] -= 1
-        return goes
+        points = points.at(np.flatnonzero(~goes))
 
 
 def row_ends(points: Points) -> npt.NDArray[np.bool_]:

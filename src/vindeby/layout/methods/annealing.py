@@ -8,13 +8,12 @@ crosses such valleys while it is hot and settles while it cools; what it ends wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot
 from typing import final
 
 from vindeby import parameters
-from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.moves.walk import Walk, stages_of, walk
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.method import Method, Search
+from vindeby.layout.moves.walk import Walk, walking
+from vindeby.layout.problem import Problem
 
 COOLING = 30.0
 """How many times as hot the beginning is as the end, where a temperature is given."""
@@ -41,15 +40,8 @@ class Annealing(parameters.Annealing, Method):
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the wind states of the trials."""
-        stages = stages_of(problem, self.wind)
-        west, south, east, north = problem.boundary.bounds
         hot, cooling, of_losses = self.temperature, COOLING, False
         if hot is None:
             hot, cooling, of_losses = OF_LOSSES, COOLING_OF_LOSSES, True
-        longest = hypot(east - west, north - south)
-        how = Walk(self.max_evaluations, longest, EVEN, DECADES, hot, hot / cooling, of_losses)
-
-        def run(seed: int, start: Layout | None = None) -> Result:
-            return walk(problem, start, seed, how, "annealing", stages)
-
-        return run
+        how = Walk(self.max_evaluations, 0.0, EVEN, DECADES, hot, hot / cooling, of_losses)
+        return walking(problem, how, self.wind, "annealing")

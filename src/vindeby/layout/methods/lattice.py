@@ -19,7 +19,7 @@ import numpy as np
 
 from vindeby import parameters
 from vindeby.errors import TaskError
-from vindeby.layout.lattices.judges import Dropping, Judge, judge_for, on_points
+from vindeby.layout.lattices.judges import Judge, drop_surplus, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Search as LatticeSearch
 from vindeby.layout.lattices.searching import pushed_apart
@@ -55,7 +55,6 @@ class _Run:
 
     def __init__(self, method: Lattice, problem: Problem, ground: Ground, judge: Judge) -> None:
         self.method, self.problem, self.ground, self.judge = method, problem, ground, judge
-        self.dropping = Dropping(judge, ground.needed, rows=method.rows)
 
     def result(self, seed: int) -> Result:
         """The best layout found."""
@@ -82,7 +81,7 @@ class _Run:
 
     def _judged(self, points: Points, least: float) -> tuple[Points, float]:
         """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
-        points = self.dropping.down_to_count(points)
+        points = drop_surplus(self.judge, self.ground.needed, points, rows=self.method.rows)
         return points, self.judge.energy(points, least)
 
     def _no_room(self, placed: int) -> str:

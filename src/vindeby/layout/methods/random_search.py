@@ -8,13 +8,12 @@ smooth landscape, and it finds its way from a layout that the gradient holds for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot
 from typing import final
 
 from vindeby import parameters
-from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.moves.walk import Walk, stages_of, walk
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.method import Method, Search
+from vindeby.layout.moves.walk import Walk, walking
+from vindeby.layout.problem import Problem
 
 EVEN = 0.5
 """The share of moves whose lengths are drawn evenly up to the longest."""
@@ -34,12 +33,5 @@ class RandomSearch(parameters.RandomSearch, Method):
 
     def prepare(self, problem: Problem) -> Search:
         """Choose the wind states of the trials."""
-        stages = stages_of(problem, self.wind)
-        west, south, east, north = problem.boundary.bounds
-        longest = self.max_step_m or hypot(east - west, north - south)
-        how = Walk(self.max_evaluations, longest, EVEN, DECADES)
-
-        def run(seed: int, start: Layout | None = None) -> Result:
-            return walk(problem, start, seed, how, "random-search", stages)
-
-        return run
+        how = Walk(self.max_evaluations, self.max_step_m or 0.0, EVEN, DECADES)
+        return walking(problem, how, self.wind, "random-search")

@@ -2,448 +2,313 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from math import pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.moves.one_move import free_winds, row_of
-from vindeby.wake import WakeModel, WindFarm
-from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.loops.local_wind import LocalWind
-from vindeby.wake.loops.wind import Wind
-from vindeby.wake.loops.wind_access import Locality, superposition_for
-from vindeby.wake.models.contract import Pair, once_per_model
-from vindeby.wake.turbines.curves import curves_at
+from vindeby.layout.moves.estimate import Estimates, estimates_of
+from vindeby.layout.moves.reach import ROUGH, Reaches, is_downwind, reaches_of
+from vindeby.wake import WindFarm
+from vindeby.wake.compiling.compiled import inlined
+from vindeby.wake.loops.local_wind import LocalRows, LocalWind, fill_row, rows_for
+from vindeby.wake.loops.wind_access import Locality, OwnWind
 
-ALONG, ACROSS, WATTS, NEW_WATTS, STRONGEST, SPOT = 0, 1, 2, 3, 4, 5
-"""Of ``spot``: place downwind and crosswind (m), mean power (W), and that in a trial; a deficit that none of the
-turbine's wakes is above. How many these are."""
-SUMMED, HIGHEST, SPEED, THRUST, NEW = 0, 1, 2, 3, 4
-"""Of ``wind``: the sum of wakes; the highest that it was since it was summed up; with which wind speed and thrust the
-turbine's wakes were made. From ``NEW`` on the same four in a trial."""
+MOST_BYTES = 256 * 2**20
+"""The deficits of all pairs may take so much memory, and those of a trial as much again."""
+SUMMED, SPEED, THRUST, KEPT = 0, 1, 2, 3
+"""Of ``rows``: the sum of wakes; with which wind speed and thrust the turbine's wakes were made. How many these are."""
+ShortIntArray = npt.NDArray[np.int16]
+"""Numbers of turbines: ``MOST_BYTES`` allows for fewer than 6000."""
+
+
+class MoveKernels(NamedTuple):
+    """The compiled loops of one model. Power (W) is the mean over all wind, that of neighbours left out.
+
+    ``settle(data, machines, wind, moves)`` takes the layout in ``moves`` as it is and returns its power;
+    ``gained(data, machines, wind, moves, turbine, x, y, needed)`` returns how much more it would be with one turbine
+    elsewhere; a gain that is no more than ``needed`` may be a rough one, so none is with ``-inf``. ``keep``, of the
+    same arguments but for the last and right after it, puts the turbine there.
+    """
+
+    settle: Callable[..., float]
+    gained: Callable[..., float]
+    keep: Callable[..., None]
+
+
+class CarriedMoves(NamedTuple):
+    """A layout, turbines first and neighbours after them, and what is kept of it from move to move.
+
+    ``counted`` turbines count. ``idle`` marks directions that never blow. By direction and turbine: places downwind and
+    crosswind (``along``, ``across``), mean power (``watts``), a deficit that none of the turbine's wakes is above
+    (``strongest``), and ``rows`` (directions, turbines, ``KEPT``, wind speeds). ``deficit`` (directions, source, wind
+    speeds, target) holds where ``reached`` (directions, source, target), and ``targets`` lists whom a turbine reaches.
+    ``order``: from upwind to downwind and ``total``: the power (W), when last settled.
+
+    Then the last trial. By direction: where the moved turbine would stand (``new_along``, ``new_across``), whom it
+    would reach (``new_targets``) and who would reach it (``new_sources``). By direction and turbine: ``new_rows``,
+    ``new_watts``, ``new_deficit``, and its ``state``: 0 as before, 1 in other wakes, 2 with other wakes; those that are
+    not as before are ``touched``, from upwind to downwind. Last, room for one step: how far downwind those touched are
+    (``keys``); how ``far`` and ``aside`` those ``listed`` are, and the deficit (``value``).
+
+    ``free`` has the free wind of every turbine where it differs from place to place, direction after direction, after
+    each that of the moved turbine at its new place.
+    """
+
+    type_index: IntArray
+    counted: int
+    x: FloatArray
+    y: FloatArray
+    reaches: Reaches
+    estimates: Estimates
+    idle: npt.NDArray[np.bool_]
+    along: FloatArray
+    across: FloatArray
+    watts: FloatArray
+    strongest: FloatArray
+    rows: FloatArray
+    deficit: FloatArray
+    reached: npt.NDArray[np.bool_]
+    targets: ShortIntArray
+    target_count: IntArray
+    order: IntArray
+    total: FloatArray
+    new_along: FloatArray
+    new_across: FloatArray
+    new_targets: ShortIntArray
+    new_target_count: IntArray
+    new_sources: ShortIntArray
+    new_source_count: IntArray
+    new_rows: FloatArray
+    new_watts: FloatArray
+    new_deficit: FloatArray
+    state: npt.NDArray[np.int8]
+    touched: ShortIntArray
+    touched_count: IntArray
+    keys: FloatArray
+    listed: ShortIntArray
+    far: FloatArray
+    aside: FloatArray
+    value: FloatArray
+    free: LocalRows
+
+
+def can_carry(farm: WindFarm, turbines: int) -> bool:
+    """Whether these loops hold for a farm, and its pairs are not too many."""
+    pairs = len(farm.wind.cosine) * turbines * turbines * farm.wind.most
+    return farm.model.is_a_sum_of_pairs and 8 * pairs <= MOST_BYTES
+
+
+def new_carried_moves(
+    farm: WindFarm,
+    x: FloatArray,
+    y: FloatArray,
+    type_index: IntArray,
+    counted: int,
+    trials: int = 0,
+    origin: Sequence[float] | FloatArray = (0.0, 0.0),
+) -> CarriedMoves:
+    """Room for a layout, neighbours included, relative to ``origin``, and for so many trials; ``settle`` it first."""
+    n, wind, most = len(x), farm.wind, farm.wind.most
+    directions = len(wind.cosine)
+    each = (directions, n)
+    # Probabilities that differ from place to place are worked out later: all directions count.
+    local = isinstance(wind, LocalWind) and wind.grid.frequency.size > 0
+    idle = np.array([not local and not wind.weight[a:b].any() for a, b in pairwise(wind.first)])
+    reaches = reaches_of(farm, x, y, idle)
+    estimates = estimates_of(farm, x, y, type_index, reaches, trials, origin)
+    return CarriedMoves(
+        np.array(type_index, np.int64), counted, np.array(x), np.array(y), reaches, estimates, idle,
+        np.zeros(each), np.zeros(each), np.zeros(each), np.zeros(each),
+        np.zeros((*each, KEPT, most)), np.zeros((*each, most, n)), np.zeros((*each, n), np.bool_),
+        np.zeros((*each, n), np.int16), np.zeros(each, np.int64),
+        np.tile(np.arange(n), (directions, 1)), np.zeros(1), np.zeros(directions), np.zeros(directions),
+        np.zeros(each, np.int16), np.zeros(directions, np.int64),
+        np.zeros(each, np.int16), np.zeros(directions, np.int64),
+        np.zeros((*each, KEPT, most)), np.zeros(each), np.zeros((*each, most, n)),
+        np.zeros(each, np.int8), np.zeros(each, np.int16), np.zeros(directions, np.int64),
+        np.zeros(n), np.zeros(n, np.int16), np.zeros(n), np.zeros(n), np.zeros(n),
+        rows_for(0 if farm.locality == "uniform" else directions * (n + 1), most),
+    )  # fmt: skip
+
+
+class FreeWinds(NamedTuple):
+    """Where the steps find the free wind of a turbine: compiled functions.
+
+    ``own(moves, d, states, place)``: that of a turbine in direction ``d``; the place after the last turbine is that of
+    the moved one where it would stand. ``fill(wind, moves, d, t, x, y, place)`` works it out for type ``t``.
+    """
+
+    own: Callable[..., Any]
+    fill: Callable[..., None]
 
 
 @inlined
-def is_downwind(far: float, i: int, j: int) -> bool:
-    """Whether ``i``, which is ``far`` downwind of ``j``, counts as downwind; of two abreast, one does."""
-    return far > 0.0 or (far == 0.0 and i > j)
+def _same_wind(moves, d, states, place):
+    return states
+
+
+@inlined
+def _nothing_to_fill(wind, moves, d, t, x, y, place):
+    return None
+
+
+@inlined
+def _own_wind(moves, d, states, place):
+    free, count, row = moves.free, states.speed.size, d * (moves.x.size + 1) + place
+    return OwnWind(
+        free.speed[row, :count], free.weight[row, :count], free.turbulence[row, :count],
+        free.cosine[row], free.sine[row],
+    )  # fmt: skip
+
+
+@inlined
+def _fill_own(wind, moves, d, t, x, y, place):
+    fill_row(wind, d, t, x, y, moves.free, d * (moves.x.size + 1) + place)
+
+
+def free_winds(locality: Locality) -> FreeWinds:
+    """The functions for a kind of wind."""
+    if locality == "uniform":
+        return FreeWinds(_same_wind, _nothing_to_fill)
+    return FreeWinds(_own_wind, _fill_own)
+
+
+@inlined
+def _add_target(moves, d, i, j):
+    """Turbine ``i`` reaches ``j`` from now on."""
+    if not moves.reached[d, i, j]:
+        moves.reached[d, i, j] = True
+        moves.targets[d, i, moves.target_count[d, i]] = j
+        moves.target_count[d, i] += 1
+
+
+@inlined
+def _forget_pairs(moves, d, moved):
+    """The moved turbine reaches none, and none reaches it."""
+    for i in range(moves.x.size):
+        moves.reached[d, moved, i] = False
+        if moves.reached[d, i, moved]:
+            moves.reached[d, i, moved] = False
+            moves.target_count[d, i] -= 1
+            last, q = moves.target_count[d, i], 0
+            while moves.targets[d, i, q] != moved:
+                q += 1
+            moves.targets[d, i, q] = moves.targets[d, i, last]
+    moves.target_count[d, moved] = 0
 
 
 @inlined
 def forget_trial(moves, d):
     """All turbines are as before."""
-    trial = moves.trial
-    for q in range(trial.touched_count[d]):
-        trial.state[d, trial.touched[d, q]] = 0
-    trial.touched_count[d] = 0
-
-
-def make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., float]:
-    """Make the step for a turbine whose wakes are summed."""
-    wind_speed = superposition_for(model, locality).wind_speed
-
-    @inlined
-    def settle_one(machines, type_index, states, row, new):
-        """Wind speeds and thrusts of a turbine, in its ``row`` from ``new`` on; returns its mean power.
-
-        ``states`` are its own free wind.
-        """
-        power = 0.0
-        for k in range(states.speed.size):
-            speed = wind_speed(states.speed[k], max(row[new + SUMMED, k], 0.0))
-            watts, thrust = curves_at(machines, type_index, speed)
-            row[new + SPEED, k], row[new + THRUST, k] = speed, thrust
-            power += states.weight[k] * watts
-        return power
-
-    return settle_one
-
-
-def make_fill_deficits(model: WakeModel) -> Callable[..., None]:
-    """Make the step that computes the deficits of one turbine on others."""
-    deficit = model.deficit
-
-    @inlined
-    def fill_deficits(data, machines, moves, source, listed, count, turbulence, thrust, out, first):
-        """Those of type ``source`` on ``count`` turbines ``listed``, so ``far`` and ``aside``, at all wind speeds.
-
-        They go into ``out`` from ``first`` on, wind speed by wind speed: with one thrust after the other, what depends
-        on it alone is computed once.
-        """
-        height, diameter = machines.hub_height[source], machines.diameter[source]
-        for k in range(turbulence.size):
-            at = first + k * count
-            if k > 0 and thrust[k] == thrust[k - 1] and turbulence[k] == turbulence[k - 1]:
-                for q in range(count):
-                    out[at + q] = out[at + q - count]
-                continue
-            ct, ti = thrust[k], turbulence[k]
-            for q in range(count):
-                target = moves.type_index[listed[q]]
-                hub = machines.hub_height[target]
-                out[at + q] = deficit(
-                    data, Pair(moves.room.far[q], moves.room.aside[q], hub - height, hub + height, diameter,
-                    machines.diameter[target], ct, ti),
-                )  # fmt: skip
-
-    return fill_deficits
-
-
-ShortIntArray = npt.NDArray[np.int16]
-"""Numbers of turbines: ``MOST_BYTES`` allows for fewer than 6000."""
-
-NOTES_PER_TURBINE = 16
-"""Room for so many changed pairs for each turbine and direction; a kept move that changed more is settled anew."""
-
-
-class SettledLayout(NamedTuple):
-    """The layout as it stands, in every direction.
-
-    ``idle`` tells directions that never blow. ``spot`` (directions, turbines, ``SPOT``) holds numbers of a turbine in a
-    direction, ``wind`` (directions, turbines, 8, wind speeds) those for every wind speed; ``carried_steps`` names
-    them. ``targets`` and ``sources`` (directions, turbines, turbines) list those that a turbine reaches and those that
-    reach it, as many as ``target_count`` and ``source_count`` say; ``deficit`` (directions, source, wind speeds,
-    position in the source's ``targets``). ``order``: the turbines from upwind to downwind, and ``total`` the power (W),
-    both when last settled.
-    """
-
-    idle: npt.NDArray[np.bool_]
-    spot: FloatArray
-    wind: FloatArray
-    targets: ShortIntArray
-    target_count: IntArray
-    sources: ShortIntArray
-    source_count: IntArray
-    deficit: FloatArray
-    order: IntArray
-    total: FloatArray
-
-    @classmethod
-    def empty(cls, wind: Wind | LocalWind, n: int) -> SettledLayout:
-        """Room for ``n`` turbines."""
-        directions, most = len(wind.cosine), wind.most
-        each, pairs = (directions, n), (directions, n, n)
-        # Probabilities that differ from place to place are worked out later: all directions count.
-        local = isinstance(wind, LocalWind) and wind.grid.frequency.size > 0
-        idle = np.array([not local and not wind.weight[a:b].any() for a, b in pairwise(wind.first)])
-        return cls(
-            idle, np.zeros((*each, SPOT)), np.zeros((*each, 8, most)),
-            np.zeros(pairs, np.int16), np.zeros(each, np.int64), np.zeros(pairs, np.int16), np.zeros(each, np.int64),
-            np.zeros((*each, most, n)), np.tile(np.arange(n), (directions, 1)), np.zeros(1),
-        )  # fmt: skip
-
-
-class TrialChanges(NamedTuple):
-    """Who would be changed by a trial, in every direction.
-
-    ``state`` of a turbine: 0 as before, 1 in other wakes, 2 with other wakes; ``touched`` lists those that are not as
-    before, ``touched_count`` of them, from upwind to downwind. Of the moved turbine, where it would stand (``along``
-    and ``across``, in m), and those that it would reach (``targets``) and that would reach it (``sources``).
-    """
-
-    state: npt.NDArray[np.int8]
-    touched: ShortIntArray
-    touched_count: IntArray
-    along: FloatArray
-    across: FloatArray
-    targets: ShortIntArray
-    target_count: IntArray
-    sources: ShortIntArray
-    source_count: IntArray
-
-    @classmethod
-    def empty(cls, directions: int, n: int) -> TrialChanges:
-        """Room for ``n`` turbines."""
-        each = (directions, n)
-        return cls(
-            np.zeros(each, np.int8), np.zeros(each, np.int16), np.zeros(directions, np.int64),
-            np.zeros(directions), np.zeros(directions),
-            np.zeros(each, np.int16), np.zeros(directions, np.int64),
-            np.zeros(each, np.int16), np.zeros(directions, np.int64),
-        )  # fmt: skip
-
-
-class Notes(NamedTuple):
-    """The new deficits of a trial, for a kept move to take over.
-
-    Those of a turbine on its targets begin in ``deficit`` at ``first`` (directions, turbines; -1: none), those on the
-    moved turbine at ``first_on_moved`` (directions). ``used`` is how many there are in all, -1 if there was no room.
-    """
-
-    first: IntArray
-    first_on_moved: IntArray
-    used: IntArray
-    deficit: FloatArray
-
-    @classmethod
-    def empty(cls, directions: int, n: int, most: int) -> Notes:
-        """Room for ``n`` turbines and up to ``most`` wind speeds."""
-        # The last n pairs are room for those that are not noted.
-        size = (NOTES_PER_TURBINE * directions * n + n) * most
-        return cls(
-            np.zeros((directions, n), np.int64), np.zeros(directions, np.int64), np.zeros(1, np.int64),
-            np.zeros(size),
-        )  # fmt: skip
-
-
-class Room(NamedTuple):
-    """Room for one step: turbines ``listed``, with their ``positions`` in a list, how ``far`` and how far ``aside``.
-
-    ``keys``: how far downwind those stand that a trial has touched.
-    """
-
-    listed: ShortIntArray
-    positions: ShortIntArray
-    keys: FloatArray
-    far: FloatArray
-    aside: FloatArray
-
-    @classmethod
-    def empty(cls, n: int) -> Room:
-        """Room for ``n`` turbines."""
-        return cls(np.zeros(n, np.int16), np.zeros(n, np.int16), np.zeros(n), np.zeros(n), np.zeros(n))
-
-
-ROUGH = 1e-4
-"""Deficits, and changes of deficits, that are left out of rough trials."""
-POINTS = 2048
-"""Downwind distances in a table of reach."""
-DISTANCES, ANGLES = 512, 256
-"""Distances in a table of angles, and the steps in which an angle is sought up to 90 degrees."""
-SECTORS = 1024
-"""Of the compass, in which directions are looked up."""
-
-
-class Reaches(NamedTuple):
-    """Tables of reach, one row per pair of types (source x ``types`` + target); then as many for rough trials.
-
-    ``edge``: the widest reach by downwind distance (``edge_per_m`` points per metre); ``angle``: the widest angle
-    between the wind and the line from source to target by distance (``angle_per_m``), in sectors. ``facing`` lists the
-    directions that blow by the bearing they blow to, three times round; those of a sector begin at its ``first``.
-    """
-
-    types: int
-    edge: FloatArray
-    edge_per_m: float
-    angle: FloatArray
-    angle_per_m: float
-    facing: npt.NDArray[np.int32]
-    first: npt.NDArray[np.int32]
-
-
-def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray, idle: npt.NDArray[np.bool_]) -> Reaches:
-    """The tables, up to twice the size of the layout, for the highest turbulence anywhere."""
-    wind = farm.wind
-    turbulence = float(wind.turbulence.max())
-    if isinstance(wind, LocalWind) and wind.grid.turbulence.size:
-        turbulence = float(wind.grid.turbulence.max())
-    size = 2.0 * float(np.hypot(np.ptp(x), np.ptp(y))) + 1000.0
-    thrust = np.array([turbine.thrust_range()[1] for turbine in farm.turbines])
-    edge = np.zeros((2 * len(thrust) ** 2, POINTS))
-    _edge_kernel(farm.model)(farm.data, farm.machines, thrust, turbulence, size / POINTS, edge)
-    blown_to = np.arctan2(-wind.sine, -wind.cosine) % (2.0 * pi)
-    facing = np.argsort(blown_to, kind="stable")
-    facing = facing[~idle[facing]]
-    sector = np.minimum((blown_to[facing] * (SECTORS / (2.0 * pi))).astype(int), SECTORS - 1)
-    thrice = np.concatenate([sector + turn * SECTORS for turn in range(3)])
-    first = np.searchsorted(thrice, np.arange(3 * SECTORS + 1))
-    return Reaches(
-        len(thrust), edge, POINTS / size, np.stack([_angles(row, size) for row in edge]), DISTANCES / size,
-        np.tile(facing, 3).astype(np.int32), first.astype(np.int32),
-    )  # fmt: skip
-
-
-def _angles(edge: FloatArray, size: float) -> FloatArray:
-    """The widest angle by distance, in sectors, from the reach by downwind distance."""
-    widest = np.maximum.accumulate(edge)
-    r = np.arange(DISTANCES + 1)[:, None] * (size / DISTANCES)
-    angle = np.arange(ANGLES + 1) * (0.5 * pi / ANGLES)
-    # The nearest crosswind and the farthest downwind that a step of both can have.
-    aside, far = r[:-1] * np.sin(angle[:-1]), r[1:] * np.cos(angle[:-1])
-    within = aside < widest[np.minimum((far * (POINTS / size)).astype(int), POINTS - 1)]
-    last = ANGLES - np.argmax(within[:, ::-1], axis=1)
-    # One more for the bearing, which is off by up to 0.0038 (0.62 sectors).
-    return np.where(within.any(axis=1), angle[last], 0.0) * (SECTORS / (2.0 * pi)) + 1.0
-
-
-@once_per_model
-def _edge_kernel(model: WakeModel) -> Callable[..., None]:
-    deficit, reach = model.deficit, model.reach
-
-    @scalar
-    def rough_reach(data, far, diameter, rotor, hubs, thrust, turbulence, most):
-        """Up to ``most``, where the deficit falls below ``ROUGH``."""
-        inside, outside = 0.0, most
-        while outside - inside > 1e-3 * most:
-            middle = 0.5 * (inside + outside)
-            if deficit(data, Pair(far, middle, 0.0, hubs, diameter, rotor, thrust, turbulence)) < ROUGH:
-                outside = middle
-            else:
-                inside = middle
-        return outside
-
-    @kernel(f"{model.identity} carried")
-    def fill_edges(data, machines, thrust, turbulence, step, edge):
-        types = thrust.size
-        for pair in range(types * types):
-            source, target = pair // types, pair % types
-            diameter, rotor = machines.diameter[source], machines.diameter[target]
-            hubs = machines.hub_height[source] + machines.hub_height[target]
-            row, rough_row, last, rough_last = edge[pair], edge[types * types + pair], 0.0, 0.0
-            for q in range(row.size + 1):
-                here = reach(data, q * step, diameter, rotor, thrust[source], turbulence)
-                rough = rough_reach(data, q * step, diameter, rotor, hubs, thrust[source], turbulence, here)
-                if q:
-                    row[q - 1], rough_row[q - 1] = max(last, here), max(rough_last, rough)
-                last, rough_last = here, rough
-
-    return fill_edges
+    for a in range(moves.touched_count[d]):
+        moves.state[d, moves.touched[d, a]] = 0
+    moves.touched_count[d] = 0
 
 
 @inlined
-def _pair_of(moves, i, j, rough):
-    """The row of a source and a target in tables."""
-    types = moves.reaches.types
-    if types == 1:
-        return 1 if rough else 0
-    return moves.type_index[i] * types + moves.type_index[j] + (types * types if rough else 0)
+def touch(moves, d, j, along):
+    """A turbine whose sum changes begins with the one it had, and is listed by where it stands."""
+    if moves.state[d, j] == 0:
+        moves.state[d, j] = 1
+        b = moves.touched_count[d]
+        moves.touched_count[d] = b + 1
+        while b > 0 and is_downwind(moves.keys[b - 1] - along, moves.touched[d, b - 1], j):
+            moves.keys[b], moves.touched[d, b] = moves.keys[b - 1], moves.touched[d, b - 1]
+            b -= 1
+        moves.keys[b], moves.touched[d, b] = along, j
+        for k in range(moves.rows.shape[3]):
+            moves.new_rows[d, j, SUMMED, k] = moves.rows[d, j, SUMMED, k]
 
 
 @inlined
-def is_in_reach(moves, i, j, far, aside, rough):
-    """Whether ``j``, so ``far`` downwind of ``i``, may be in its wake; beyond the table every turbine may be."""
-    point = int(far * moves.reaches.edge_per_m)
-    if point >= POINTS:
-        return True
-    return not abs(aside) >= moves.reaches.edge[_pair_of(moves, i, j, rough), point]
+def list_targets(moves, d, i, moved, most, rough):
+    """Those that ``i`` reaches, but for the moved turbine, and how far they are; returns how many.
 
-
-@inlined
-def bearing_of(east, north):
-    """The mathematical angle, from 0, in sectors, to 0.0038 radians.
-
-    S. Rajan et al., "Efficient approximations for the arctangent function", IEEE Signal Processing Magazine 23 (2006)
-    108-111, eq. 7.
+    In a rough trial only those where a change of its deficits by ``most`` of them counts.
     """
-    wide, high = abs(east), abs(north)
-    slope = min(wide, high) / max(max(wide, high), 1e-300)
-    angle = slope * (0.25 * pi + 0.273 * (1.0 - slope))
-    if high > wide:
-        angle = 0.5 * pi - angle
-    if east < 0.0:
-        angle = pi - angle
-    if north < 0.0:
-        angle = 2.0 * pi - angle
-    return angle * (SECTORS / (2.0 * pi))
-
-
-@inlined
-def widest_angle(reaches, pair, distance):
-    """The widest angle, in sectors; beyond the table a quarter of the compass."""
-    point = int(distance * reaches.angle_per_m)
-    return reaches.angle[pair, point] if point < DISTANCES else 0.25 * SECTORS + 1.0
-
-
-@inlined
-def find_pairs(moves, moved, x, y, rough):
-    """List by direction whom the moved turbine would reach at a place, and who would reach it."""
-    settled, trial, reaches = moves.settled, moves.trial, moves.reaches
-    first, facing = reaches.first, reaches.facing
-    for d in range(settled.idle.size):
-        trial.target_count[d] = trial.source_count[d] = 0
-    for j in range(moves.x.size):
+    count = 0
+    for q in range(moves.target_count[d, i]):
+        j = moves.targets[d, i, q]
         if j == moved:
             continue
-        east, north = moves.x[j] - x, moves.y[j] - y
-        bearing, distance = bearing_of(east, north), sqrt(east * east + north * north)
-        to = SECTORS + bearing
-        wide = widest_angle(reaches, _pair_of(moves, moved, j, rough), distance)
-        for s in range(first[int(to - wide)], first[int(to + wide) + 1]):
-            d = facing[s]
-            far = settled.spot[d, j, 0] - trial.along[d]
-            if is_downwind(far, j, moved) and is_in_reach(
-                moves, moved, j, far, settled.spot[d, j, 1] - trial.across[d], rough
-            ):
-                trial.targets[d, trial.target_count[d]] = j
-                trial.target_count[d] += 1
-        to += 0.5 * SECTORS
-        wide = widest_angle(reaches, _pair_of(moves, j, moved, rough), distance)
-        for s in range(first[int(to - wide)], first[int(to + wide) + 1]):
-            d = facing[s]
-            far = trial.along[d] - settled.spot[d, j, 0]
-            if is_downwind(far, moved, j) and is_in_reach(
-                moves, j, moved, far, trial.across[d] - settled.spot[d, j, 1], rough
-            ):
-                trial.sources[d, trial.source_count[d]] = j
-                trial.source_count[d] += 1
-
-
-class OwnWinds(NamedTuple):
-    """Compiled functions.
-
-    ``settled(moves, d, states, i)``: the free wind of turbine ``i`` where it stands; ``tried(moves, d, states, i,
-    moved)``: with the move. ``fill(wind, d, moves, t, x, y, row)`` works out that of type ``t`` at a place,
-    ``fill_tried(wind, moves, moved, x, y)`` that of the moved turbine in all directions; ``take_over(moves, d, moved)``
-    makes it the one where it stands.
-    """
-
-    settled: Callable[..., Any]
-    tried: Callable[..., Any]
-    fill: Callable[..., None]
-    fill_tried: Callable[..., None]
-    take_over: Callable[..., None]
+        if rough:
+            largest = 0.0
+            for k in range(moves.rows.shape[3]):
+                largest = max(largest, moves.deficit[d, i, k, j])
+            if largest * most < ROUGH:
+                continue
+        moves.listed[count] = j
+        moves.far[count] = moves.along[d, j] - moves.along[d, i]
+        moves.aside[count] = moves.across[d, j] - moves.across[d, i]
+        count += 1
+    return count
 
 
 @inlined
-def _same_tried(moves, d, states, i, moved):
-    return states
+def list_new_targets(moves, d):
+    """Those that the moved turbine would reach, and how far they would be; returns how many."""
+    for q in range(moves.new_target_count[d]):
+        j = moves.new_targets[d, q]
+        moves.listed[q] = j
+        moves.far[q] = moves.along[d, j] - moves.new_along[d]
+        moves.aside[q] = moves.across[d, j] - moves.new_across[d]
+    return moves.new_target_count[d]
 
 
 @inlined
-def _fill_none(wind, moves, moved, x, y):
-    return None
+def list_sources(moves, d, i, moved):
+    """Those that reach ``i`` with the move, and how far it is from them; returns how many."""
+    place, side, count = moves.along[d, i], moves.across[d, i], 0
+    if i == moved:
+        place, side, count = moves.new_along[d], moves.new_across[d], moves.new_source_count[d]
+        for q in range(count):
+            moves.listed[q] = moves.new_sources[d, q]
+    else:
+        for j in range(moves.x.size):
+            if moves.reached[d, j, i] and j != moved:
+                moves.listed[count] = j
+                count += 1
+        for q in range(moves.new_target_count[d]):
+            if moves.new_targets[d, q] == i:
+                moves.listed[count] = moved
+                count += 1
+    for q in range(count):
+        j = moves.listed[q]
+        along, across = moves.along[d, j], moves.across[d, j]
+        if j == moved:
+            along, across = moves.new_along[d], moves.new_across[d]
+        moves.far[q], moves.aside[q] = place - along, side - across
+    return count
 
 
 @inlined
-def _take_over_none(moves, d, moved):
-    return None
+def take_over_deficits(moves, d, i, j):
+    """The wake of turbine ``i`` on ``j``."""
+    _add_target(moves, d, i, j)
+    for k in range(moves.rows.shape[3]):
+        moves.deficit[d, i, k, j] = moves.new_deficit[d, i, k, j]
+        moves.strongest[d, i] = max(moves.strongest[d, i], moves.deficit[d, i, k, j])
 
 
 @inlined
-def _own_tried(moves, d, states, i, moved):
-    n, directions = moves.x.size, moves.settled.idle.size
-    row = directions * n + d if i == moved else d * n + i
-    return row_of(moves.free, states.speed.size, row)
-
-
-_SAME, _OWN = free_winds("uniform"), free_winds("local")
-_FILL_OWN = _OWN.fill
-
-
-@inlined
-def _fill_tried(wind, moves, moved, x, y):
-    directions = moves.settled.idle.size
-    for d in range(directions):
-        if not moves.settled.idle[d]:
-            _FILL_OWN(wind, d, moves, moves.type_index[moved], x, y, directions * moves.x.size + d)
-
-
-@inlined
-def _take_over(moves, d, moved):
-    free, n = moves.free, moves.x.size
-    old, new = d * n + moved, moves.settled.idle.size * n + d
-    for k in range(free.speed.shape[1]):
-        free.speed[old, k], free.weight[old, k] = free.speed[new, k], free.weight[new, k]
-        free.turbulence[old, k] = free.turbulence[new, k]
-
-
-def own_winds(locality: Locality) -> OwnWinds:
-    """The functions for a kind of wind: the same everywhere, or local with wakes that go straight."""
-    if locality == "uniform":
-        return OwnWinds(_SAME.settled, _same_tried, _SAME.fill, _fill_none, _take_over_none)
-    return OwnWinds(_OWN.settled, _own_tried, _OWN.fill, _fill_tried, _take_over)
+def take_over(moves, d, moved):
+    """What the last trial, made in full, has found in a direction is that of the layout from now on."""
+    _forget_pairs(moves, d, moved)
+    for a in range(moves.touched_count[d]):
+        i = moves.touched[d, a]
+        moves.watts[d, i] = moves.new_watts[d, i]
+        # Wakes that stay as they are were made with the wind speed and thrust that they had.
+        for what in range(KEPT if moves.state[d, i] == 2 else SPEED):
+            for k in range(moves.rows.shape[3]):
+                moves.rows[d, i, what, k] = moves.new_rows[d, i, what, k]
+        for q in range(moves.target_count[d, i] if moves.state[d, i] == 2 else 0):
+            take_over_deficits(moves, d, i, moves.targets[d, i, q])
+    for q in range(moves.new_target_count[d]):
+        take_over_deficits(moves, d, moved, moves.new_targets[d, q])
+    for q in range(moves.new_source_count[d]):
+        take_over_deficits(moves, d, moves.new_sources[d, q], moved)
+    moves.along[d, moved], moves.across[d, moved] = moves.new_along[d], moves.new_across[d]

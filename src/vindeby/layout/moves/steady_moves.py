@@ -3,10 +3,10 @@
 If every type has one thrust coefficient and deficits are fractions of the free wind speed, the wake of one
 turbine on another depends on where the two stand and on nothing else. The wakes of all pairs are then kept,
 one number for each pair and direction (opposite directions share it), and a turbine's mean power is a function
-of its summed wakes alone, which is tabulated for every direction. A move costs one new wake for each pair,
-direction and turbine in reach (``steady_gain``); keeping it costs none.
+of its summed wakes alone, which is tabulated for every direction. A move costs one new wake for each turbine and
+direction in reach; keeping it costs none.
 
-The interface is that of ``one_move``, which holds for models of every kind. A direction with one wind speed
+The interface is that of ``carried_moves``, which holds for models of more kinds. A direction with one wind speed
 needs no table; tables are linear between ``POINTS`` and right to about 1e-6 of the energy: enough to search
 with, and what a search returns is evaluated by the engine.
 """
@@ -17,38 +17,29 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.moves.one_move import MoveKernels
+from vindeby.layout.moves.carried_state import MoveKernels
+from vindeby.layout.moves.reach import is_downwind
 from vindeby.wake import WakeModel, WindFarm
-from vindeby.wake.compiling.compiled import inlined, kernel, scalar
+from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.superposition import superposition_of
-from vindeby.wake.loops.wind import clear, direction_pairs_of, turn
+from vindeby.wake.loops.wind import direction_pairs_of, turn
 from vindeby.wake.models.contract import Pair, PairSquares, once_per_model
-from vindeby.wake.turbines.curves import COLUMNS
-
-PlaceArray = npt.NDArray[np.uint64]
-"""Places in lists: loops need not look whether one counts from the end."""
+from vindeby.wake.turbines.curves import curves_at
 
 POINTS = 1024
 """Of each table of power, from no wake at all to no wind at all."""
-NOWHERE = np.uint64(2**63)
-"""No place in a table."""
 
 
 class SteadyMoves(NamedTuple):
-    """The layout in every direction; then room for a move. Turbines first, neighbours after them.
+    """The layout in every direction; then what a move changes. Turbines first, neighbours after them.
 
-    Directions ``ahead`` and ``behind`` (-1: none) are opposite and make an axis. ``along`` and ``across`` are
-    (axes, turbines), ``wake`` is (turbines, axes, turbines); ``summed`` and ``watts`` hold (directions, turbines) and
-    ``power`` (directions, types, points), one after the other. ``only_speed`` is the wind speed of a direction
-    that has but one (others: -1), ``only_weight`` how often it blows.
+    Directions ``ahead`` and ``behind`` (-1: none) are opposite and make an axis. ``along``, ``across`` and, of a move,
+    ``new_wake`` are (axes, turbines), ``wake`` is (turbines, axes, turbines), ``summed`` and ``watts`` (directions,
+    turbines), ``power`` (directions, types, points).
 
-    Then the lists of a move. Pairs: the ``other`` turbine, how ``far`` downwind and ``aside`` of the moved one it
-    stands, whether that is in reach (``reached``: 1 or 0) and its wake ``now``; those of axis ``a`` begin at
-    ``first[a]``. Sums, ``changes[0]`` of them: ``new_summed`` and ``new_watts`` of ``place`` in ``direction``, the
-    fraction of the wind that is ``taken`` and the ``point`` in ``power``.
+    A move changes ``changes[0]`` sums: ``new_summed`` and ``new_watts`` of the turbine ``changed`` in ``direction``.
     """
 
     type_index: IntArray
@@ -59,331 +50,41 @@ class SteadyMoves(NamedTuple):
     behind: IntArray
     thrust: FloatArray
     power: FloatArray
-    only_speed: FloatArray
-    only_weight: FloatArray
     along: FloatArray
     across: FloatArray
     wake: FloatArray
     summed: FloatArray
     watts: FloatArray
-    touched: IntArray
-    first: PlaceArray
-    other: PlaceArray
-    far: FloatArray
-    aside: FloatArray
-    reached: FloatArray
-    now: FloatArray
-    changes: PlaceArray
-    direction: PlaceArray
-    place: PlaceArray
+    new_wake: FloatArray
+    changes: IntArray
+    direction: IntArray
+    changed: IntArray
     new_summed: FloatArray
     new_watts: FloatArray
-    taken: FloatArray
-    point: PlaceArray
-
-
-@inlined
-def is_downwind(far, i, j):
-    """Whether ``i``, which is ``far`` downwind of ``j``, counts as downwind; of two abreast, one does."""
-    return (far > 0.0) | ((far == 0.0) & (i > j))
-
-
-def pair_squares_of(model: WakeModel, one_type: bool) -> PairSquares | None:
-    """The fast way to the wake of a pair, where a model has one and it holds."""
-    return model.pair_squares if one_type and model.superposition == "squares" else None
-
-
-def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
-    """The wake of a pair. What it adds to a sum is a fraction of the wind (or its square), the same at all speeds."""
-    deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
-    squares = pair_squares_of(model, one_type)
-    if squares is not None:
-        numbers, square = squares
-
-        @scalar
-        def pair_square(data, machines, thrust, source, target, far, aside):
-            diameter = machines.diameter[0]
-            if abs(aside) >= reach(data, far, diameter, diameter, thrust[0], 0.0):
-                return 0.0
-            n0, n1, n2, n3 = numbers(data, diameter, thrust[0])
-            return square(n0, n1, n2, n3, far, aside)
-
-        return pair_square
-
-    @scalar
-    def pair(data, machines, thrust, source, target, far, aside):
-        """What the wake of type ``source`` adds to the sum of type ``target``, ``far`` downwind of it."""
-        diameter, rotor = machines.diameter[source], machines.diameter[target]
-        if abs(aside) >= reach(data, far, diameter, rotor, thrust[source], 0.0):
-            return 0.0
-        rise = machines.hub_height[target] - machines.hub_height[source]
-        heights = machines.hub_height[target] + machines.hub_height[source]
-        return term(deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust[source], 0.0)))
-
-    return pair
-
-
-@inlined
-def _power_at(machines, per_speed, first, last, wind_speed):
-    """Power (W), as ``curves_at`` gives it, alone; the buckets of the type are ``first`` to ``last``."""
-    wind_speed = max(wind_speed, 0.0)
-    p = machines.piece
-    row = np.uint64(machines.bucket[min(first + np.uint64(wind_speed * per_speed), last)])
-    while wind_speed >= p[row + np.uint64(11)]:
-        row += np.uint64(COLUMNS)
-    t = wind_speed - p[row + np.uint64(10)]
-    return ((p[row + np.uint64(3)] * t + p[row + np.uint64(2)]) * t + p[row + np.uint64(1)]) * t + p[row]
-
-
-def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
-    """The power of turbines by their sums, for all sums listed; returns how much more it is than before."""
-    taken = superposition_of(model).taken
-
-    @scalar
-    def all_watts(machines, moves, many):
-        fraction, summed, point, watts = moves.taken, moves.new_summed, moves.point, moves.new_watts
-        n, counted, power = np.uint64(moves.x.size), np.uint64(moves.counted), moves.power
-        types, points, last = np.uint64(moves.thrust.size), np.uint64(POINTS), np.uint64(POINTS - 2)
-        for c in range(many):
-            value = summed[c]
-            fraction[c] = taken(value if value > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises, max does not
-        tables = False
-        per_speed, first = machines.per_speed[0], np.uint64(machines.bucket_first[0])
-        end = first + np.uint64(machines.bucket_count[0] - 1)
-        for c in range(many):
-            d = moves.direction[c]
-            i, t = moves.place[c] - d * n, np.uint64(0)
-            speed = moves.only_speed[d]
-            if not one_type:
-                t = np.uint64(moves.type_index[i])
-                per_speed, first = machines.per_speed[t], np.uint64(machines.bucket_first[t])
-                end = first + np.uint64(machines.bucket_count[t] - 1)
-            if i >= counted:
-                watts[c], point[c] = 0.0, NOWHERE
-            elif speed >= 0.0:
-                watts[c] = moves.only_weight[d] * _power_at(
-                    machines, per_speed, first, end, speed * (1.0 - fraction[c])
-                )
-                point[c] = NOWHERE
-            else:
-                tables = True
-                at = min(fraction[c], 1.0) * (POINTS - 1)
-                k = min(np.uint64(at), last)
-                fraction[c] = at - k
-                point[c] = (d * types + t) * points + k
-        if tables:
-            for c in range(many):
-                k = point[c]
-                if k != NOWHERE:
-                    watts[c] = power[k] + fraction[c] * (power[k + np.uint64(1)] - power[k])
-        total = 0.0
-        for c in range(many):
-            total += watts[c] - moves.watts[moves.place[c]]
-        return total
-
-    return all_watts
-
-
-def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
-    """Make the first loop: the pairs of the moved turbine that are, or were, in each other's reach."""
-    reach = model.reach
-
-    @scalar
-    def look_around(data, machines, moves, a, moved, place, side):
-        """Note in ``touched`` who is in reach at a place (2), who was before (1), and both (3)."""
-        along, across, wake = moves.along[a], moves.across[a], moves.wake[moved, a]
-        touched, types = moves.touched, moves.type_index
-        diameter = rotor = machines.diameter[0]
-        thrust = moves.thrust[0]
-        for i in range(along.size):
-            far, aside = along[i] - place, across[i] - side
-            if not one_type:
-                after = is_downwind(far, i, moved)
-                source, target = types[moved if after else i], types[i if after else moved]
-                diameter, rotor = machines.diameter[source], machines.diameter[target]
-                thrust = moves.thrust[source]
-            near = abs(aside) < reach(data, abs(far), diameter, rotor, thrust, 0.0)
-            touched[i] = (2 if near else 0) | (1 if wake[i] != 0.0 else 0)
-        touched[moved] = 0
-
-    @scalar
-    def list_pairs(data, machines, wind, moves, moved, x, y):
-        other, far, aside, reached, touched = (
-            moves.other,
-            moves.far,
-            moves.aside,
-            moves.reached,
-            moves.touched,
-        )
-        count = np.uint64(0)
-        for a in range(moves.ahead.size):
-            d = moves.ahead[a]
-            place, side = turn(wind.cosine[d], wind.sine[d], x, y)
-            along, across = moves.along[a], moves.across[a]
-            look_around(data, machines, moves, a, moved, place, side)
-            first = moves.first[a] = count
-            # Everyone is written down; the next one overwrites who does not count.
-            for i in range(along.size):
-                other[count] = i
-                count += np.uint64(touched[i] != 0)
-            for c in range(first, count):
-                i = other[c]
-                far[c], aside[c], reached[c] = along[i] - place, across[i] - side, touched[i] >> 1
-        moves.first[moves.ahead.size] = count
-        return count
-
-    return list_pairs
-
-
-def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float]) -> Callable[..., None]:
-    """Make the second loop: the wakes of the pairs listed."""
-    squares = pair_squares_of(model, one_type)
-    if squares is not None:
-        numbers, square = squares
-
-        @scalar
-        def work_out_squares(data, machines, moves, turbine, count):
-            far, aside, reached, now = moves.far, moves.aside, moves.reached, moves.now
-            n0, n1, n2, n3 = numbers(data, machines.diameter[0], moves.thrust[0])
-            for c in range(count):
-                now[c] = reached[c] * square(n0, n1, n2, n3, abs(far[c]), aside[c])
-
-        return work_out_squares
-
-    @scalar
-    def work_out(data, machines, moves, turbine, count):
-        far, aside, now, types, moved = (
-            moves.far,
-            moves.aside,
-            moves.now,
-            moves.type_index,
-            np.uint64(turbine),
-        )
-        for c in range(count):
-            i = moves.other[c]
-            source, target = (moved, i) if is_downwind(far[c], i, moved) else (i, moved)
-            now[c] = pair(
-                data, machines, moves.thrust, types[source], types[target], abs(far[c]), aside[c]
-            )  # fmt: skip
-
-    return work_out
-
-
-@inlined
-def _note(moves, many, d, begin, i, change):
-    """List the sum of turbine ``i`` in direction ``d``, whose sums begin at ``begin``, if it changes."""
-    place = begin + i
-    was = moves.summed[place]
-    now = was + change
-    moves.direction[many], moves.place[many], moves.new_summed[many] = d, place, now
-    return many + np.uint64(now != was)
-
-
-@inlined
-def _note_own(moves, many, d, place, now):
-    """List the sum of the moved turbine."""
-    moves.direction[many], moves.place[many], moves.new_summed[many] = d, place, now
-    return many + np.uint64(1)
-
-
-@scalar
-def _list_changes(moves, turbine):
-    """List all sums that the wakes listed change; returns how many there are."""
-    many, n, moved = np.uint64(0), np.uint64(moves.x.size), np.uint64(turbine)
-    for a in range(moves.ahead.size):
-        along, wake = moves.along[a], moves.wake[moved, a]
-        here, both = along[moved], moves.behind[a] >= 0
-        d = np.uint64(moves.ahead[a])
-        o = np.uint64(moves.behind[a]) if both else d
-        ahead, behind = n * d, n * o
-        own = own_behind = 0.0
-        for c in range(moves.first[a], moves.first[a + 1]):
-            i = moves.other[c]
-            was, now = wake[i], moves.now[c]
-            after, before = is_downwind(moves.far[c], i, moved), is_downwind(along[i] - here, i, moved)
-            own += 0.0 if after else now
-            own_behind += now if after else 0.0
-            if after == before:
-                if both | after:
-                    many = _note(moves, many, d if after else o, ahead if after else behind, i, now - was)
-            else:
-                many = _note(moves, many, d, ahead, i, now if after else -was)
-                if both:
-                    many = _note(moves, many, o, behind, i, -was if after else now)
-        many = _note_own(moves, many, d, ahead + moved, own)
-        if both:
-            many = _note_own(moves, many, o, behind + moved, own_behind)
-    return many
-
-
-def make_gained(
-    model: WakeModel,
-    identity: str,
-    one_type: bool,
-    pair: Callable[..., float],
-    all_watts: Callable[..., float],
-) -> Callable[..., float]:
-    """Make the trial: what a farm gains when one turbine moves."""
-    list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
-
-    @kernel(identity, counts_references=False, inline=True)
-    def gained(data, machines, wind, moves, moved, x, y, needed):
-        count = list_pairs(data, machines, wind, moves, moved, x, y)
-        work_out(data, machines, moves, moved, count)
-        moves.changes[0] = _list_changes(moves, moved)
-        return all_watts(machines, moves, moves.changes[0])
-
-    return gained
-
-
-def make_keep(identity: str) -> Callable[..., None]:
-    """Make the loop that takes over what a trial has listed."""
-
-    @kernel(identity, counts_references=False)
-    def keep(data, machines, wind, moves, moved, x, y):
-        """Follows ``gained`` of the same move."""
-        moves.x[moved], moves.y[moved] = x, y
-        for a in range(moves.ahead.size):
-            d = moves.ahead[a]
-            moves.along[a, moved], moves.across[a, moved] = turn(wind.cosine[d], wind.sine[d], x, y)
-            for c in range(moves.first[a], moves.first[a + 1]):
-                i = moves.other[c]
-                moves.wake[moved, a, i] = moves.wake[i, a, moved] = moves.now[c]
-        for c in range(moves.changes[0]):
-            place = moves.place[c]
-            moves.summed[place], moves.watts[place] = moves.new_summed[c], moves.new_watts[c]
-
-    return keep
 
 
 def is_steady(farm: WindFarm) -> bool:
-    """Whether no wake of a farm changes with the wind."""
+    """Whether no wake of a farm changes with the wind, nor from place to place."""
     model = farm.model
     same = all(low == high for low, high in (turbine.thrust_range() for turbine in farm.turbines))
-    return (
-        same and model.reference == "free" and model.added_turbulence is None and not model.needs_turbulence
-    )
+    free = model.reference == "free" and model.is_a_sum_of_pairs and not model.needs_turbulence
+    return same and free and farm.locality == "uniform"
 
 
 def new_steady_moves(
     farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int
 ) -> SteadyMoves:
     """Room for a layout, neighbours included; ``settle`` it first."""
-    n, wind = len(x), farm.wind
-    directions, both = len(wind.cosine), direction_pairs_of(farm.states, opposites=len(farm.turbines) == 1)
+    n, directions = len(x), len(farm.wind.cosine)
+    both = direction_pairs_of(farm.states, opposites=len(farm.turbines) == 1)
     axes = len(both.ahead)
-    pairs, changes = axes * n, max(2 * axes * (n + 1), directions * n)
-    alone = np.diff(wind.first) == 1
+    most = 2 * axes * n
     return SteadyMoves(
         np.array(type_index, np.int64), counted, np.array(x), np.array(y), both.ahead, both.behind,
-        np.array([turbine.thrust_range()[0] for turbine in farm.turbines]), _power_tables(farm).ravel(),
-        np.where(alone, wind.speed[wind.first[:-1]], -1.0), np.where(alone, wind.weight[wind.first[:-1]], 0.0),
+        np.array([turbine.thrust_range()[0] for turbine in farm.turbines]), _power_tables(farm),
         np.zeros((axes, n)), np.zeros((axes, n)), np.zeros((n, axes, n)),
-        np.zeros(directions * n), np.zeros(directions * n),
-        np.zeros(n, np.int64), np.zeros(axes + 1, np.uint64), np.zeros(pairs, np.uint64),
-        np.zeros(pairs), np.zeros(pairs), np.zeros(pairs), np.zeros(pairs),
-        np.zeros(1, np.uint64), np.zeros(changes, np.uint64), np.zeros(changes, np.uint64),
-        np.zeros(changes), np.zeros(changes), np.zeros(changes), np.zeros(changes, np.uint64),
+        np.zeros((directions, n)), np.zeros((directions, n)), np.zeros((axes, n)),
+        np.zeros(1, np.int64), np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most), np.zeros(most),
     )  # fmt: skip
 
 
@@ -400,23 +101,98 @@ def _power_tables(farm: WindFarm) -> FloatArray:
 @once_per_model
 def steady_kernels(model: WakeModel, one_type: bool) -> MoveKernels:
     """Compile, or load from disk, the loops for a model and a farm of one type or of several."""
-    pair, all_watts = make_pair(model, one_type), make_all_watts(model, one_type)
+    pair, watts_of = _make_pair(model), _make_watts_of(model)
+    squares = model.pair_squares if one_type and model.superposition == "squares" else None
+    new_wakes = _make_new_wakes(pair) if squares is None else _make_new_squares(model, squares)
     identity = f"{model.identity} one type" if one_type else model.identity
     return MoveKernels(
-        _make_settle(identity, pair, all_watts),
-        make_gained(model, identity, one_type, pair, all_watts),
-        make_keep(identity),
+        _make_settle(identity, pair, watts_of),
+        _make_gained(identity, new_wakes, watts_of),
+        _make_keep(identity),
     )
 
 
+def _make_pair(model: WakeModel) -> Callable[..., float]:
+    deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
+
+    @inlined
+    def pair(data, machines, moves, source, target, far, aside):
+        """What the wake of turbine ``source`` adds to the sum of ``target``, ``far`` downwind of it.
+
+        That is a fraction of the wind (or its square), the same at all speeds.
+        """
+        source, target = moves.type_index[source], moves.type_index[target]
+        diameter, rotor, thrust = machines.diameter[source], machines.diameter[target], moves.thrust[source]
+        if abs(aside) >= reach(data, far, diameter, rotor, thrust, 0.0):
+            return 0.0
+        rise = machines.hub_height[target] - machines.hub_height[source]
+        heights = machines.hub_height[target] + machines.hub_height[source]
+        return term(deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust, 0.0)))
+
+    return pair
+
+
+def _make_new_wakes(pair: Callable[..., float]) -> Callable[..., None]:
+    @inlined
+    def new_wakes(data, machines, moves, a, moved, place, side):
+        """The wakes between the moved turbine, where it would stand on an axis, and all others."""
+        for i in range(moves.x.size):
+            far = moves.along[a, i] - place
+            source, target = (moved, i) if is_downwind(far, i, moved) else (i, moved)
+            moves.new_wake[a, i] = pair(
+                data, machines, moves, source, target, abs(far), moves.across[a, i] - side
+            )
+
+    return new_wakes
+
+
+def _make_new_squares(model: WakeModel, squares: PairSquares) -> Callable[..., None]:
+    """The same in one loop that can be vectorised, for a model that has a fast way."""
+    (numbers, square), reach = squares, model.reach
+
+    @inlined
+    def new_squares(data, machines, moves, a, moved, place, side):
+        diameter, thrust, now = machines.diameter[0], moves.thrust[0], moves.new_wake[a]
+        along, across = moves.along[a], moves.across[a]
+        n0, n1, n2, n3 = numbers(data, diameter, thrust)
+        for i in range(now.size):
+            far, aside = abs(along[i] - place), across[i] - side
+            near = abs(aside) < reach(data, far, diameter, diameter, thrust, 0.0)
+            wake = square(n0, n1, n2, n3, far, aside)
+            now[i] = wake if near else 0.0
+
+    return new_squares
+
+
+def _make_watts_of(model: WakeModel) -> Callable[..., float]:
+    taken = superposition_of(model).taken
+
+    @inlined
+    def watts_of(machines, wind, moves, d, i, summed):
+        """The mean power (W) of a turbine in one direction by the sum of its wakes; none if it does not count."""
+        if i >= moves.counted:
+            return 0.0
+        fraction, first, t = taken(max(summed, 0.0)), wind.first[d], moves.type_index[i]
+        if wind.first[d + 1] - first == 1:
+            speed = wind.speed[first] * (1.0 - fraction)
+            return wind.weight[first] * curves_at(machines, t, max(speed, 0.0))[0]
+        at = min(fraction, 1.0) * (POINTS - 1)
+        k = min(int(at), POINTS - 2)
+        table = moves.power[d, t]
+        return table[k] + (at - k) * (table[k + 1] - table[k])
+
+    return watts_of
+
+
 def _make_settle(
-    identity: str, pair: Callable[..., float], all_watts: Callable[..., float]
+    identity: str, pair: Callable[..., float], watts_of: Callable[..., float]
 ) -> Callable[..., float]:
     @kernel(identity, counts_references=False)
     def settle(data, machines, wind, moves):
-        n, types = moves.x.size, moves.type_index
-        clear(moves.summed)
-        clear(moves.watts)
+        n, total = moves.x.size, 0.0
+        for d in range(wind.cosine.size):
+            for i in range(n):
+                moves.summed[d, i] = 0.0
         for a in range(moves.ahead.size):
             d, o = moves.ahead[a], moves.behind[a]
             along, across = moves.along[a], moves.across[a]
@@ -424,24 +200,79 @@ def _make_settle(
                 along[i], across[i] = turn(wind.cosine[d], wind.sine[d], moves.x[i], moves.y[i])
             for i in range(n):
                 for j in range(i):
-                    far = along[j] - along[i]
-                    after = is_downwind(far, j, i)
-                    source, target = (i, j) if after else (j, i)
-                    wake = pair(
-                        data, machines, moves.thrust, types[source], types[target], abs(far), across[j] - across[i]
-                    )  # fmt: skip
+                    far, aside = along[j] - along[i], across[j] - across[i]
+                    source, target = (i, j) if is_downwind(far, j, i) else (j, i)
+                    wake = pair(data, machines, moves, source, target, abs(far), aside)
                     moves.wake[i, a, j] = moves.wake[j, a, i] = wake
-                    moves.summed[d * n + target] += wake
+                    moves.summed[d, target] += wake
                     if o >= 0:
-                        moves.summed[o * n + source] += wake
+                        moves.summed[o, source] += wake
         for d in range(wind.cosine.size):
             for i in range(n):
-                place = d * n + i
-                moves.direction[place], moves.place[place] = d, place
-                moves.new_summed[place] = moves.summed[place]
-        total = all_watts(machines, moves, np.uint64(moves.summed.size))
-        for place in range(moves.summed.size):
-            moves.watts[place] = moves.new_watts[place]
+                moves.watts[d, i] = watts_of(machines, wind, moves, d, i, moves.summed[d, i])
+                total += moves.watts[d, i]
         return total
 
     return settle
+
+
+def _make_gained(
+    identity: str, new_wakes: Callable[..., None], watts_of: Callable[..., float]
+) -> Callable[..., float]:
+    """Make the trial: what a farm gains when one turbine moves."""
+
+    @inlined
+    def note(machines, wind, moves, d, i, summed):
+        """Write down the sum of a turbine in a direction; returns how much more power (W) it makes."""
+        c = moves.changes[0]
+        moves.changes[0] = c + 1
+        watts = watts_of(machines, wind, moves, d, i, summed)
+        moves.direction[c], moves.changed[c], moves.new_summed[c], moves.new_watts[c] = d, i, summed, watts
+        return watts - moves.watts[d, i]
+
+    @kernel(identity, counts_references=False, inline=True)
+    def gained(data, machines, wind, moves, moved, x, y, needed):
+        total, moves.changes[0] = 0.0, 0
+        for a in range(moves.ahead.size):
+            d, o = moves.ahead[a], moves.behind[a]
+            place, side = turn(wind.cosine[d], wind.sine[d], x, y)
+            new_wakes(data, machines, moves, a, moved, place, side)
+            along, wake, here = moves.along[a], moves.wake[moved, a], moves.along[a, moved]
+            own = own_behind = 0.0
+            for i in range(moves.x.size):
+                now, was = moves.new_wake[a, i], wake[i]
+                if i == moved or (now == 0.0 and was == 0.0):
+                    continue
+                after = is_downwind(along[i] - place, i, moved)
+                own += 0.0 if after else now
+                own_behind += now if after else 0.0
+                before = is_downwind(along[i] - here, i, moved)
+                change = (now if after else 0.0) - (was if before else 0.0)
+                if change != 0.0:
+                    total += note(machines, wind, moves, d, i, moves.summed[d, i] + change)
+                if o >= 0 and now - was != change:
+                    total += note(machines, wind, moves, o, i, moves.summed[o, i] + now - was - change)
+            total += note(machines, wind, moves, d, moved, own)
+            if o >= 0:
+                total += note(machines, wind, moves, o, moved, own_behind)
+        return total
+
+    return gained
+
+
+def _make_keep(identity: str) -> Callable[..., None]:
+    @kernel(identity, counts_references=False)
+    def keep(data, machines, wind, moves, moved, x, y):
+        """Follows ``gained`` of the same move."""
+        moves.x[moved], moves.y[moved] = x, y
+        for a in range(moves.ahead.size):
+            d = moves.ahead[a]
+            moves.along[a, moved], moves.across[a, moved] = turn(wind.cosine[d], wind.sine[d], x, y)
+            for i in range(moves.x.size):
+                if i != moved:
+                    moves.wake[moved, a, i] = moves.wake[i, a, moved] = moves.new_wake[a, i]
+        for c in range(moves.changes[0]):
+            d, i = moves.direction[c], moves.changed[c]
+            moves.summed[d, i], moves.watts[d, i] = moves.new_summed[c], moves.new_watts[c]
+
+    return keep

@@ -5,8 +5,8 @@ evaluated, and kept if the farm gains by it, or loses no more than chance and te
 al. 1953). At temperature 0 only gains are kept.
 
 Most moves are refused, so what counts is the time of a trial: ``moving`` evaluates only what the moved turbine
-changes. Where that does not hold (a model that adds turbulence) or does not pay (``is_cheaper_whole``), whole layouts
-are evaluated, with the same draws. In a farm with a mix of types, a small share of the moves swap types instead
+changes. Where that does not hold (a model that adds turbulence, too many pairs), whole layouts are evaluated, with the
+same draws. In a farm with a mix of types, a small share of the moves swap types instead
 (``swapping``). In which wind states moves are evaluated, ``walk_stages`` says.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import pi
+from math import hypot, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -23,16 +23,17 @@ from vindeby.layout.area.limits import Limits
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.climbing.stages import WindChoice
-from vindeby.layout.method import Result, start_for
-from vindeby.layout.moves.carried_moves import can_carry
-from vindeby.layout.moves.moving import is_cheaper_whole, mover_of
-from vindeby.layout.moves.one_move import can_move_one
+from vindeby.layout.method import Result, Search, start_for
+from vindeby.layout.moves.carried_state import can_carry
+from vindeby.layout.moves.moving import can_follow, mover_of
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk_loop import Swaps, allowed, can_swap, exchange, temperature, walk_kernel
 from vindeby.layout.problem import Layout, Problem
 
 BATCH = 4096
-"""Draws made at a time; between two batches, sums that are carried on from move to move may be made anew."""
+"""Draws made at a time."""
+SETTLED_EVERY = 8
+"""After so many batches, sums that are carried on from move to move are made anew, for what rounding did to them."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,7 @@ def stages_of(problem: Problem, wind: WindChoice) -> tuple[Stage, ...]:
 def _in_few_states(problem: Problem) -> Problem | None:
     """The problem of most trials; None where all states stay."""
     farm = problem.farm
-    if farm.locality == "turned" or not can_move_one(farm.model):
-        return None
-    if farm.locality == "uniform" and is_steady(farm):
+    if farm.locality == "turned" or not farm.model.is_a_sum_of_pairs or is_steady(farm):
         return None
     many = len(farm.states.direction) > DIRECTIONS or farm.wind.most > FEW_SPEEDS
     return thinned(problem, DIRECTIONS, _speeds(problem)) if many else None
@@ -133,6 +132,18 @@ def _in_few_states(problem: Problem) -> Problem | None:
 
 def _speeds(problem: Problem) -> int:
     return SPEEDS if problem.farm.locality == "uniform" else LOCAL_SPEEDS
+
+
+def walking(problem: Problem, how: Walk, wind: WindChoice, name: str) -> Search:
+    """The search that walks so, in the wind states that are chosen; without a longest move, up to the whole area."""
+    stages = stages_of(problem, wind)
+    west, south, east, north = problem.boundary.bounds
+    how = replace(how, longest_m=how.longest_m or hypot(east - west, north - south))
+
+    def run(seed: int, start: Layout | None = None) -> Result:
+        return walk(problem, start, seed, how, name, stages)
+
+    return run
 
 
 DRAWS_PER_TRIAL = 100
@@ -162,7 +173,8 @@ def walk(
         if part.budget > 0:
             # A swap of types changes limits.
             limits = Limits(problem, layout.types)
-            way = _by_parts if _goes_by_parts(stage.problem) else _as_a_whole
+            followed = can_follow(stage.problem.farm, problem.n_turbines + len(problem.neighbours.types))
+            way = _by_parts if followed else _as_a_whole
             layout, tried = way(stage.problem, limits, layout, _seed_of(seed, number), part)
             trials += tried
     before, after = problem.aep(start), problem.aep(layout)
@@ -170,13 +182,6 @@ def walk(
     if after < before:
         layout, after = start, before
     return Result(layout, after, "budget", trials + 2)
-
-
-def _goes_by_parts(problem: Problem) -> bool:
-    """Whether trials follow the moved turbine; otherwise whole layouts are evaluated."""
-    farm = problem.farm
-    whole = is_cheaper_whole(farm, problem.n_turbines + len(problem.neighbours.types))
-    return can_move_one(farm.model) and not whole
 
 
 def _seed_of(seed: int, stage: int) -> int:
@@ -188,22 +193,23 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     type_index = np.append(start.types, problem.neighbours.types)
-    mover = mover_of(farm, place[0], place[1], type_index, problem.counted, how.budget, limits.origin)
-    moves, kernels, identity = mover
+    moves, kernels, identity = mover_of(
+        farm, place[0], place[1], type_index, problem.counted, how.budget, limits.origin
+    )
     swaps = Swaps(problem, seed)
     draw, try_all = draws(many, seed, how), walk_kernel(kernels, identity, swaps.wanted)
     best, best_types = place[:, :many].copy(), start.types.copy()
     wind = farm.wind_near(limits.origin)
     energy = most = kernels.settle(farm.data, farm.machines, wind, moves)
     hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
-    trials = kept = 0
-    for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
-        if kept >= mover.lasting:
-            energy, kept = kernels.settle(farm.data, farm.machines, wind, moves), 0
+    trials = 0
+    for batch in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
+        if batch % SETTLED_EVERY == 0:
+            energy = kernels.settle(farm.data, farm.machines, wind, moves)
         before = trials
-        trials, kept, energy, most = try_all(
+        trials, energy, most = try_all(
             farm.data, farm.machines, wind, moves, limits.areas, limits.zone, limits.need,
-            draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, kept, energy, most,
+            draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, energy, most,
         )  # fmt: skip
         problem.report.advance(trials - before)
         if trials >= how.budget:

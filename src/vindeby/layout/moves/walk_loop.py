@@ -11,7 +11,7 @@ import numpy as np
 
 from vindeby.layout.area.boundary import is_inside
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.moves.one_move import MoveKernels
+from vindeby.layout.moves.carried_state import MoveKernels
 from vindeby.layout.problem import Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
 
@@ -19,14 +19,16 @@ SURE = 1.0 + 1e-12
 """Squares of distances that differ by this factor are not taken for each other by rounding."""
 
 
-@scalar
-def temperature_at(hot, cold, done, budget):
+def temperature(hot: float, cold: float, done: int, budget: int) -> float:
     """From hot to cold, by the same factor with every trial."""
     return hot * (cold / hot) ** (done / budget) if hot > 0.0 else 0.0
 
 
-@scalar
-def is_allowed(areas, zone, x, y, need, i, px, py):
+_temperature_at = scalar(temperature)
+
+
+@kernel("walk rules", counts_references=False, inline=True)
+def allowed(areas, zone, x, y, need, i, px, py):
     """Whether turbine ``i`` may stand at a place: inside its zone, and far enough from all others."""
     z, discs = zone[i], areas.discs
     for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
@@ -38,18 +40,6 @@ def is_allowed(areas, zone, x, y, need, i, px, py):
         if dx * dx + dy * dy < SURE * least * least and j != i and hypot(dx, dy) < least:
             return False
     return is_inside(areas.edges[areas.first_edge[z] : areas.first_edge[z + 1]], areas.inverted[z], px, py)
-
-
-@kernel("walk rules")
-def allowed(areas, zone, x, y, need, i, px, py):
-    """``is_allowed``, for callers that are not compiled."""
-    return is_allowed(areas, zone, x, y, need, i, px, py)
-
-
-@kernel("walk rules")
-def temperature(hot, cold, done, budget):
-    """``temperature_at``, for callers that are not compiled."""
-    return temperature_at(hot, cold, done, budget)
 
 
 SWAP_SHARE = 0.05
@@ -88,8 +78,8 @@ def exchange(types: IntArray, need: FloatArray, i: int, j: int) -> None:
 _exchange = scalar(exchange)
 
 
-@scalar
-def may_swap(types, group, x, y, need, i, j):
+@kernel("swapping", counts_references=False, inline=True)
+def can_swap(types, group, x, y, need, i, j):
     """Whether two turbines can swap types: they differ, and the larger has room where the smaller stands."""
     if types[i] == types[j] or group[i] != group[j]:
         return False
@@ -103,33 +93,6 @@ def may_swap(types, group, x, y, need, i, j):
     return True
 
 
-@kernel("swapping")
-def can_swap(types, group, x, y, need, i, j):
-    """``may_swap``, for callers that are not compiled."""
-    return may_swap(types, group, x, y, need, i, j)
-
-
-@scalar
-def never_swap(data, machines, wind, moves, need, i, j, energy, slack):
-    """Stands for the move in farms that have none."""
-    return -1.0
-
-
-def make_swap(settle: Callable[..., float], identity: str) -> Callable[..., float]:
-    """Make the move: swap, and swap back unless the gain (W), which is returned, is above ``slack``."""
-
-    @kernel(identity, counts_references=False)
-    def swap(data, machines, wind, moves, need, i, j, energy, slack):
-        _exchange(moves.type_index, need, i, j)
-        gain = settle(data, machines, wind, moves) - energy
-        if not gain > slack:
-            _exchange(moves.type_index, need, i, j)
-            settle(data, machines, wind, moves)
-        return gain
-
-    return swap
-
-
 @scalar
 def _note(moves, best, best_types):
     """Keep the layout as it is now."""
@@ -141,11 +104,10 @@ def _note(moves, best, best_types):
 @cache
 def walk_kernel(
     kernels: MoveKernels, identity: str, swapping: bool
-) -> Callable[..., tuple[int, int, float, float]]:
+) -> Callable[..., tuple[int, float, float]]:
     """The walk of a farm; only in one of several types turbines swap types."""
     settle, gained, keep = kernels
     identity = f"{identity} swapping" if swapping else identity
-    swap = make_swap(settle, identity) if swapping else never_swap
 
     @kernel(identity, counts_references=False)
     def try_all(
@@ -165,46 +127,41 @@ def walk_kernel(
         budget,
         best,
         best_types,
-        kept,
         energy,
         most,
     ):
         """Try all moves drawn, or until the budget is spent.
 
-        Returns the trials so far, the moves kept since sums were last made anew, the energy and the most of it (W).
+        Returns the trials so far, the energy and the most of it (W).
         """
         for t in range(draws.shape[0]):
-            i = int(draws[t, 0])
-            if swapping and others[t] >= 0:
-                j = others[t]
-                if not may_swap(moves.type_index, group, moves.x, moves.y, need, i, j):
-                    continue
-                slack = draws[t, 3] * temperature_at(hot, cold, trials, budget)
-                trials += 1
-                gain = swap(data, machines, wind, moves, need, i, j, energy, slack)
-                if gain > slack:
-                    energy += gain
-                    if energy > most:
-                        most = energy
-                        _note(moves, best, best_types)
-                if trials == budget:
-                    break
-                continue
+            i, j = int(draws[t, 0]), others[t]
             px, py = moves.x[i] + draws[t, 1], moves.y[i] + draws[t, 2]
-            if not is_allowed(areas, zone, moves.x, moves.y, need, i, px, py):
+            swaps = swapping and j >= 0
+            if swaps:
+                if not can_swap(moves.type_index, group, moves.x, moves.y, need, i, j):
+                    continue
+            elif not allowed(areas, zone, moves.x, moves.y, need, i, px, py):
                 continue
-            slack = draws[t, 3] * temperature_at(hot, cold, trials, budget)
-            gain = gained(data, machines, wind, moves, i, px, py, slack)
+            slack = draws[t, 3] * _temperature_at(hot, cold, trials, budget)
             trials += 1
+            if swaps:
+                _exchange(moves.type_index, need, i, j)
+                gain = settle(data, machines, wind, moves) - energy
+            else:
+                gain = gained(data, machines, wind, moves, i, px, py, slack)
             if gain > slack:
-                keep(data, machines, wind, moves, i, px, py)
-                kept += 1
+                if not swaps:
+                    keep(data, machines, wind, moves, i, px, py)
                 energy += gain
                 if energy > most:
                     most = energy
                     _note(moves, best, best_types)
+            elif swaps:
+                _exchange(moves.type_index, need, i, j)
+                settle(data, machines, wind, moves)
             if trials == budget:
                 break
-        return trials, kept, energy, most
+        return trials, energy, most
 
     return try_all

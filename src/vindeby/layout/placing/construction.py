@@ -212,10 +212,11 @@ class GridWind:
         pitch_x, pitch_y = (east - west) / (size - 1), (north - south) / (size - 1)
         column = np.rint((self.x - west) / pitch_x).astype(np.int64)
         row = np.rint((self.y - south) / pitch_y).astype(np.int64)
-        self.on_grid = can_be_tabulated(farm)
+        # Wakes that follow the turned wind have no offsets of the grid in common: all pairs are computed.
+        self.on_grid = farm.locality != "turned"
         self.wakes = grid_wakes(farm, size, (pitch_x, pitch_y), row, column)
         self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
-        self.place, self._place_all = placing_kernels(farm.model, self.on_grid, farm.locality)
+        self.place, self._place_all = placing_kernels(farm.model, can_be_tabulated(farm), farm.locality)
         # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
 
@@ -290,7 +291,7 @@ def own_construction(problem: Problem, farm: WindFarm, size: int, random_pct: fl
     """With vindeby's wakes; ``farm`` has the wind in which points are judged."""
     grid = GridWind(problem, farm, size)
     one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
-    at_once = one_kind and grid.on_grid and farm.locality == "uniform" and random_pct < 100.0
+    at_once = one_kind and farm.locality == "uniform" and random_pct < 100.0
     return Construction(problem, size, random_pct, grid.begin, grid.place_all if at_once else None)
 
 

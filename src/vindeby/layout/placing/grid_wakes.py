@@ -8,8 +8,8 @@ a function of the thrust coefficient: polynomials of degree 5, each over a short
 of the value.
 
 Wakes that depend on more than thrust and place (added turbulence, a turbulence that differs between the wind speeds of
-a direction, wakes that follow the turned wind), and thrust coefficients near the model's kink, are not tabulated; then
-all pairs are computed when they are needed.
+a direction), and thrust coefficients near the model's kink, are not tabulated; then only the places are kept and the
+deficit is computed when it is needed. Wakes that follow the turned wind have no offsets of the grid in common.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy.typing as npt
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
+from vindeby.wake.loops.local_wind import LocalWind
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn_arrays
 from vindeby.wake.models.contract import Pair, once_per_model
@@ -30,6 +31,10 @@ COEFFICIENTS = 6
 _PIECE = 0.05
 _UNSEEN = 1e-9
 """A deficit, as a fraction of the wind speed, that no other wake would make visible in a layout's worth."""
+
+
+_MOST_ADDED = 0.5
+"""No wake model adds a turbulence intensity above this to the free one a rotor diameter downwind."""
 
 
 class GridWakes(NamedTuple):
@@ -47,6 +52,8 @@ class GridWakes(NamedTuple):
     first_in_row: IntArray
     most: int
     step: npt.NDArray[np.int32]
+    far: FloatArray
+    aside: FloatArray
     points: FloatArray
     rotors: FloatArray
     pieces: int
@@ -93,7 +100,7 @@ def grid_wakes(
 ) -> GridWakes:
     """Work out the wakes between points in these rows and columns of a grid of ``size`` x ``size``.
 
-    ``pitches`` (m) are those between columns and between rows. Nothing is kept of wakes that cannot be tabulated.
+    ``pitches`` (m) are those between columns and between rows.
     """
     low, high = thrust_range(farm)
     tabulated = can_be_tabulated(farm)
@@ -108,18 +115,23 @@ def grid_wakes(
     seen = np.zeros(far.shape, np.bool_)
     kernels = _kernels(farm.model)
     turbulence = np.maximum.reduceat(wind.turbulence, wind.first[:-1])
-    if tabulated:
-        kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, _UNSEEN, seen)
+    if isinstance(wind, LocalWind) and wind.grid.turbulence.size:
+        turbulence[:] = wind.grid.turbulence.max()
+    if farm.model.added_turbulence is not None:
+        turbulence = np.hypot(turbulence, _MOST_ADDED)
+    kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
     direction, offset = np.nonzero(seen)
-    types = len(farm.turbines)
-    points = np.zeros((len(direction), types, pieces, COEFFICIENTS))
-    rotors = np.zeros((len(direction), types, types, pieces, COEFFICIENTS))
+    far, aside, types = far[seen], aside[seen], len(farm.turbines)
+    count = len(direction) if tabulated else 0
+    points = np.zeros((count, types, pieces, COEFFICIENTS))
+    rotors = np.zeros((count, types, types, pieces, COEFFICIENTS))
     nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
     thrust = low + width * (np.arange(pieces)[:, None] + 0.5 * (1.0 + nodes))
-    kernels["fit"](
-        farm.data, farm.machines, far[seen], aside[seen], turbulence[direction], thrust, to_powers, points, rotors
-    )  # fmt: skip
+    if tabulated:
+        kernels["fit"](
+            farm.data, farm.machines, far, aside, turbulence[direction], thrust, to_powers, points, rotors
+        )
     first = np.searchsorted(direction, np.arange(len(wind.cosine) + 1)).astype(np.int64)
     return GridWakes(
         size=size,
@@ -128,6 +140,8 @@ def grid_wakes(
         first_in_row=_first_in_row(size, len(wind.cosine), direction, rows[offset]),
         most=int(np.diff(first).max()),
         step=(rows * stride + columns)[offset].astype(np.int32),
+        far=far,
+        aside=aside,
         points=points.reshape(-1, COEFFICIENTS),
         rotors=rotors.reshape(-1, COEFFICIENTS),
         pieces=pieces,
@@ -158,7 +172,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
     deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
     @kernel(model.identity)
-    def see(data, machines, far, aside, thrust, turbulence, unseen, seen):
+    def see(data, machines, far, aside, thrust, turbulence, widest, unseen, seen):
         """Mark the offsets at which some turbine's wake can be seen by some rotor."""
         types = machines.diameter.size
         for d in range(far.shape[0]):
@@ -173,7 +187,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                             continue
                         rise = machines.hub_height[t] - machines.hub_height[s]
                         total = machines.hub_height[t] + machines.hub_height[s]
-                        if unseen < deficit(
+                        if widest or unseen < deficit(
                             data,
                             Pair(far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]),
                         ):

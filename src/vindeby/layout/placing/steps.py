@@ -5,8 +5,8 @@ at each free point. Placing a turbine changes the thrust of the turbines in its 
 so on downwind; each of these passes on the difference between its new wake and its old one. Nothing else is
 touched: not the turbines upwind, not the points outside those wakes.
 
-Turbines that stand off the grid (neighbours, and all where wakes are not tabulated) take part in the same way; their
-pairs are computed, not looked up. Turbines are numbered in the order in which they come, neighbours first.
+Turbines that stand off the grid (neighbours, and all where wakes follow the turned wind) take part in the same way;
+their pairs are computed, not looked up. Turbines are numbered in the order in which they come, neighbours first.
 """
 
 from __future__ import annotations
@@ -177,6 +177,7 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
 ) -> tuple[Callable[..., None], Callable[..., int]]:
     """Compile the steps for a model: one turbine whose place is known, or all on points that are chosen."""
     pull, renew = _make_pull(model, tabulated, locality), _make_renew(model, tabulated, locality)
+    spread_on_grid = _make_spread_on_grid(model, tabulated)
     spread_off_grid = _make_spread_off_grid(model, locality)
     value_points = _make_value_points(model, locality)
     identity = f"{identity_of(model, locality)} {tabulated}"
@@ -190,8 +191,8 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
         while b >= 0:
             count, thrust, turbulence = renew(data, machines, wind, wakes, state, d, b, a)
             on_grid = state.cell[b] >= 0
-            if tabulated and count > 0 and on_grid:
-                spread_on_grid(machines, wind, wakes, state, d, b, count)
+            if count > 0 and on_grid:
+                spread_on_grid(data, machines, wind, wakes, state, d, b, count)
             if count > 0 and off_grid > 0:
                 others = min(off_grid, a + 1) if on_grid else a + 1
                 spread_off_grid(data, machines, wind, state, d, b, others, count, thrust, turbulence)
@@ -256,14 +257,19 @@ def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callabl
         """Gather the wakes of all upwind turbines at a new one, whose sums are 0."""
         first, number, types = wind.first[d], wind.first[d + 1] - wind.first[d], machines.diameter.size
         cell, target, summed = state.cell[a], state.type_index[a], state.summed[d, a]
-        if tabulated and cell >= 0:
+        if cell >= 0:
             for n in range(list_occupied(wakes, state, d, cell, -1)):
                 b, e = -state.found[n] - 1, state.found_at[n]
-                at = ((e * types + state.type_index[b]) * types + target) * wakes.pieces
-                thrust, speed = state.thrust[d, b], state.speed[d, b]
+                source = state.type_index[b]
+                at = ((e * types + source) * types + target) * wakes.pieces
+                thrust, speed, turbulence = state.thrust[d, b], state.speed[d, b], state.turbulence[d, b]
                 free = state.free.speed[b if local else 0]
                 for k in range(number):
-                    value = look_up(wakes.rotors, at, wakes, thrust[k])
+                    if tabulated:
+                        value = look_up(wakes.rotors, at, wakes, thrust[k])
+                    else:
+                        far, aside = wakes.far[e], wakes.aside[e]
+                        value = computed(data, machines, far, aside, source, target, thrust[k], turbulence[k])
                     summed[k] += value * term(scale(speed[k], free[first + k]))
         if off_grid == 0:
             return
@@ -364,33 +370,8 @@ def _make_turbulence_at(model: WakeModel, local: bool) -> Callable[..., float]:
     return turbulence_at
 
 
-@inlined
-def spread_on_grid(machines, wind, wakes, state, d, a, count):
-    """Pass a change, in ``count`` states, on to the points and turbines of the grid in the wake of a turbine."""
-    source, types = state.type_index[a], machines.diameter.size
-    free, free_row, standing, standing_row = state.reached[0], state.rows[0], state.reached[1], state.rows[1]
-    points = turbines = 0
-    for n in range(list_occupied(wakes, state, d, state.cell[a], 1)):
-        there, pair = state.found[n], state.found_at[n] * types + source
-        if there > 0:
-            free[points], free_row[points] = there - 1, pair * wakes.pieces
-            mark_dirty(state.dirty, state.mark, there - 1, d)
-            points += 1
-        else:
-            b = -there - 1
-            standing[turbines] = b
-            standing_row[turbines] = (pair * types + state.type_index[b]) * wakes.pieces
-            wait(wind.cosine[d], wind.sine[d], state, b)
-            turbines += 1
-    change, change_at = state.change, state.change_at
-    add_changes(wakes.points, change, change_at, count, free_row, free, points, state.gathered[d])
-    add_changes(wakes.rotors, change, change_at, count, standing_row, standing, turbines, state.summed[d])
-
-
-def _make_spread_off_grid(  # noqa: C901  two loops side by side
-    model: WakeModel, locality: Locality
-) -> Callable[..., None]:
-    reach, computed, local = model.reach, _make_computed(model), locality != "uniform"
+def _make_compute_change(model: WakeModel) -> Callable[..., float]:
+    computed = _make_computed(model)
 
     @scalar
     def compute_change(data, machines, far, aside, source, target, change, k):
@@ -403,6 +384,62 @@ def _make_spread_off_grid(  # noqa: C901  two loops side by side
                 data, machines, far, aside, source, target, change[k, OLD_CT], change[k, OLD_TI]
             )
         return value
+
+    return compute_change
+
+
+def _make_spread_on_grid(model: WakeModel, tabulated: bool) -> Callable[..., None]:
+    compute_change = _make_compute_change(model)
+
+    @inlined
+    def spread_on_grid(data, machines, wind, wakes, state, d, a, count):
+        """Pass a change, in ``count`` states, on to the points and turbines of the grid in the wake of a turbine."""
+        source, types = state.type_index[a], machines.diameter.size
+        free, free_row, standing, standing_row = (
+            state.reached[0],
+            state.rows[0],
+            state.reached[1],
+            state.rows[1],
+        )
+        points = turbines = 0
+        for n in range(list_occupied(wakes, state, d, state.cell[a], 1)):
+            there, pair = state.found[n], state.found_at[n] * types + source
+            if there > 0:
+                free[points], free_row[points] = there - 1, pair * wakes.pieces
+                mark_dirty(state.dirty, state.mark, there - 1, d)
+                points += 1
+            else:
+                b = -there - 1
+                standing[turbines] = b
+                standing_row[turbines] = (pair * types + state.type_index[b]) * wakes.pieces
+                wait(wind.cosine[d], wind.sine[d], state, b)
+                turbines += 1
+        change, change_at = state.change, state.change_at
+        if tabulated:
+            add_changes(wakes.points, change, change_at, count, free_row, free, points, state.gathered[d])
+            add_changes(
+                wakes.rotors, change, change_at, count, standing_row, standing, turbines, state.summed[d]
+            )
+            return
+        for n in range(points):
+            e, sums = np.int64(free_row[n]) // types, state.gathered[d, free[n]]
+            for m in range(count):
+                k = change_at[m, WHICH]
+                sums[k] += compute_change(data, machines, wakes.far[e], wakes.aside[e], source, -1, change, k)
+        for n in range(turbines):
+            e, sums = np.int64(standing_row[n]) // (types * types), state.summed[d, standing[n]]
+            target = state.type_index[standing[n]]
+            for m in range(count):
+                k = change_at[m, WHICH]
+                sums[k] += compute_change(
+                    data, machines, wakes.far[e], wakes.aside[e], source, target, change, k
+                )
+
+    return spread_on_grid
+
+
+def _make_spread_off_grid(model: WakeModel, locality: Locality) -> Callable[..., None]:
+    reach, compute_change, local = model.reach, _make_compute_change(model), locality != "uniform"
 
     @scalar
     def spread_off_grid(data, machines, wind, state, d, a, others, count, thrust, turbulence):

@@ -25,9 +25,7 @@ from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
-from vindeby.layout.moves.carried_moves import can_carry
-from vindeby.layout.moves.moving import is_cheaper_whole
-from vindeby.layout.moves.one_move import can_move_one
+from vindeby.layout.moves.moving import can_follow
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk import stages_of
 from vindeby.layout.placing.construction import grid_inside
@@ -120,21 +118,16 @@ def _trial_in(problem: Problem) -> float:
     """One trial in all wind states of a problem.
 
     Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where
-    they do and are carried on from move to move, about as many again change in turn, and there are kept moves; where
-    they are not carried on, it is about half of what a whole layout takes. A whole layout takes a tenth where its wakes
-    are read from tables, which moves do not use. Where moves are not followed (models that
-    add turbulence, blockage, engines of other tools, layouts that are faster evaluated from tables) it is a whole
-    evaluation.
+    they do, about as many again change in turn, and there are kept moves. A whole layout takes a tenth where its wakes
+    are read from tables, which moves do not use. Where moves are not followed (models that add turbulence, blockage,
+    engines of other tools, too many pairs) it is a whole evaluation.
     """
     farm = problem.farm
-    turbines = problem.n_turbines + len(problem.neighbours.types)
-    if not can_move_one(farm.model) or is_cheaper_whole(farm, turbines):
+    if not can_follow(farm, problem.n_turbines + len(problem.neighbours.types)):
         return 1.0
-    if farm.locality == "uniform" and is_steady(farm):
+    if is_steady(farm):
         return min(1.0, 2.0 / problem.counted)
-    if can_carry(farm, turbines):
-        return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
-    return 0.5
+    return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
 
 
 def smart_start_work(method: SmartStart, problem: Problem, points: int) -> float:

@@ -2,9 +2,9 @@
 
 A coordinator sends orders for that pool and receives its events. Both are numbered, and each side keeps what it said
 until the other has it, so that whatever Dask loses on the way is said again. They meet in ``exchange``, which the
-coordinator calls beside Dask's own tasks (``Client.run``): when it has orders, when the agent rings because it has
-events, and every few seconds. Processes belong to a thread of the agent, not of Dask: they end with the Dask worker, or
-when the coordinator was not heard of for ``silent_limit_s``.
+coordinator calls beside Dask's own tasks (``Client.run``), again and again; it returns when there are events. Processes
+belong to a thread of the agent, not of Dask: they end with the Dask worker, or when the coordinator was not heard of
+for ``silent_limit_s``.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from vindeby.runner.protocol import PoolEvent, Seen, TasksDurable, WorkerGone
 from vindeby.store.disk.run_directory import RunDirectory
 
 _LOOK_S = 0.5
+_NEWS_S = 0.02
 _SHARE_OF_MEMORY = 0.85
 _CLOSING_S = 20.0
 
@@ -106,12 +107,11 @@ class Agent:
         address: str,
         lanes: int,
         limit: int | None,
-        ring: Callable[[], None] = lambda: None,
         *,
         sees_run: bool,
     ) -> None:
         self.session, self.address = session, address
-        self._slots, self._limit, self._ring = lanes, limit, ring
+        self._slots, self._limit = lanes, limit
         self._scratch = None if sees_run else Path(tempfile.mkdtemp(prefix="vindeby-"))
         self._lock = threading.Lock()
         self._orders: list[Order] = []
@@ -120,18 +120,22 @@ class Agent:
         self._pool: LocalPool | None = None
         self._heard = time.monotonic()
         self._seen: tuple[Seen, ...] = ()
-        self._rung = self._ending = False
+        self._ending = False
+        self.calls = 0
+        """How often it was called: of several calls that wait, the last one is answered."""
+        self.has_news = False
         self.over = threading.Event()
         threading.Thread(target=self._run, name="vindeby-agent", daemon=True).start()
 
     def exchange(self, orders: Sequence[tuple[int, Order]], heard: int) -> Report:
         """Take orders that are new, forget the events that the coordinator has heard, and return the others."""
         with self._lock:
-            self._heard, self._rung = time.monotonic(), False
+            self._heard = time.monotonic()
             self._events = [(number, event) for number, event in self._events if number > heard]
             self._orders += [order for number, order in orders if number > self._last_order]
             self._last_order = max([self._last_order, *(number for number, _ in orders)])
-            self._wake()
+            if orders:
+                self._wake()
             return Report(self._last_order, tuple(self._events), self._seen, self.over.is_set())
 
     def end(self) -> None:
@@ -185,10 +189,8 @@ class Agent:
             self._events += enumerate(events, self._last_event + 1)
             self._last_event += len(events)
             at_work = any(seen.task is not None for seen in self._seen)
-            news = [event for event in events if not (at_work and isinstance(event, TasksDurable | Shard))]
-            if news and not self._rung:  # results alone can wait for the next exchange
-                self._rung = True
-                self._ring()
+            urgent = [event for event in events if not (at_work and isinstance(event, TasksDurable | Shard))]
+            self.has_news |= bool(urgent)  # results alone can wait for the next exchange
 
     def _with_shards(self, event: PoolEvent) -> list[LaneEvent]:
         """Where the run directory cannot be reached, what was published here goes to the coordinator."""
@@ -239,14 +241,7 @@ def open_session(session: Session, sees_run: bool, dask_worker: Any = None) -> O
                 agent.end()
                 del _agents[key]
         limit = session.setup.memory_limit or _fair_share(dask_worker, lanes)
-        _agents[new] = Agent(
-            session,
-            address,
-            lanes,
-            limit,
-            lambda: dask_worker.log_event(session.token, address),
-            sees_run=sees_run,
-        )
+        _agents[new] = Agent(session, address, lanes, limit, sees_run=sees_run)
     return Opened(new, lanes, node, job, str(dask_worker.nanny or dask_worker.name))
 
 
@@ -255,10 +250,18 @@ def _fair_share(dask_worker: Any, lanes: int) -> int | None:
     return None if limit is None else int(_SHARE_OF_MEMORY * limit / lanes)
 
 
-def exchange(key: str, orders: Sequence[tuple[int, Order]], heard: int) -> Report:
-    """Orders to an agent, and its report."""
+async def exchange(key: str, orders: Sequence[tuple[int, Order]], heard: int, patience_s: float) -> Report:
+    """Orders to an agent, and its report: as soon as it has news, after so many seconds, or when called again."""
     agent = _agents.get(key)
-    return Report(agent_gone=True) if agent is None else agent.exchange(orders, heard)
+    if agent is None:
+        return Report(agent_gone=True)
+    agent.exchange(orders, heard)
+    agent.calls += 1
+    this, deadline = agent.calls, time.monotonic() + patience_s
+    while not agent.has_news and this == agent.calls and time.monotonic() < deadline:
+        await asyncio.sleep(_NEWS_S)
+    agent.has_news = False
+    return agent.exchange((), heard)
 
 
 def stay(key: str) -> None:

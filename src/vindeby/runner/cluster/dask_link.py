@@ -55,6 +55,7 @@ def _version(versions: dict[str, Any], package: str) -> str:
 
 _WATCH_S = 1.0
 _LOOK_S = 2.0
+_ORDERS_S = 0.05
 _ANSWER_S = 30.0
 _OPENING_S = 60.0
 _OPEN_AT_ONCE = 16
@@ -90,9 +91,8 @@ class _Conversation:
     orders: list[tuple[int, Order]] = field(default_factory=list)
     ordered: int = 0
     heard: int = 0
-    busy: bool = False
-    again: bool = False
-    """Something new came while it was busy."""
+    new: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when there are new orders."""
     stay: Any = None
     """The future by which Dask knows that its worker is in use."""
 
@@ -112,7 +112,6 @@ class DaskLink:
         self._probe_text = uuid.uuid4().hex
         self._probe.write_text(self._probe_text, encoding="utf-8")
         self._closed = False
-        client.subscribe_topic(session.token, lambda event: self._soon(self._exchange(event[1])))
         self._soon(self._watch())
 
     def open(self, address: str) -> None:
@@ -121,7 +120,7 @@ class DaskLink:
 
     def order(self, address: str, order: Order) -> None:
         """Send an order to an agent; said again until it has it."""
-        self._soon(self._exchange(address, order))
+        self._soon(self._order(address, order))
 
     def forget(self, address: str) -> None:
         """A Dask worker is gone: expect no more of it."""
@@ -152,14 +151,9 @@ class DaskLink:
         self._loop.call_soon_threadsafe(begin)
 
     async def _watch(self) -> None:
-        """Ask the scheduler who there is, and each agent how it is."""
-        looked = self._loop.time()
+        """Ask the scheduler who there is."""
         while not self._closed:
             await self._ask_who()
-            if self._loop.time() - looked >= _LOOK_S:
-                looked = self._loop.time()
-                for address in self._conversations:
-                    self._soon(self._exchange(address))
             await asyncio.sleep(_WATCH_S)
 
     async def _ask_who(self) -> None:
@@ -193,7 +187,8 @@ class DaskLink:
         stay = self._client.submit(
             agent.stay, opened.key, workers=[address], pure=False, retries=0, key=f"vindeby-{opened.key}"
         )
-        self._conversations[address] = _Conversation(opened.key, stay=stay)
+        with_agent = self._conversations[address] = _Conversation(opened.key, stay=stay)
+        self._soon(self._converse(address, with_agent))
         self._tell(self._listener.opened, address, opened, sees_run=sees_run)
 
     def _sees(self, name: str) -> bool:
@@ -217,33 +212,36 @@ class DaskLink:
             raise answers[address]
         return answers[address]
 
-    async def _exchange(self, address: str, *orders: Order) -> None:
-        """One call to an agent at a time: what comes meanwhile is in the next."""
-        with_agent = self._conversations.get(address)
-        if with_agent is None:
-            return
-        for order in orders:
+    async def _order(self, address: str, order: Order) -> None:
+        if (with_agent := self._conversations.get(address)) is not None:
             with_agent.ordered += 1
             with_agent.orders.append((with_agent.ordered, order))
-        with_agent.again = True
-        if with_agent.busy:
-            return
-        with_agent.busy = True
-        try:
-            while with_agent.again:
-                with_agent.again = False
-                await asyncio.wait_for(self._exchange_once(address, with_agent), _ANSWER_S)
-        except Exception:  # noqa: BLE001, S110 - whether it is gone, the scheduler knows; else it is said again
-            pass
-        finally:
-            with_agent.busy = False
+            with_agent.new.set()
 
-    async def _exchange_once(self, address: str, with_agent: _Conversation) -> None:
-        report = await self._run_there(
-            address, agent.exchange, with_agent.key, list(with_agent.orders), with_agent.heard
-        )
+    async def _converse(self, address: str, with_agent: _Conversation) -> None:
+        """Call an agent again and again, and at once when there are orders for it."""
+        while self._conversations.get(address) is with_agent:
+            with_agent.new.clear()
+            call = asyncio.ensure_future(self._exchange(address, with_agent))
+            self._tasks.add(call)
+            call.add_done_callback(self._tasks.discard)
+            orders = asyncio.ensure_future(with_agent.new.wait())
+            try:
+                await asyncio.wait({call, orders}, return_when=asyncio.FIRST_COMPLETED)
+                if call.done():  # a moment for the orders that come of its report
+                    await asyncio.wait({orders}, timeout=_ORDERS_S)
+            finally:
+                orders.cancel()
+
+    async def _exchange(self, address: str, with_agent: _Conversation) -> None:
+        told = with_agent.key, list(with_agent.orders), with_agent.heard, _LOOK_S
+        try:
+            report = await asyncio.wait_for(self._run_there(address, agent.exchange, *told), _ANSWER_S)
+        except Exception:  # noqa: BLE001 - whether it is gone, the scheduler knows; else it is said again
+            await asyncio.sleep(_WATCH_S)
+            return
         events = [event for number, event in report.events if number > with_agent.heard]
-        with_agent.heard = report.events[-1][0] if report.events else with_agent.heard
+        with_agent.heard = max([with_agent.heard, *(number for number, _ in report.events)])
         with_agent.orders = [one for one in with_agent.orders if one[0] > report.last_order]
         self._tell(self._listener.reported, address, events, report)
 
@@ -258,7 +256,6 @@ class DaskLink:
             task.cancel()
         if self._client.status != "running":  # it cannot be reached; the agents end when they hear nothing
             return
-        self._client.unsubscribe_topic(self._session.token)
         await asyncio.gather(*map(self._end_agent, list(self._conversations)))
 
 

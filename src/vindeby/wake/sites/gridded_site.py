@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
-from vindeby.units import TOLERANCE_M
+from vindeby.units import TOLERANCE_M, count_sectors, first_uneven
 from vindeby.wake.sites.site import Interpolation, Site, WeibullSite, WindStates, checked
 
 FloatArray = npt.NDArray[np.float64]
@@ -134,14 +134,13 @@ def _axis(name: str, values: npt.ArrayLike, *, least: int) -> FloatArray:
 def _sectors(values: npt.ArrayLike) -> tuple[FloatArray, bool]:
     """The centres of the sectors, without a 360 that repeats 0, and whether there was one."""
     array = _axis("direction", values, least=1)
-    repeats = len(array) > 1 and bool(array[-1] == 360.0)
-    centres = array[:-1] if repeats else array
-    if not np.allclose(centres, np.arange(len(centres)) * (360.0 / len(centres)), rtol=0, atol=1e-6):
+    centres = array[: count_sectors(array.tolist())]
+    if first_uneven(array.tolist()) is not None:
         raise ArgumentError(
             f"direction must be the centres of equal sectors around the circle, beginning with 0, "
             f"not {array.tolist()}; {len(centres)} sectors are {360.0 / len(centres):g} degrees wide"
         )
-    return centres, repeats
+    return centres, len(centres) < len(array)
 
 
 def _quantity(
