@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.blockage import blockage_at_point, with_blockage, with_blockage_back
 from vindeby.wake.loops.cumulative import make_cumulative_walk
-from vindeby.wake.loops.frame import add_slopes, make_add_up, make_loop, pair_of
+from vindeby.wake.loops.frame import add_slopes, in_state, make_add_up, make_loop, pair_of
 from vindeby.wake.loops.local_wind import LocalRows
 from vindeby.wake.loops.superposition import turbulence_in_wakes
 from vindeby.wake.loops.wind import Adjoints, Waked, clear, new_adjoints, new_waked, no_adjoints, turn
@@ -163,15 +163,15 @@ def _make_pair_walk(
                 ):
                     continue
                 thrust = local = -1.0
-                value = 0.0
+                value, pair = 0.0, pair_of(machines, turned, a, b, far, aside, thrust, local)
                 for k in range(own.speed.size):
                     if ct[a, k] != thrust or ti[a, k] != local:
                         thrust, local = ct[a, k], ti[a, k]
-                        value = deficit(data, pair_of(machines, turned, a, b, far, aside, thrust, local))
+                        value = deficit(data, in_state(pair, thrust, local))
                     waked.summed[b, k] += term(value * scale(u[a, k], own.speed[k]))
                     if adds:
-                        pair = pair_of(machines, turned, a, b, far, aside, thrust, local)
-                        waked.extra[b, k] = max(waked.extra[b, k], added(data, pair, own.turbulence[k]))
+                        plus = added(data, in_state(pair, thrust, local), own.turbulence[k])
+                        waked.extra[b, k] = max(waked.extra[b, k], plus)
 
     return downwind_walk
 
@@ -246,11 +246,12 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
         u, ct, ti, free = waked.u, waked.ct, waked.ti, states.speed
         of_far = of_aside = 0.0
         thrust = local = -1.0
+        pair = pair_of(machines, turned, a, b, far, aside, thrust, local)
         value = d_far = d_aside = d_ct = d_ti = 0.0
         for k in range(free.size):
             if ct[a, k] != thrust or ti[a, k] != local:
                 thrust, local = ct[a, k], ti[a, k]
-                pair = pair_of(machines, turned, a, b, far, aside, thrust, local)
+                pair = in_state(pair, thrust, local)
                 value, d_far, d_aside, d_ct, d_ti = slopes(data, pair)
             factor = scale(u[a, k], free[k])
             of_scaled = term_back(adjoints.summed[b, k], value * factor)
@@ -265,7 +266,6 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
             if adds or is_local:
                 adjoints.ti[k] += of_value * d_ti
             if adds and adjoints.extra[b, k] != 0.0:
-                pair = pair_of(machines, turned, a, b, far, aside, thrust, local)
                 plus, p_far, p_aside, p_ct, p_ti = added_slopes(data, pair, states.turbulence[k])
                 if plus == waked.extra[b, k] and plus > 0.0:
                     of_plus = adjoints.extra[b, k]

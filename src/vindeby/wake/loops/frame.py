@@ -104,3 +104,11 @@ def pair_of(machines, turned, a, b, far, aside, thrust, turbulence):
         far, aside, other - height, other + height, machines.diameter[source], machines.diameter[target], thrust,
         turbulence,
     )  # fmt: skip
+
+
+@inlined
+def in_state(pair, thrust, turbulence):
+    """The same pair with this thrust coefficient and turbulence intensity at the source."""
+    return Pair(
+        pair.downwind, pair.crosswind, pair.rise, pair.heights, pair.diameter, pair.rotor, thrust, turbulence
+    )
