@@ -36,7 +36,7 @@ class Parameters:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     def __post_init__(self) -> None:
-        made: type[Any] = type(self)
+        made: Any = type(self)
         for name, adapter in _adapters(made).items():
             given = getattr(self, name)
             try:

@@ -102,10 +102,10 @@ def count_sectors(directions: Sequence[float]) -> int:
 
 
 def first_uneven(directions: Sequence[float]) -> int | None:
-    """The first direction that is not the middle of one of even sectors clockwise from north; None for no such one."""
-    width = 360.0 / count_sectors(directions)
-    sectors = range(count_sectors(directions))
-    return next((index for index in sectors if abs(directions[index] - index * width) > 1e-6), None)
+    """The first direction that is not the middle of one of even sectors clockwise from north, or None."""
+    sectors = count_sectors(directions)
+    uneven = (index for index in range(sectors) if abs(directions[index] - index * 360.0 / sectors) > 1e-6)
+    return next(uneven, None)
 
 
 def gwh_to_mwh(energy_gwh: float) -> float:

@@ -9,7 +9,6 @@ import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pytest
@@ -37,9 +36,7 @@ VALUES: list[Any] = [
 class SharedGuard(Guard):
     """One child for the whole test; starting one for each file would take minutes."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
 

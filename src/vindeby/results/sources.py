@@ -162,7 +162,9 @@ class Folder:
 
     def counts(self) -> dict[Path, int]:
         """How many records each file gives."""
-        return {path: reading.count for path, (_, reading) in sorted(self._readings.items())}
+        return {
+            path: sum(map(len, reading.segments)) for path, (_, reading) in sorted(self._readings.items())
+        }
 
     def copies(self, key: str) -> list[Record]:
         """The record that counts; a folder is not asked for others."""

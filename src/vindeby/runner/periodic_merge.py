@@ -61,10 +61,10 @@ class PeriodicMerger:
 
     def _start(self) -> None:
         self._due = time.monotonic() + self._every_s
-        told = [str(self._directory.output), str(self._lock.path), self._lock.token]
+        arguments = [str(self._directory.output), str(self._lock.path), self._lock.token]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
-                [sys.executable, "-c", _CODE, json.dumps(sys.path), *told],
+                [sys.executable, "-c", _CODE, json.dumps(sys.path), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

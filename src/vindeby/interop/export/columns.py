@@ -69,7 +69,9 @@ def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
         "farm_idx": places[:, 0],
         "farm": _text([farm_names[number] for number in places[:, 0].tolist()]),
         "type_idx": places[:, 1],
-        "type": _text([labels.get((farm, kind), type_names[kind]) for farm, kind in places[:, :2].tolist()]),
+        "type": _text(
+            [labels.get((farm, kind)) or type_names[kind] for farm, kind in places[:, :2].tolist()]
+        ),
         "seed": places[:, 2],
         "aep_gwh": number_column(segments, "aep"),
         "n_turbines": layout_sizes(segments),

@@ -101,7 +101,7 @@ def draw_below(words: npt.NDArray[np.uint32], used: int, count: int) -> tuple[in
 @scalar
 def choose(energy: FloatArray, choosing: Choosing, used: int) -> tuple[int, int]:
     """The point of the next turbine, -1 if there is none, and how many random words are used by then."""
-    points = np.flatnonzero(choosing.allowed)
+    points = choosing.allowed.nonzero()[0]  # np.flatnonzero needs np.asarray, which PyWake replaces
     if points.size == 0:
         return -1, used
     worth = np.empty(points.size)

@@ -65,7 +65,7 @@ _PROBE_PAUSE_S = 0.25
 
 
 class Listener(Protocol):
-    """Who is told what comes of it."""
+    """Who hears what comes of it."""
 
     def present(self, threads: dict[str, int]) -> None:
         """The scheduler knows these Dask workers, each with so many threads."""
@@ -234,9 +234,9 @@ class DaskLink:
                 orders.cancel()
 
     async def _exchange(self, address: str, with_agent: _Conversation) -> None:
-        told = with_agent.key, list(with_agent.orders), with_agent.heard, _LOOK_S
+        arguments = with_agent.key, list(with_agent.orders), with_agent.heard, _LOOK_S
         try:
-            report = await asyncio.wait_for(self._run_there(address, agent.exchange, *told), _ANSWER_S)
+            report = await asyncio.wait_for(self._run_there(address, agent.exchange, *arguments), _ANSWER_S)
         except Exception:  # noqa: BLE001 - whether it is gone, the scheduler knows; else it is said again
             await asyncio.sleep(_WATCH_S)
             return

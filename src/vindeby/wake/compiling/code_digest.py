@@ -164,7 +164,7 @@ class Walk:
             self.value(list(value))
         elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
             self._words("named tuple", value.__qualname__, repr(value._fields))
-            self.value(value._field_defaults)
+            self.value(getattr(value, "_field_defaults"))  # noqa: B009 - typing does not know it
         elif isinstance(value, numba.types.Type | np.dtype) and " at 0x" not in str(value):
             self._words("type", kind.__name__, str(value))
         else:
