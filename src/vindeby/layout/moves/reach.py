@@ -23,7 +23,7 @@ from vindeby.wake.models.contract import Pair, once_per_model
 
 
 @inlined
-def is_downwind(far: float, i: int | np.uint64, j: int | np.uint64) -> bool:
+def is_downwind(far: float, i: Any, j: Any) -> bool:
     """Whether ``i``, which is ``far`` downwind of ``j``, counts as downwind; of two abreast, one does."""
     return (far > 0.0) | ((far == 0.0) & (i > j))
 
