@@ -31,6 +31,7 @@ _WKT = re.compile(r"\s*[A-Za-z]{3,20}\s*\[")
 _LONGEST_WKT = 20_000
 _TRUE_TO_SCALE = 0.01
 """A system whose lengths are wrong by more than this is not taken for metres: Web Mercator, for example."""
+_STEP_DEGREES = 1e-3
 
 
 def _pyproj() -> Any:
@@ -147,13 +148,24 @@ class LocalFrame(NamedTuple):
 
 
 def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
-    """What a projected system does at this longitude and latitude."""
-    try:
-        factors = _pyproj().Proj(crs).get_factors(longitude, latitude, errcheck=True)
-    except _pyproj().exceptions.ProjError:
+    """By projecting four points around the place, and measuring them on the ellipsoid.
+
+    ``Proj.get_factors`` is not used: it knows neither the prime meridian of a system nor the shift of its datum.
+    """
+    project = between(_pyproj().CRS.from_user_input(LONGITUDE_LATITUDE), crs)
+    x, y = project.transform(
+        [longitude, longitude, longitude - _STEP_DEGREES, longitude + _STEP_DEGREES],
+        [latitude - _STEP_DEGREES, latitude + _STEP_DEGREES, latitude, latitude],
+    )
+    if not all(map(math.isfinite, (*x, *y))):
         message = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
-        raise ArgumentError(f"{message}; use the UTM zone there") from None
-    return LocalFrame(factors.meridian_convergence, (factors.meridional_scale, factors.parallel_scale))
+        raise ArgumentError(f"{message}; use the UTM zone there")
+    ellipsoid = _pyproj().Geod(ellps="WGS84")
+    north = ellipsoid.inv(longitude, latitude - _STEP_DEGREES, longitude, latitude + _STEP_DEGREES)[2]
+    east = ellipsoid.inv(longitude - _STEP_DEGREES, latitude, longitude + _STEP_DEGREES, latitude)[2]
+    scale = math.hypot(x[1] - x[0], y[1] - y[0]) / north, math.hypot(x[3] - x[2], y[3] - y[2]) / east
+    grid_bearing_of_true_north = math.degrees(math.atan2(x[1] - x[0], y[1] - y[0]))
+    return LocalFrame(-grid_bearing_of_true_north, scale)
 
 
 def utm_zone(longitude: float, latitude: float) -> CRS | None:
