@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 from vindeby.errors import ArgumentError
 from vindeby.interop.common import library
-from vindeby.interop.geo.features import Named
+from vindeby.interop.geo.features import Feature, Named
 
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer
@@ -273,21 +274,27 @@ def degrees_of(points: FloatArray, crs: CRS) -> FloatArray:
     return projected(points, to_degrees(crs))
 
 
-def refuse_what_is_not_degrees(points: FloatArray, named: Named) -> None:
-    """Refuse points of a file in longitude and latitude that cannot be that."""
-    longitude, latitude = np.abs(points).T
-    wrong = np.flatnonzero((longitude > 360.0) | (latitude > 90.0))
-    if not len(wrong):
-        return
-    at = tuple(points[wrong[0]].tolist())
-    if longitude[wrong[0]] <= 90.0 and latitude[wrong[0]] <= 360.0:
-        message = f"has a latitude of {at[1]:g}: the order of the axes is wrong"
-        named.refuse(message, "write longitude first, as RFC 7946 says", at)
-    named.refuse(
-        "has a position that is not a longitude and latitude",
-        "write the file in degrees or, where it does not state a system, say it with crs: EPSG:CODE beside file",
-        at,
-    )
+def refuse_what_is_not_degrees(features: Sequence[Feature], named: Named) -> None:
+    """Refuse features of a file in longitude and latitude that have a position that cannot be that.
+
+    RFC 7946 has longitudes from -180 to 180; other formats may count them from 0 to 360.
+    """
+    east = 180.0 if named.path.suffix.lower() in (".geojson", ".json") else 360.0
+    for feature in features:
+        points = shapely.get_coordinates(feature.geometry)
+        longitude, latitude = np.abs(points).T
+        wrong = np.flatnonzero((longitude > east) | (latitude > 90.0))
+        if not len(wrong):
+            continue
+        at = tuple(points[wrong[0]].tolist())
+        if longitude[wrong[0]] <= 90.0 and latitude[wrong[0]] <= east:
+            message = f"feature {feature.number} has a latitude of {at[1]:g}: the order of the axes is wrong"
+            named.refuse(message, "write longitude first, as RFC 7946 says", at)
+        named.refuse(
+            f"feature {feature.number} has a position that is not a longitude and latitude",
+            "write the file in degrees or, where it does not state a system, say it with crs: EPSG:CODE beside file",
+            at,
+        )
 
 
 def extent_of(points: FloatArray) -> Extent:
