@@ -38,10 +38,11 @@ class SlurmJobs:
         count = self.options.nodes or 1
         with _cluster(self.options, logs) as cluster:
             keeper = JobKeeper(cluster, count, say, logs)
-            say(
-                f"{count} SLURM jobs are submitted, each for a Dask worker with {self.options.cores or 1} processes"
-            )
             try:
+                say(
+                    f"{count} SLURM jobs are submitted, each for a Dask worker with {self.options.cores or 1} "
+                    "processes"
+                )
                 yield keeper
             finally:
                 keeper.end()
@@ -62,9 +63,11 @@ class JobKeeper:
         self._stuck = self._ended = ""
         try:
             self._submit()
-        except ShortfallError as error:
+        except BaseException as error:  # an interrupt, too, must not leave jobs in the queue
             self._cancel()
-            raise ArgumentError(f"--slurm: {error}") from None
+            if isinstance(error, ShortfallError):
+                raise ArgumentError(f"--slurm: {error}") from None
+            raise
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="slurm-jobs", daemon=True)
         self._thread.start()
