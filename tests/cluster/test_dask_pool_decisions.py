@@ -15,10 +15,13 @@ import pytest
 from tests.cluster.dask_machines import wait_until
 from tests.contracts.test_pools import OPTIONS, steered
 from tests.runner.campaigns import marked_processes
+from vindeby.campaign import RunOptions
 from vindeby.campaign.reading.code_files import search_path
+from vindeby.errors import ArgumentError
 from vindeby.runner.cluster import dask_pool
 from vindeby.runner.cluster.agent import Agent, Opened, Order, Report, Session
-from vindeby.runner.cluster.dask_link import mismatch
+from vindeby.runner.cluster.connect import connected
+from vindeby.runner.cluster.dask_link import here, mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.protocol import (
@@ -246,6 +249,67 @@ def test_other_versions_end_the_run_unless_others_have_the_right_ones(tmp_path: 
     assert bench.said == ["NumPy is 1 there and 2 here; it is not used"]
     bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
     assert bench.link.opened == ["tcp://a", "tcp://b"]
+
+
+@pytest.mark.parametrize("first", ["good", "bad"])
+def test_what_other_versions_mean_does_not_depend_on_who_answers_first(first: str, tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
+    answers = [
+        methodcaller("opened", "tcp://a", Opened("key", 1, "node", "7"), sees_run=True),
+        methodcaller("refused", "tcp://b", "NumPy is 1 there and 2 here", mismatch=True),
+    ]
+    events = [event for post in answers[:: 1 if first == "good" else -1] for event in bench.hear(post)]
+    assert not any(isinstance(event, MethodUnusable) for event in events)
+    assert MoreSlots(1) in events
+    assert bench.said == ["NumPy is 1 there and 2 here; it is not used"]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        methodcaller("refused", "tcp://a", "Numba is 1 there and 2 here", mismatch=True),
+        methodcaller("refused", "tcp://a", "it does not answer"),
+        present({"tcp://b": 1}),
+    ],
+    ids=["other versions", "no answer", "gone"],
+)
+def test_other_versions_end_the_run_when_no_other_worker_may_still_answer(last: Any, tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
+    refused = methodcaller("refused", "tcp://b", "NumPy is 1 there and 2 here", mismatch=True)
+    assert [type(event) for event in bench.hear(refused)] == [PoolNote]
+    (unusable,) = [event for event in bench.hear(last) if isinstance(event, MethodUnusable)]
+    assert "NumPy is 1 there and 2 here" in unusable.reason
+
+
+def test_a_worker_with_other_versions_that_is_there_already_is_refused_before_work_begins(
+    tmp_path: Path,
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    other = {"packages": {**here()["packages"], "numpy": "1.0"}}
+
+    class Client(distributed.Client):  # type: ignore[misc]
+        asynchronous = False
+
+        def __init__(self) -> None:
+            self.workers = {"tcp://a": here(), "tcp://b": other, "tcp://c": None}
+
+        def get_versions(self, **_: Any) -> dict[str, Any]:
+            return {"workers": self.workers}
+
+        def __del__(self) -> None:
+            pass
+
+    client = Client()
+    with (
+        pytest.raises(ArgumentError, match=r"Dask worker tcp://b has other versions: NumPy is 1\.0 there"),
+        connected(client, RunOptions(), None, tmp_path, lambda _: None),
+    ):
+        pytest.fail("work began")
+    del client.workers["tcp://b"]
+    with connected(client, RunOptions(), None, tmp_path, lambda _: None) as (found, _):
+        assert found is client
 
 
 def test_versions_are_compared_by_name() -> None:
