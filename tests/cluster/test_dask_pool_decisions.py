@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import time
 from collections.abc import Sequence
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ from vindeby.errors import ArgumentError
 from vindeby.runner.cluster import dask_pool
 from vindeby.runner.cluster.agent import Agent, Opened, Order, Report, Session
 from vindeby.runner.cluster.connect import connected
-from vindeby.runner.cluster.dask_link import here, mismatch
+from vindeby.runner.cluster.dask_link import DaskLink, _Conversation, here, mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.protocol import (
@@ -318,6 +320,28 @@ def test_versions_are_compared_by_name() -> None:
     assert mismatch("tcp://a", ours, ours) == ""
     told = mismatch("tcp://a", theirs, ours)
     assert "NumPy is 1.26.4 there and 2.1.0 here; Numba is not installed there and 0.60.0 here" in told
+
+
+@pytest.mark.parametrize("forgotten", [True, False])
+def test_a_late_report_of_a_forgotten_agent_is_not_taken_for_its_successors(forgotten: bool) -> None:
+    class Late(DaskLink):
+        def __init__(self) -> None:
+            self.inbox = queue.SimpleQueue()
+            self.old, self.new = _Conversation("old"), _Conversation("new")
+            self._conversations = {"tcp://a": self.old}
+            self._listener: Any = SimpleNamespace(reported=print)
+
+        async def _run_there(self, address: str, *_: Any, **more: Any) -> Report:
+            if forgotten:
+                self._conversations[address] = self.new
+            return Report(agent_gone=True)
+
+    async def exchange() -> Late:
+        link = Late()
+        await link._exchange("tcp://a", link.old)
+        return link
+
+    assert asyncio.run(exchange()).inbox.empty() == forgotten
 
 
 def test_an_agent_without_news_ends_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
