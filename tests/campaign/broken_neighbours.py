@@ -81,7 +81,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
         _FILE, "has 3 columns and no header", "east.csv:1:", table="1,5000,0\n2,6000,0\n"
     ),
     "a table with a word for a number": _with(
-        _FILE, "east.csv:3:", "must be a number", table="x,y\n5000,0\n6000,oh\n7000,3\n"
+        _FILE, "east.csv:3:", "the y is not a number", table="x,y\n5000,0\n6000,oh\n7000,3\n"
     ),
     "a table with types, and a type": _with(
         _FILE, "neighbours.type", "a column of types", table="x,y,type\n5000,0,five\n"

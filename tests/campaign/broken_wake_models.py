@@ -30,6 +30,10 @@ BROKEN_WAKE_MODELS: dict[str, Broken] = {
         "got 'mom1d'",
         ":32:",
     ),
+    "parameters in a list": _wake(
+        "{jensen: [1]}", "wake.jensen: must be a mapping (got [1]); write key: value lines"
+    ),
+    "one parameter without its name": _wake("{jensen: 0.1}", "wake.jensen: must be a mapping (got 0.1)"),
     "induction as a number": _wake("{jensen: {induction: 0.3}}", "wake.jensen.induction", "got 0.3"),
     "induction left empty": _wake("{jensen: {induction: }}", "wake.jensen.induction", "'momentum'"),
     "induction of a model without one": _wake(

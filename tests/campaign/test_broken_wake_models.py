@@ -8,6 +8,7 @@ from tests.campaign.broken_wake_models import BROKEN_WAKE_MODELS
 from tests.campaign.examples import changed
 from tests.campaign.test_broken_files import check
 from vindeby.campaign import Campaign
+from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import CampaignError
 
 
@@ -48,6 +49,25 @@ def test_a_method_that_does_not_suit_the_wake_model_gets_status_2(tmp_path: Path
 def test_defaults_that_are_written_out_leave_the_fingerprint_as_it_is(plain: object, said: object) -> None:
     one, other = (Campaign.from_data(changed("wake", wake)) for wake in (plain, said))
     assert one.fingerprints() == other.fingerprints()
+
+
+@pytest.mark.parametrize(
+    ("part", "plain", "beside_null"),
+    [
+        ("wake", {"jensen": {"k": 0.05}}, {"jensen": {"k": 0.05}, "iea37": None}),
+        ("wake", "nygaard-2022", {"nygaard-2022": {}, "floris": None}),
+        ("wake", "jensen", {"jensen": None}),
+        ("method.1", "gradient", {"gradient": {}, "annealing": None}),
+        ("method.1", "gradient", {"gradient": None}),
+    ],
+)
+def test_null_beside_an_alternative_stands_for_nothing(part: str, plain: object, beside_null: object) -> None:
+    one, other = (Campaign.from_data(changed(part, value)) for value in (plain, beside_null))
+    assert one.fingerprints() == other.fingerprints()
+
+
+def test_null_beside_a_wake_model_is_taken_from_python_too() -> None:
+    assert WakeModel(jensen={"k": 0.05}, iea37=None) == WakeModel(jensen={"k": 0.05})
 
 
 @pytest.mark.parametrize(

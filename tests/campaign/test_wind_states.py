@@ -67,6 +67,33 @@ def test_states_are_probabilities_and_are_divided_only_where_that_is_asked_for()
     assert identities(of_site(states={**columns, "normalise": False})) == identities(campaign)
 
 
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ('"9"', "must be a number (got '9'); write a number, without quotes: wind_speed of state 1"),
+        ("true", "must be a number (got True); write a number"),
+        ("[9]", "must be a number (got [9]); write a number"),
+        ("null", "is missing; add it: wind_speed of state 1"),
+    ],
+)
+def test_a_value_of_a_state_is_refused_with_its_field_and_line(
+    written: str, words: str, tmp_path: Path
+) -> None:
+    text = (
+        "site:\n  states:\n"
+        "    - {wind_direction: 270, wind_speed: 8, probability: 0.5, turbulence_intensity: 0.1}\n"
+        f"    - wind_direction: 90\n      wind_speed: {written}\n      probability: 0.5\n"
+        "      turbulence_intensity: 0.1\n"
+    )
+    start = SMALL[: SMALL.index("site:")]
+    path = tmp_path / "states.yaml"
+    path.write_text(start + text + SMALL[SMALL.index("wake:") :])
+    with pytest.raises(CampaignError) as refused:
+        Campaign.load(path)
+    line = start.count("\n") + 5
+    assert f"states.yaml:{line}: site.states[1].wind_speed: {words}" in str(refused.value)
+
+
 @pytest.mark.parametrize(("normalise", "total"), [(None, 0.995), (True, 1.0)])
 @pytest.mark.parametrize("kind", ["weibull", "table"])
 def test_sectors_and_tables_can_be_divided_by_their_sum(

@@ -13,13 +13,10 @@ HEAVY = {
     "h5py",
     "matplotlib",
     "numba",
-    "shapely",
     "starlette",
-    "yaml",
-    "vindeby.campaign.campaign",
     "vindeby.wake",
 }
-"""pydantic is not among them: typer itself loads it."""
+"""What reading a campaign needs is not among them."""
 
 
 @pytest.mark.parametrize("options", [[], ["--json"], ["--by", "farm,seed"], ["--seed=1"], ["--failures"]])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import time
 from collections.abc import Sequence
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,10 +17,13 @@ import pytest
 from tests.cluster.dask_machines import wait_until
 from tests.contracts.test_pools import OPTIONS, steered
 from tests.runner.campaigns import marked_processes
+from vindeby.campaign import RunOptions
 from vindeby.campaign.reading.code_files import search_path
+from vindeby.errors import ArgumentError
 from vindeby.runner.cluster import dask_pool
 from vindeby.runner.cluster.agent import Agent, Opened, Order, Report, Session
-from vindeby.runner.cluster.dask_link import mismatch
+from vindeby.runner.cluster.connect import connected
+from vindeby.runner.cluster.dask_link import DaskLink, _Conversation, here, mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.local.messages import Setup
 from vindeby.runner.protocol import (
@@ -248,12 +253,95 @@ def test_other_versions_end_the_run_unless_others_have_the_right_ones(tmp_path: 
     assert bench.link.opened == ["tcp://a", "tcp://b"]
 
 
+@pytest.mark.parametrize("first", ["good", "bad"])
+def test_what_other_versions_mean_does_not_depend_on_who_answers_first(first: str, tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
+    answers = [
+        methodcaller("opened", "tcp://a", Opened("key", 1, "node", "7"), sees_run=True),
+        methodcaller("refused", "tcp://b", "NumPy is 1 there and 2 here", mismatch=True),
+    ]
+    events = [event for post in answers[:: 1 if first == "good" else -1] for event in bench.hear(post)]
+    assert not any(isinstance(event, MethodUnusable) for event in events)
+    assert MoreSlots(1) in events
+    assert bench.said == ["NumPy is 1 there and 2 here; it is not used"]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        methodcaller("refused", "tcp://a", "Numba is 1 there and 2 here", mismatch=True),
+        methodcaller("refused", "tcp://a", "it does not answer"),
+        present({"tcp://b": 1}),
+    ],
+    ids=["other versions", "no answer", "gone"],
+)
+def test_other_versions_end_the_run_when_no_other_worker_may_still_answer(last: Any, tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.hear(present({"tcp://a": 1, "tcp://b": 1}))
+    refused = methodcaller("refused", "tcp://b", "NumPy is 1 there and 2 here", mismatch=True)
+    assert [type(event) for event in bench.hear(refused)] == [PoolNote]
+    (unusable,) = [event for event in bench.hear(last) if isinstance(event, MethodUnusable)]
+    assert "NumPy is 1 there and 2 here" in unusable.reason
+
+
+def test_a_worker_with_other_versions_that_is_there_already_is_refused_before_work_begins(
+    tmp_path: Path,
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    other = {"packages": {**here()["packages"], "numpy": "1.0"}}
+
+    class Client(distributed.Client):  # type: ignore[misc]
+        asynchronous = False
+
+        def __init__(self) -> None:
+            self.workers = {"tcp://a": here(), "tcp://b": other, "tcp://c": None}
+
+        def get_versions(self, **_: Any) -> dict[str, Any]:
+            return {"workers": self.workers}
+
+        def __del__(self) -> None:
+            pass
+
+    client = Client()
+    with (
+        pytest.raises(ArgumentError, match=r"Dask worker tcp://b has other versions: NumPy is 1\.0 there"),
+        connected(client, RunOptions(), None, tmp_path, lambda _: None),
+    ):
+        pytest.fail("work began")
+    del client.workers["tcp://b"]
+    with connected(client, RunOptions(), None, tmp_path, lambda _: None) as (found, _):
+        assert found is client
+
+
 def test_versions_are_compared_by_name() -> None:
     ours = {"packages": {"python": "3.11.7.final.0", "numpy": "2.1.0", "numba": "0.60.0", "vindeby": "0.1.0"}}
     theirs = {"packages": {**ours["packages"], "numpy": "1.26.4", "numba": None}}
     assert mismatch("tcp://a", ours, ours) == ""
     told = mismatch("tcp://a", theirs, ours)
     assert "NumPy is 1.26.4 there and 2.1.0 here; Numba is not installed there and 0.60.0 here" in told
+
+
+@pytest.mark.parametrize("forgotten", [True, False])
+def test_a_late_report_of_a_forgotten_agent_is_not_taken_for_its_successors(forgotten: bool) -> None:
+    class Late(DaskLink):
+        def __init__(self) -> None:
+            self.inbox = queue.SimpleQueue()
+            self.old, self.new = _Conversation("old"), _Conversation("new")
+            self._conversations = {"tcp://a": self.old}
+            self._listener: Any = SimpleNamespace(reported=print)
+
+        async def _run_there(self, address: str, *_: Any, **more: Any) -> Report:
+            if forgotten:
+                self._conversations[address] = self.new
+            return Report(agent_gone=True)
+
+    async def exchange() -> Late:
+        link = Late()
+        await link._exchange("tcp://a", link.old)
+        return link
+
+    assert asyncio.run(exchange()).inbox.empty() == forgotten
 
 
 def test_an_agent_without_news_ends_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

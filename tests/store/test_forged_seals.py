@@ -7,7 +7,7 @@ import hashlib
 import json
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,16 @@ from vindeby.store.format.seal import BLOCK_SIZE, MAGIC, SealedFile, SealError, 
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
-from vindeby.store.read.reading import iterate_sealed
+from vindeby.store.read.reading import iterate_sealed, read_any
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200 if FULL else 1200)]
 
 VALUES: list[Any] = [
-    *(None, True, -1, 0, 1, 2**31, 2**40, 10**30, 1.5, "x", "O", "S99999999999", "<f8", "table"),
-    *([], {}, [[]], [2**40], [1] * 40, {"a": {}}),
+    *(None, True, -1, 0, 1, 2**31, 2**40, 10**30, 1.5, "x", "O", "S0", "S1", "S99999999999", "U1", "M8[s]"),
+    *("<f8", "|i1", "shard", "database", "classic", "table", "\ud800"),
+    *([], {}, [[]], [0], [1], [2**40], [1] * 40, [0] * 100, [0, 2**62], [0, 2**40, 2**40], {"a": {}}),
 ]
 
 
@@ -148,6 +149,84 @@ def test_every_command_survives_a_forged_directory(subject: Path, tmp_path: Path
                 pass
             except Exception as error:  # noqa: BLE001 - a traceback is what is looked for
                 pytest.fail(f"{what}: {type(error).__name__}: {error}")
+
+
+def zero_bytes_per_row(directory: dict[str, Any]) -> None:
+    """Columns that take no bytes, however many rows there are."""
+    directory.update(count=3 * 10**8, chunk_rows=3 * 10**8, places=[[0], [0]])
+    directory["columns"] = [["key", "key", "S1", [0]], ["schema", "schema", "<i4", [0]]]
+
+
+def column(number: int, place: int, value: Any) -> Callable[[dict[str, Any]], None]:
+    """The path, field, type or shape of a column of a table replaced."""
+
+    def change(directory: dict[str, Any]) -> None:
+        directory["columns"][number][place] = value
+
+    return change
+
+
+def empty_array(shape: list[int]) -> Callable[[dict[str, Any]], None]:
+    """One more array in every schema, which takes no bytes."""
+
+    def change(directory: dict[str, Any]) -> None:
+        for schema in directory.get("schemas") or [entry["schema"] for entry in directory["segments"]]:
+            schema["arrays"].append(["more", "<f8", shape])
+
+    return change
+
+
+def width_of_nothing(directory: dict[str, Any]) -> None:
+    for entry in directory.get("chunks") or directory["segments"]:
+        entry["widths"]["fingerprint"] = 0
+
+
+DATABASE = {"kind": "database", "root": {}, "count": 0, "schemas": [], "additions": []}
+FORGED: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
+    "a database laid out as a shard": ("shard", lambda found: found.update(DATABASE, layout="shard")),
+    "a database that is a shard": ("shard", lambda found: found.update(DATABASE, layout="classic")),
+    "a shard that is a database": ("classic", lambda found: found.update(kind="shard")),
+    "kind classic": ("classic", lambda found: found.update(kind="classic", layout="x")),
+    "kind table": ("table", lambda found: found.update(kind="table", layout="x")),
+    "kind table, layout classic": ("table", lambda found: found.update(kind="table", layout="classic")),
+    "layout table": ("classic", lambda found: found.update(layout="table")),
+    "layout classic": ("table", lambda found: found.update(layout="classic")),
+    "another count": ("classic", lambda found: found.update(count=77)),
+    "no bytes per row": ("table", zero_bytes_per_row),
+    "times": ("table", column(5, 2, "M8[s]")),
+    "wide characters": ("table", column(0, 2, "U1")),
+    "keys of numbers": ("table", column(0, 2, "<f8")),
+    "keys of a shape": ("table", column(0, 3, [1])),
+    "status of numbers": ("table", column(2, 2, "|i1")),
+    "checksums elsewhere": ("table", column(3, 0, "elsewhere")),
+    "schema of another type": ("table", column(-1, 2, "<f4")),
+    "schema of a shape": ("table", column(-1, 3, [1])),
+    "an array that is too small": ("table", column(-2, 3, [0] * 2)),
+    "widths of 0 in a shard": ("shard", width_of_nothing),
+    "widths of 0 in a database": ("classic", width_of_nothing),
+}
+for name in ("shard", "classic", "table"):
+    for shape in ([0] * 100, [0, 2**62], [0, 2**40, 2**40]):
+        FORGED[f"{name}, shape {len(shape)} {shape[-1]}"] = (name, empty_array(shape))
+
+
+@pytest.mark.parametrize("subject", ["shard", "classic", "table"], indirect=True)
+def test_a_directory_that_breaks_a_rule_is_a_finding_and_hdf5_is_read(
+    subject: Path, request: pytest.FixtureRequest, tmp_path: Path, shared: Guard
+) -> None:
+    hdf5, directory = parts(subject)
+    path = tmp_path / "forged.h5"
+    for what, (kind, change) in FORGED.items():
+        if kind != request.node.callspec.params["subject"]:
+            continue
+        changed = copy.deepcopy(directory)
+        change(changed)
+        path.write_bytes(hdf5 + seal_bytes(len(hdf5), block_digests(hdf5), changed))
+        reading = read_any(path, shared)
+        found = [record.key for segment in reading.segments for record in segment.records()]
+        assert sorted(found) == sorted(record.key for record in records(3)), what
+        assert "directory of the seal makes no sense" in reading.findings[0].detail, what
+        assert len(Database(path)) == 3, what
 
 
 NUMBERS = [0, 1, 2, 511, 2**16, 2**31, 2**32 - 1]

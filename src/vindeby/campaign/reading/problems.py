@@ -24,6 +24,8 @@ _WORDS: dict[str, tuple[str | None, str]] = {
     "tuple_type": ("must be a list", "write a list"),
     "dict_type": ("must be a mapping", "write key: value lines"),
     "model_type": ("must be a mapping", "write key: value lines"),
+    "dataclass_type": ("must be a mapping", "write key: value lines"),
+    "dataclass_exact_type": ("must be a mapping", "write key: value lines"),
     "model_attributes_type": ("must be a mapping", "write key: value lines"),
     "greater_than": ("must be greater than {gt}", "write a larger number"),
     "greater_than_equal": ("must be at least {ge}", "write a larger number"),

@@ -207,13 +207,13 @@ class TableReader:
         return NumberTable(columns, texts, [row.line for row in rows], header.line)
 
     def refuse_longer_rows(self, rows: Sequence[TableLine], width: int) -> None:
-        """Refuse rows with more cells than the header, as decimal commas between commas make them."""
+        """Refuse rows with more cells than there are columns, as decimal commas between commas make them."""
         for row in rows:
             if len(row.cells) > width:
                 self.refuse(
                     row.line,
-                    f"has {len(row.cells)} columns, but the header has {width}",
-                    "give one value for each name; with decimal commas, separate columns by semicolons",
+                    f"has {len(row.cells)} columns instead of {width}",
+                    "give one value for each column; with decimal commas, separate columns by semicolons",
                 )
 
     def column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:

@@ -182,7 +182,7 @@ class Objective(Section):
     def _bare_name(cls, data: Any) -> Any:
         if isinstance(data, dict | cls):
             return data
-        require(data in _WORDS, "is not an objective", f"write aep, {WAYS}")
+        require(isinstance(data, str) and data in _WORDS, "is not an objective", f"write aep, {WAYS}")
         return {"maximise": data}
 
     @model_validator(mode="after")

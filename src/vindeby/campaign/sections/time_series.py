@@ -227,7 +227,12 @@ def _columns(states: list[Any] | tuple[Any, ...]) -> dict[str, list[Any]]:
     for index, state in enumerate(states):
         known = ", ".join(_STATE_KEYS)
         require(isinstance(state, Mapping), "must be a mapping", f"give {known}", index)
-        for key in (*state, *_STATE_KEYS):
+        for key in state:
             require(key in _STATE_KEYS, "is not a known key", f"known here: {known}", index, key)
-            require(key in state, "is missing", f"add it: {key} of state {index}", index, key)
+        for key in _STATE_KEYS:
+            value = state.get(key)
+            require(value is not None, "is missing", f"add it: {key} of state {index}", index, key)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            remedy = f"write a number, without quotes: {key} of state {index}"
+            require(is_number, "must be a number", remedy, index, key)
     return {key: [state[key] for state in states] for key in _STATE_KEYS}

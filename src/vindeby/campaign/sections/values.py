@@ -103,12 +103,13 @@ class NamedOneOf(OneOf):
     @model_validator(mode="before")
     @classmethod
     def _bare_name(cls, data: Any) -> Any:
-        """Read ``name`` as ``name: {}``, and ``name:`` with nothing behind it likewise."""
+        """Read ``name`` as ``name: {}``, and ``name:`` with nothing behind it likewise where it stands alone."""
         if isinstance(data, str):
             return {data: {}}
         if not isinstance(data, dict):
             return data
-        return {key: {} if value is None and key not in cls.beside else value for key, value in data.items()}
+        named = [key for key in data if key not in cls.beside]
+        return {**data, named[0]: {}} if len(named) == 1 and data[named[0]] is None else data
 
 
 def section_of(part: type[Section], name: str) -> Any:

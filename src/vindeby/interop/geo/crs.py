@@ -219,8 +219,8 @@ def densified(ring: FloatArray, transformer: Transformer, tolerance: float = TOL
         parts = np.where(short, np.clip(wanted, parts + 1, _MOST_IN_AN_EDGE), parts)
         if parts.sum() > _MOST_IN_A_RING:
             raise ArgumentError(
-                f"the edges of an area would need more than {_MOST_IN_A_RING:,} points to be kept straight; is it the "
-                "right file? edges: straight-in-metres projects corners only"
+                f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept straight; is it the right file? "
+                "edges: straight-in-metres projects corners only"
             )
     return np.concatenate(
         [

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from vindeby.campaign import RunOptions
 from vindeby.errors import ArgumentError
+from vindeby.runner.cluster.dask_link import PACKAGES, here, mismatch
 from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 from vindeby.runner.processes import usable_cores
 
@@ -32,8 +33,22 @@ def connected(
 ) -> Iterator[tuple[Any, NoJobsReason | None]]:
     """A client for what ``pool`` names, and its end where it was made here; ArgumentError when nothing answers.
 
-    Where jobs start its workers, also what is known of those.
+    Where jobs start its workers, also what is known of those. ArgumentError, too, when a worker that is there already
+    has other versions.
     """
+    with _client(pool, options, workers, logs, say) as (client, no_jobs_reason):
+        ours = here()
+        versions = client.get_versions(packages=list(PACKAGES))["workers"]
+        found = (mismatch(address, there, ours) for address, there in versions.items() if there)
+        if problems := [*filter(None, found)]:
+            raise ArgumentError(*problems)
+        yield client, no_jobs_reason
+
+
+@contextmanager
+def _client(
+    pool: object, options: RunOptions, workers: int | None, logs: Path, say: Callable[[str], None]
+) -> Iterator[tuple[Any, NoJobsReason | None]]:
     distributed = _imported()
     with ExitStack() as stack:
         if isinstance(pool, distributed.Client):

@@ -1,8 +1,8 @@
 """Everything that speaks to Dask, in the event loop of its client; what comes of it goes to an inbox.
 
 Nothing here decides anything. Each call returns at once; the inbox holds calls of the listener's methods, which the
-listener makes in its own thread. There is one future for
-each Dask worker, never one for each task of the campaign, and no result travels in it.
+listener makes in its own thread. There is one future for each Dask worker, never one for each task of the campaign, and
+no result travels in it.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class DaskLink:
         self._soon(self._watch())
 
     def open(self, address: str) -> None:
-        """Begin on a Dask worker: NodeOpened or NodeRefused follows."""
+        """Begin on a Dask worker; the listener's ``opened`` or ``refused`` follows."""
         self._soon(self._open(address))
 
     def order(self, address: str, order: Order) -> None:
@@ -240,6 +240,8 @@ class DaskLink:
         except Exception:  # noqa: BLE001 - whether it is gone, the scheduler knows; else it is said again
             await asyncio.sleep(_WATCH_S)
             return
+        if self._conversations.get(address) is not with_agent:
+            return  # it was forgotten meanwhile; another agent may be at its address
         events = [event for number, event in report.events if number > with_agent.heard]
         with_agent.heard = max([with_agent.heard, *(number for number, _ in report.events)])
         with_agent.orders = [one for one in with_agent.orders if one[0] > report.last_order]

@@ -151,6 +151,9 @@ class DaskPool:
         self._nodes: dict[str, Node] = {}
         self._known: set[str] = set()
         """Addresses of Dask workers that are being opened, are open, or were refused."""
+        self._opening: set[str] = set()
+        self._mismatched: dict[str, str] = {}
+        """By address, what differs on Dask workers with other versions, until it is decided what that means."""
         self._places: dict[int, Place] = {}
         self._waiting: deque[int] = deque()
         self._events: list[PoolEvent] = []
@@ -228,10 +231,14 @@ class DaskPool:
     def present(self, threads: dict[str, int]) -> None:
         """Open Dask workers that came, and give up those that went."""
         for address in self._known - threads.keys():
+            self._opening.discard(address)
+            self._mismatched.pop(address, None)
             self._node_vanished(address)
         for address in threads.keys() - self._known:
+            self._opening.add(address)
             self._link.open(address)
         self._known = set(threads)
+        self._decide_mismatched()
         self._check_patience("there are no Dask workers that can be used", bool(self._nodes))
 
     def silent(self, reason: str, *, final: bool = False) -> None:
@@ -262,8 +269,10 @@ class DaskPool:
         """Use a Dask worker on which an agent is there."""
         if address not in self._known:
             return  # it went meanwhile
+        self._opening.discard(address)
         if self._restarts.is_given_up(opened.identity):
             self._link.refuse(address)
+            self._decide_mismatched()
             return
         node = Node(address, opened, sees_run)
         self._nodes[address] = node
@@ -280,19 +289,31 @@ class DaskPool:
         if room > self._room:
             self._room = room
             self._events.append(MoreSlots(room))
+        self._decide_mismatched()
         self._fill()
 
     def refused(self, address: str, reason: str, *, mismatch: bool = False) -> None:
-        """Do without a Dask worker, or try it again; one with other versions that is the only one ends the run."""
+        """Do without a Dask worker that has other versions; try any other again."""
         if address not in self._known:
             return
+        self._opening.discard(address)
         self._events.append(PoolNote("node refused", {"address": address, "reason": reason}))
-        if mismatch and not self._nodes:
-            self._events.append(MethodUnusable(reason))
-        elif mismatch:
-            self._say(f"{reason}; it is not used")
+        if mismatch:
+            self._mismatched[address] = reason
         else:
             self._known.discard(address)  # it is tried again
+        self._decide_mismatched()
+
+    def _decide_mismatched(self) -> None:
+        """Other versions end the run where no Dask worker can be used, when all that are there have answered."""
+        if self._nodes:
+            for reason in self._mismatched.values():
+                self._say(f"{reason}; it is not used")
+        elif self._opening:
+            return
+        elif self._mismatched:
+            self._events.append(MethodUnusable("\n".join(self._mismatched.values())))
+        self._mismatched.clear()
 
     def _fill(self) -> None:
         """Give the slots that wait the lanes that are free, spread over the Dask workers."""

@@ -38,10 +38,10 @@ class SlurmJobs:
         count = self.options.nodes or 1
         with _cluster(self.options, logs) as cluster:
             keeper = JobKeeper(cluster, count, say, logs)
-            say(
-                f"{count} SLURM jobs are submitted, each for a Dask worker with {self.options.cores or 1} processes"
-            )
             try:
+                say(
+                    f"{_jobs_are(count)} submitted, each for a Dask worker with {self.options.cores or 1} processes"
+                )
                 yield keeper
             finally:
                 keeper.end()
@@ -59,12 +59,14 @@ class JobKeeper:
         self._fruitless = 0
         self._never_starting = 0
         self._waiting_for = ""
-        self._stuck = self._ended = ""
+        self._stuck = self._ended = self._refusal = ""
         try:
             self._submit()
-        except ShortfallError as error:
+        except BaseException as error:  # an interrupt, too, must not leave jobs in the queue
             self._cancel()
-            raise ArgumentError(f"--slurm: {error}") from None
+            if isinstance(error, ShortfallError):
+                raise ArgumentError(f"--slurm: {error}") from None
+            raise
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="slurm-jobs", daemon=True)
         self._thread.start()
@@ -109,8 +111,19 @@ class JobKeeper:
         if self._fruitless > _FRUITLESS:
             self._give_up(min(lost, default=""))
             return
-        self._say(f"{missing} SLURM jobs are gone; as many are submitted again")
-        self._submit()
+        if lost:
+            self._say(f"{_jobs_are(len(lost))} gone; as many are submitted again")
+        self._submit_again()
+
+    def _submit_again(self) -> None:
+        """Submit what is missing; a refusal of SLURM is said once, and tried again at the next look."""
+        refusal, self._refusal = self._refusal, ""
+        try:
+            self._submit()
+        except VindebyError as error:
+            self._refusal = str(error)
+            if self._refusal != refusal:
+                self._say(f"{self._refusal}; submission is tried again every {_LOOK_S:g} s")
 
     def _check_waiting(self, queue: Mapping[str, InQueue]) -> None:
         """Say what jobs wait for, once for each reason; stop when that will never come (seen in two listings)."""
@@ -130,12 +143,16 @@ class JobKeeper:
         """Jobs end before a worker comes of them: say how the last one did."""
         if self._ended:
             return
-        ending = end_of(job, self._logs) if job else "sbatch does not take them"
+        ending = end_of(job, self._logs) if job else self._refusal or "sbatch does not take them"
         self._ended = (
             f"SLURM jobs end before a worker comes of them, {self._fruitless} times in a row; {ending}; their logs are "
             f"in {self._logs}; correct what they begin with (run.slurm.before, e.g. module load) or what they ask for"
         )
         self._say("SLURM jobs end before a worker comes of them; no more are submitted")
+
+
+def _jobs_are(count: int) -> str:
+    return "1 SLURM job is" if count == 1 else f"{count} SLURM jobs are"
 
 
 def _cluster(options: SlurmOptions, logs: Path) -> Any:

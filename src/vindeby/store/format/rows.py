@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, DataError
-from vindeby.store.format.record import SUCCESS, Attribute, Record
+from vindeby.store.format.record import MAXIMUM_DIMENSIONS, SUCCESS, Attribute, Record
 
 CHECKSUM_WIDTH = 64
 _KINDS: dict[str, str] = {"int": "<i8", "float": "<f8", "bool": "|b1"}
 _NUMERIC = re.compile(r"[<|][biuf][1248]")
+_MOST_ELEMENTS = 1 << 60
+"""Times the 8 bytes of the largest type, more than numpy can address; dimensions of 0 do not count for it."""
 _DOMAIN = b"vindeby record 1\n"
 
 
@@ -48,10 +51,9 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Schema:
-        """Back from plain lists; ValueError where an array is not one of numbers or booleans."""
-        for name, dtype, _ in data["arrays"]:
-            if not _NUMERIC.fullmatch(dtype):
-                raise ValueError(f"{name!r:.60} has type {dtype!r:.60}")
+        """Back from plain lists; ValueError where an array is not one that a record can have."""
+        for name, dtype, shape in data["arrays"]:
+            check_array(name, dtype, shape)
         return cls(
             tuple((name, dtype, tuple(shape)) for name, dtype, shape in data["arrays"]),
             tuple((name, kind) for name, kind in data["attributes"]),
@@ -71,6 +73,14 @@ class Schema:
     def row_type(self, widths: Mapping[str, int]) -> np.dtype[Any]:
         """The packed type of a row whose text fields have these widths in bytes; the checksum is last."""
         return _row_type(self, *(widths[name] for name in self.text_fields))
+
+
+def check_array(name: str, dtype: str, shape: Sequence[int]) -> None:
+    """ValueError where this is not an array of numbers or booleans that numpy can make, whatever is in the file."""
+    if not _NUMERIC.fullmatch(dtype):
+        raise ValueError(f"{name!r:.60} has type {dtype!r:.60}")
+    if len(shape) > MAXIMUM_DIMENSIONS or math.prod(filter(None, shape)) >= _MOST_ELEMENTS:
+        raise ValueError(f"{name!r:.60} has shape {shape!r:.60}")
 
 
 @lru_cache(maxsize=256)  # making a type takes longer than reading a small shard

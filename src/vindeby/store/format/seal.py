@@ -19,6 +19,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +31,7 @@ import numpy as np
 
 from vindeby.errors import DataError, InputError
 from vindeby.store.disk.files import drop_cache, open_regular
-from vindeby.store.format.rows import Schema
+from vindeby.store.format.rows import Schema, check_array
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -46,6 +47,8 @@ _READ_SIZE = 1 << 20
 """Bytes that are read at once; a smaller file is kept in memory when it was verified as a whole."""
 _DIRECTORY_ERRORS = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 """What numbers and names that lie lead to."""
+_MARKS = ("key", "fingerprint", "status", "checksum")
+_TEXT = re.compile(r"S[1-9][0-9]{0,11}")
 
 # What the directory of each kind of file must hold: an object with these members, a list of such elements, a list with
 # one element each; ``{str: ...}`` is an object with any names, and ``int`` a whole number from 0.
@@ -76,6 +79,8 @@ class SealError(DataError):
 def check_directory(directory: dict[str, Any], length: int) -> None:
     """ValueError, or another of ``_DIRECTORY_ERRORS``, where the directory of a file of ``length`` bytes is wrong."""
     kind = directory["layout"] if directory["kind"] == "database" else directory["kind"]
+    if kind not in (("classic", "table") if directory["kind"] == "database" else ("shard",)):
+        raise ValueError(f"kind is {directory['kind']!r:.60}, layout is {directory.get('layout')!r:.60}")
     _expect({"published_ns": 0, "additions": [], **directory}, {"published_ns": int, **_KINDS[kind]}, "it")
     if kind == "table":
         needed = _table_bytes(directory)
@@ -84,24 +89,46 @@ def check_directory(directory: dict[str, Any], length: int) -> None:
         needed = sum(_chunk_bytes(chunk, directory.get("schemas", ())) for chunk in chunks)
     if needed > length:
         raise ValueError(f"its records need {needed} bytes, and the file has {length}")
+    if kind == "classic" and sum(chunk["count"] for chunk in directory["chunks"]) != directory["count"]:
+        raise ValueError(f"count is {directory['count']}, but the chunks have another number of records")
 
 
 def _chunk_bytes(chunk: dict[str, Any], schemas: list[dict[str, Any]]) -> int:
     stated = chunk["schema"]
     schema = Schema.from_json(stated if isinstance(stated, dict) else schemas[stated])
+    if any(chunk["widths"][name] < 1 for name in schema.text_fields):
+        raise ValueError(f"the widths of texts are {chunk['widths']!r:.200}")
     return int(max(chunk["count"], 1) * schema.row_type(chunk["widths"]).itemsize)
 
 
 def _table_bytes(directory: dict[str, Any]) -> int:
     count, columns, places = directory["count"], directory["columns"], directory["places"]
-    for schema in directory["schemas"]:
-        Schema.from_json(schema).row_type(dict.fromkeys(Schema.from_json(schema).text_fields, 1))
-    if [columns[0][0], columns[-1][0]] != ["key", "schema"] or (count and not directory["schemas"]):
-        raise ValueError("the first column is not key, the last is not schema, or there are no schemas")
+    for mark, (path, field, dtype, shape) in zip(_MARKS, columns, strict=False):
+        if [path, field, shape] != [mark, mark, []] or not _TEXT.fullmatch(dtype):
+            raise ValueError(f"the columns do not begin with texts for {', '.join(_MARKS)}")
+    if columns[-1] != ["schema", "schema", "<i4", []] or (count and not directory["schemas"]):
+        raise ValueError("the last column is not schema, or there are no schemas")
     chunks = -(-count // directory["chunk_rows"])
     if any(len(column) != chunks for column in places) or len(columns) != len(places):
         raise ValueError(f"there are not {chunks} places for {count} rows of each column")
+    known: dict[tuple[str, str, int], list[int]] = {}
+    for path, field, dtype, shape in columns:
+        text = _TEXT.fullmatch(dtype)
+        check_array(path, "|b1" if text else dtype, shape)
+        known[field, "S" if text else dtype, len(shape)] = shape
+    for entry in directory["schemas"]:
+        _find_columns(Schema.from_json(entry), known)
     return int(count * sum(np.dtype((dtype, tuple(shape))).itemsize for _, _, dtype, shape in columns))
+
+
+def _find_columns(schema: Schema, known: dict[tuple[str, str, int], list[int]]) -> None:
+    """ValueError or KeyError where a field of the schema has no column, or one that is too small."""
+    row = schema.row_type(dict.fromkeys(schema.text_fields, 1))
+    for field in row.names or ():
+        base, shape = row[field].base, row[field].shape
+        column = known[field, "S" if base.kind == "S" else base.str, len(shape)]
+        if any(length > there for length, there in zip(shape, column, strict=True)):
+            raise ValueError(f"the column of {field!r:.60} has shape {column}, and {shape} is needed")
 
 
 def _expect(value: Any, pattern: Any, where: str) -> None:
