@@ -121,7 +121,7 @@ def test_numbers_of_400_digits_in_geojson_are_refused(tmp_path: Path) -> None:
     ring = [[8, HUGE], [8.1, 55], [8.1, 55.1], [8, HUGE]]
     data = collection({"type": "Polygon", "coordinates": [ring]})
     (tmp_path / "a.geojson").write_text(json.dumps(data), encoding="utf-8")
-    assert "has no geometry that can be read" in refused(tmp_path, boundary={"file": "a.geojson"})
+    assert "its coordinates do not make a Polygon" in refused(tmp_path, boundary={"file": "a.geojson"})
     write_geojson(tmp_path / "b.geojson", AREA, name=["a"], count=[HUGE])
     farms = {"file": "b.geojson", "n_turbines": "count"}
     assert "n_turbines" in refused_farms(tmp_path, farms)
