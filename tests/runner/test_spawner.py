@@ -15,7 +15,12 @@ from multiprocessing.connection import Connection
 from vindeby.runner.local.spawner import SpawnerProcess
 ours, theirs = socket.socketpair()
 spawner = SpawnerProcess(Connection(theirs.detach()), -1, 1, "spawn")
-worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+worker = subprocess.Popen(
+    [sys.executable, "-c", "import time; time.sleep(600)"],
+    start_new_session=True,
+    stdout=subprocess.DEVNULL,
+    stderr=subprocess.DEVNULL,
+)
 worker.returncode = 0  # the spawner waits for it
 spawner.slots[worker.pid] = 0
 print(worker.pid, flush=True)
