@@ -208,3 +208,8 @@ def test_a_damaged_file_is_refused_in_words(tmp_path: Path) -> None:
 def test_a_file_that_does_not_fit_is_refused(grid: Any, options: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match=words):
         loaded(tmp_path, grid, options)
+
+
+def test_a_use_that_is_left_empty_takes_everything(tmp_path: Path) -> None:
+    everything = loaded(tmp_path, dataset(), "").fingerprints()
+    assert loaded(tmp_path, dataset(), ", use: null").fingerprints() == everything
