@@ -199,6 +199,11 @@ def test_a_damaged_file_is_refused_in_words(tmp_path: Path) -> None:
             "",
             "has no variable of the local wind .*; name them as PyWake does",
         ),
+        (
+            dataset(),
+            ", x: [0, 1]",
+            "local.x: is given beside file.*; give x or file, not both; use: says",
+        ),
         (dataset(), ", use: [Turning]", "is not in the file .*'Turning'.*it has: speedup"),
         (dataset(), ", use: [Speed]", "is not in the file .*'Speed'.*it has: speedup"),
         (dataset().rename(wd="ws"), "", "has a variable over ws, which is not an axis"),

@@ -146,7 +146,7 @@ class _LocalWind(NamedFile):
 
     def resolve(self, site: dict[str, Any]) -> None:
         """Put what the file holds into the site."""
-        self.refuse_beside("file", _GIVEN_HERE)
+        self.refuse_beside("file", _GIVEN_HERE, "; use: says what is taken")
         try:
             found = readers().gridded_file(self.path, tuple(_VARIABLES))
         except VindebyError as error:
