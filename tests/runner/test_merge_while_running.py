@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from vindeby.errors import BusyError, InputError
 from vindeby.runner import Summary, run
 from vindeby.runner import periodic_merge as merging
 from vindeby.runner.supervisor import Progress
-from vindeby.store.disk.events import event_files, read_events
+from vindeby.store.disk.events import EventLog, event_files, read_events
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, write_verdicts
 from vindeby.store.format.record import Record
@@ -178,3 +180,22 @@ def test_a_merge_in_between_changes_nothing_once_the_run_has_lost_its_lock(tmp_p
     with directory.lock("run") as lock, pytest.raises(BusyError, match="another process has taken over"):
         merging.merge_now(directory, lock.path, "the token of a former owner")
     assert (directory.output.read_bytes(), directory.shard_names()) == before
+
+
+def test_a_merge_that_writes_more_than_a_pipe_holds_ends_and_its_last_words_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        merging, "_CODE", "import sys; sys.stderr.write('x' * 200_000 + ' the end'); sys.exit(1)"
+    )
+    directory, said = RunDirectory(tmp_path / "out.h5").create(), list[str]()
+    with directory.lock("run") as lock, closing(EventLog(directory)) as log:
+        merger = merging.PeriodicMerger(directory, 0.0, log, said.append, lock)
+        deadline = time.monotonic() + 30.0
+        while not said and time.monotonic() < deadline:
+            merger.look(1)
+            time.sleep(0.05)
+        merger.close()
+    assert len(said) == 1
+    assert said[0].endswith("x the end")
+    assert len(said[0]) < 5_000

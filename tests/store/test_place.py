@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +97,44 @@ def test_a_written_page_keeps_the_link_that_it_was_named_by(tmp_path: Path) -> N
     write_file(tmp_path / "page.html", b"text")
     assert (tmp_path / "page.html").is_symlink()
     assert (tmp_path / "real.html").read_bytes() == b"text"
+
+
+def test_a_new_file_never_replaces_one_that_came_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process makes a file of that name between the last look and the rename."""
+    path = tmp_path / "table.csv"
+
+    def late(really: Callable[..., Any]) -> Callable[..., Any]:
+        def call(source: Path, target: Path) -> Any:
+            path.write_text("of another process")
+            return really(source, target)
+
+        return call
+
+    monkeypatch.setattr(os, "link", late(os.link))
+    monkeypatch.setattr(Path, "replace", late(Path.replace))
+    with pytest.raises(ArgumentError, match="made by another process"):
+        write_file(path, b"mine", replace=False)
+    assert path.read_text() == "of another process"
+    assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_a_new_file_is_written_where_there_are_no_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "table.csv"
+
+    def refuse(*_: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    write_file(path, b"mine", replace=False)
+    assert path.read_bytes() == b"mine"
+    with pytest.raises(ArgumentError, match="exists and is left as it is"):
+        write_file(path, b"another", replace=False)
+    assert path.read_bytes() == b"mine"
+    assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]
 
 
 def fifo(path: Path) -> Path:

@@ -13,6 +13,7 @@ from vindeby.errors import ArgumentError, StorageError
 from vindeby.store.disk.files import Files, Retry
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import SHARDS_PER_DIRECTORY, ShardWriter
+from vindeby.store.read.database import Database
 
 QUICK = Retry(attempts=3, first_wait_s=0.0)
 
@@ -183,6 +184,38 @@ def test_temporary_files_of_the_dead_are_known(run: RunDirectory) -> None:
     dead = path.with_name(".000008.1.tmp")
     dead.write_bytes(b"half")
     assert run.abandoned_paths() == [dead]
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.ESTALE])
+def test_a_directory_that_cannot_be_listed_does_not_count_as_empty(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    path = publish(run, records(2)).path
+    fail_to_list(path.parent, number, monkeypatch)
+    for listed in (run.shard_paths, run.shard_names, lambda: Database(run)):
+        with pytest.raises(OSError, match=os.strerror(number)):
+            listed()
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.ENOTDIR])
+def test_a_directory_that_is_gone_when_it_is_listed_has_no_shards(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    path = publish(run, records(2)).path
+    other = publish(run, records(2, start=10)).path
+    fail_to_list(path.parent, number, monkeypatch)
+    assert run.shard_paths() == ([] if other.parent == path.parent else [other])
+
+
+def fail_to_list(folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = os.scandir
+
+    def scandir(path: str | Path = ".") -> object:
+        if Path(path) == folder:
+            raise OSError(number, os.strerror(number), str(path))
+        return really(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
 
 
 def _started() -> str:

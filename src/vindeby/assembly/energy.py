@@ -112,7 +112,7 @@ def _amended(
     for key, why in missing.items():
         record = database[key]
         energy_gwh = check.energy_gwh(record)
-        amended = None if energy_gwh is None else _with_energy(record, energy_gwh)
+        amended = None if energy_gwh is None else _with_energy(record, energy_gwh, check)
         if amended is None or (wrong := judge_.why_not(amended)):
             filled.left[key] = why if amended is None else wrong
             continue
@@ -120,8 +120,12 @@ def _amended(
         yield amended
 
 
-def _with_energy(record: Record, energy_gwh: float) -> Record:
-    attributes = {name: value for name, value in record.attributes.items() if name != "aep"}
+def _with_energy(record: Record, energy_gwh: float, check: CampaignCheck) -> Record:
+    attributes = {
+        name: value for name, value in record.attributes.items() if name not in {"aep", "objective"}
+    }
+    if (worth := check.objective_gwh(record, energy_gwh)) is not None:
+        attributes["objective"] = worth
     return Record(
         record.key,
         record.fingerprint,

@@ -225,6 +225,15 @@ class CampaignCheck:
         except ArgumentError:  # turbines in one place, where the spacing allows it
             return None
 
+    def objective_gwh(self, record: Record, energy_gwh: float) -> float | None:
+        """What the layout is worth with this energy; None where nothing was chosen by the campaign's objective."""
+        cell, layout = self.cell_of(record.key), layout_of(record)
+        types = None if cell is None or layout is None else own_types(record, cell, len(layout[0]))
+        if cell is None or types is None:
+            return None
+        numbers = np.array(cell.type_indices)[types]
+        return objective_gwh(self._campaign, cell, energy_gwh, len(types), numbers)
+
     def _skip(self, why: str) -> None:
         if self._deep:
             self.not_computed_again[why] += 1

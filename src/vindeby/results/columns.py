@@ -83,12 +83,28 @@ class ResultColumns:
     def worths(self, campaign: Campaign | None) -> NDArray[np.float64]:
         """What each result is worth where results of its farm and type are compared: its objective, or its energy.
 
-        A result has an objective where the search chose how many turbines there are, or of which types.
+        A result has an objective where the search chose how many turbines there are, or of which types. Where it is
+        not stored, as in files of other programs, it follows from energy and number of turbines; for a mix of types,
+        whose numbers are not in these columns, it is NaN.
         """
         aep, objective = np.array(self.rows["aep"]), self.rows["objective"]
         if campaign is None or campaign.objective is None:
             return aep
-        return np.where(np.isnan(aep) | np.isnan(objective), aep, objective)
+        unknown = np.isnan(objective) & ~np.isnan(aep)
+        worths = np.where(np.isnan(aep) | unknown, aep, objective)
+        for farm_idx, farm in enumerate(campaign.farms):
+            if campaign.fewest_turbines(farm) is None and not campaign.mix_ranges_of(farm):
+                continue  # nothing was chosen
+            mine = unknown & (self.rows["farm_idx"] == farm_idx)
+            worths[mine] = np.nan
+            if campaign.mix_of(farm) is not None:
+                continue
+            for row in np.flatnonzero(mine):
+                type_idx, count = int(self.rows["type_idx"][row]), int(self.rows["n_turbines"][row])
+                if 0 <= type_idx < len(campaign.turbines) and count > 0:
+                    counts = {campaign.turbines[type_idx].name: count}
+                    worths[row] = campaign.objective.worth(float(aep[row]), counts)
+        return worths
 
     @property
     def foreign(self) -> bool:

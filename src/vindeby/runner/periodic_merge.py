@@ -9,11 +9,14 @@ moment, it leaves the old OUT.h5 or the new one, like every merge.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
@@ -47,6 +50,8 @@ class PeriodicMerger:
         self._directory, self._every_s, self._log, self._say = directory, every_s, log, say
         self._lock = lock
         self._process: subprocess.Popen[bytes] | None = None
+        self._words: IO[bytes] | None = None
+        """What the process writes to its standard error: a file, because nobody reads a pipe before it ends."""
         self._due = time.monotonic() + every_s
         self._merged = 0
 
@@ -63,14 +68,16 @@ class PeriodicMerger:
         self._due = time.monotonic() + self._every_s
         arguments = [str(self._directory.output), str(self._lock.path), self._lock.token]
         try:
+            self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the process ended
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
                 [sys.executable, "-c", _CODE, json.dumps(sys.path), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stderr=self._words,
                 start_new_session=True,
             )
         except OSError as error:
+            self._last_words()
             self._note_failure(f"cannot be started: {error.strerror}")
         else:
             self._log.write("merge started", pid=self._process.pid)
@@ -78,12 +85,21 @@ class PeriodicMerger:
     def _note_end(self, process: subprocess.Popen[bytes]) -> None:
         self._process = None
         self._due = time.monotonic() + self._every_s
-        words = process.communicate()[1].decode(errors="replace").strip()
+        words = self._last_words()
         if process.returncode == 0:
             self._log.write("merged", results=self._merged)
         else:
             self._merged = -1  # what it should have merged is still to be merged
-            self._note_failure(words[-_TAIL:] or how_it_ended(process.returncode))
+            self._note_failure(words or how_it_ended(process.returncode))
+
+    def _last_words(self) -> str:
+        """The end of what the process wrote; the file is closed."""
+        if self._words is None:
+            return ""
+        with self._words as file:
+            self._words = None
+            file.seek(max(file.seek(0, os.SEEK_END) - _TAIL, 0))
+            return file.read().decode(errors="replace").strip()
 
     def _note_failure(self, reason: str) -> None:
         self._log.write("merge failed", reason=reason)
@@ -95,8 +111,9 @@ class PeriodicMerger:
         """The run is over: its own merge does all that a merge which is still running would do."""
         if self._process is not None:
             self._process.kill()
-            self._process.communicate()
+            self._process.wait()
             self._process = None
+            self._last_words()
 
 
 def main() -> None:

@@ -44,9 +44,10 @@ def new_file(path: Path, *, replace: bool, database: Path | None = None) -> Iter
         with _disk_errors(path):
             yield temporary
             force_file(temporary)
-            if not replace:  # another process may have made it meanwhile
-                refuse_existing(path)
-            temporary.replace(path)
+            if replace:
+                temporary.replace(path)
+            else:
+                _rename_to_new(temporary, path)
             Files().fsync_directory(path.parent)
     finally:
         with contextlib.suppress(OSError):
@@ -112,6 +113,19 @@ def _refuse_database(path: Path, database: Path | None) -> None:
 
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+
+
+def _rename_to_new(temporary: Path, path: Path) -> None:
+    """Give the file its name, unless another process has made one of this name meanwhile."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise ArgumentError(
+            f"{path}: was made by another process meanwhile and is left as it is; {_REMOVE}"
+        ) from None
+    except OSError:  # the file system has no hard links: look just before
+        refuse_existing(path)
+        temporary.replace(path)
 
 
 def _swap(temporary: Path, path: Path) -> None:

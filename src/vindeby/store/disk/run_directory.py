@@ -195,8 +195,14 @@ def replace_text(path: Path, text: str, above: Path) -> None:
 
 
 def _files_below(top: Path) -> Iterator[str]:
-    for folder, _, names in os.walk(top):
+    """Every file below a folder; OSError where one cannot be listed, which does not mean that it is empty."""
+    for folder, _, names in os.walk(top, onerror=_raise_unless_gone):
         yield from (f"{folder}/{name}" for name in names)
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
 
 
 def _text_if_any(path: Path) -> str | None:

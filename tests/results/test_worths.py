@@ -1,0 +1,80 @@
+"""Results whose objective is not stored, beside others whose is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.campaign.counted import COUNTED
+from vindeby.assembly.energy import fill_in_energies
+from vindeby.campaign import Campaign
+from vindeby.results.columns import ResultColumns
+from vindeby.results.sources import open_source
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Attribute, Record
+from vindeby.store.format.shard import ShardWriter
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.read.database import Database
+
+CORNERS = np.array([[0.0, 1500.0, 0.0, 1500.0], [0.0, 0.0, 1500.0, 1500.0]])
+
+
+def found(
+    key: str, count: int, aep_gwh: float, objective: float | None = None, mixed: bool = False
+) -> Record:
+    """A result that another program may have left; an energy of 0 means that none was stored."""
+    farm, kind, seed = (int(part.lstrip("farmts")) for part in key.split("_"))
+    arrays = {"layout": CORNERS[:, :count], "aep": np.array(aep_gwh)}
+    if mixed:
+        arrays["types"] = np.array([0] * (count - 1) + [1])
+    attributes: dict[str, Attribute] = {
+        "farm_idx": farm,
+        "type_idx": kind,
+        "ss_seed": seed,
+        "n_turbines": count,
+    }
+    return Record(key, "", arrays, attributes | ({} if objective is None else {"objective": objective}))
+
+
+def database(folder: Path, *records: Record) -> RunDirectory:
+    run, campaign = RunDirectory(folder / "o.h5").create(), Campaign.loads(COUNTED)
+    run.freeze_campaign(campaign.dumps())
+    ShardWriter(run).publish(records)
+    merge(run, MergeOptions(root=campaign.root_attributes()))
+    return run
+
+
+def test_results_without_an_objective_are_not_compared_by_their_energy_with_others(tmp_path: Path) -> None:
+    run = database(
+        tmp_path,
+        found("farm0_t0_s0", 4, 40.0, objective=12.0),
+        found("farm0_t0_s1", 3, 36.0),
+        found("farm0_t1_s0", 4, 70.0),
+        found("farm1_t0_s0", 4, 42.0),
+        found("farm2_t0_s0", 4, 43.0, mixed=True),
+        found("farm2_t0_s1", 4, 44.0, objective=8.0, mixed=True),
+    )
+    results = ResultColumns(open_source(run.output))
+    keys = [key.decode() for key in results.rows["key"]]
+    worths = dict(zip(keys, results.worths(Campaign.loads(COUNTED)).tolist(), strict=True))
+    assert np.isnan(worths.pop("farm2_t0_s0"))
+    assert worths == {
+        "farm0_t0_s0": 12.0,
+        "farm0_t0_s1": 36.0 - 3 * 7,
+        "farm0_t1_s0": 70.0 - 4 * 15,
+        "farm1_t0_s0": 42.0,  # nothing was chosen there
+        "farm2_t0_s1": 8.0,
+    }
+
+
+@pytest.mark.parametrize("said", [None, -15.0])
+def test_an_energy_that_is_filled_in_comes_with_its_objective(said: float | None, tmp_path: Path) -> None:
+    run = database(tmp_path, found("farm0_t1_s0", 3, 0.0, said), found("farm1_t0_s0", 4, 0.0))
+    filled = fill_in_energies(run, Campaign.loads(COUNTED))
+    assert sorted(filled.amended) == ["farm0_t1_s0", "farm1_t0_s0"]
+    with Database(run) as stored:
+        chosen, fixed = stored["farm0_t1_s0"], stored["farm1_t0_s0"]
+    assert chosen.attributes["objective"] == pytest.approx(float(chosen.arrays["aep"]) - 3 * 15)
+    assert "objective" not in fixed.attributes
