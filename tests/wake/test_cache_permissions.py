@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -35,3 +38,35 @@ def test_a_folder_of_another_user_is_not_used(tmp_path: Path) -> None:
     run(NUMBA_CACHE_DIR=str(tmp_path))
     os.chown(tmp_path / "vindeby", 12345, 12345)
     assert run(NUMBA_CACHE_DIR=str(tmp_path))[:2] == ["0", "1"]
+
+
+AS_NOBODY = """
+import os
+from pathlib import Path
+from vindeby.wake.compiling.compiled import cache_folder, kernel
+
+@kernel("first")
+def first(x):
+    return x + 1.0
+
+@kernel("second")
+def second(x):
+    return x + 2.0
+
+first(1.0)  # imports all that nobody else may be allowed to read
+cache_folder().chmod(0o700)
+os.setuid(65534)
+cache_folder().stat()  # it is found, but may not be searched
+print(second(1.0))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_folder_that_may_not_be_searched_is_no_error() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # other users cannot search pytest's own folders
+        Path(name).chmod(0o755)
+        done = subprocess.run(
+            [sys.executable, "-c", AS_NOBODY], env={**os.environ, "NUMBA_CACHE_DIR": name}, capture_output=True,
+            text=True, check=False, timeout=240,
+        )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("3.0\n", "")

@@ -279,7 +279,8 @@ def _keep_on_disk(dispatcher: Any, identity: str) -> None:
 
     def compile_or_load(signature: Any) -> Any:
         path = kept.path(signature)
-        if path is None or path.exists():
+        # A folder of root's may not be searched by others; Path.exists would raise an error.
+        if path is None or os.path.exists(path):  # noqa: PTH110
             return compile_now(signature)
         with compiling_alone(path):
             return compile_now(signature)
